@@ -1,0 +1,232 @@
+// The whole path of a request on one screen, in order; and the routes it is mounted on.
+import { H3, type H3Event } from 'h3';
+import { FastResponse } from 'srvx';
+import type { Deps } from './deps.ts';
+import { ApiError, fail, toApiError } from './errors.ts';
+import { type Arrival, arrive } from './pipeline/arrival.ts';
+import {
+  authenticate,
+  type Authenticator,
+  readCookie,
+  refuseForeignOrigin,
+} from './pipeline/authenticate.ts';
+import { readJson, refuseLongBody } from './pipeline/body.ts';
+import { type Cors, cors } from './pipeline/cors.ts';
+import { paramsOf, readQuery } from './pipeline/parameters.ts';
+import { type RateLimit, rateLimit } from './pipeline/rate-limit.ts';
+import { securityHeaders } from './pipeline/security-headers.ts';
+import { requireSetup } from './pipeline/setup-gate.ts';
+import type { AnyRoute, Call, Reply } from './route.ts';
+import { check } from './schema.ts';
+import { decide, type Principal, type Scope } from './scope.ts';
+import { type AnyTarget, findTarget } from './target.ts';
+
+type Headers = readonly (readonly [string, string])[];
+type AnyCall = Call<string, Scope, unknown, unknown>;
+
+/** What the pipeline needs besides the features' deps, made once. */
+interface Pipeline {
+  deps: Deps;
+  limit: RateLimit;
+  cors: Cors;
+  authenticator: Authenticator;
+  standing: Headers;
+}
+
+/** Where a request landed: a route, or a path without it. */
+type Landing = { route: AnyRoute } | { allow: string } | { allow: undefined };
+
+/** What the log says of a request once it is answered. */
+interface Account {
+  pattern: string;
+  principal: Principal | null;
+}
+
+/** Builds the h3 app of a list of routes. */
+export function createApp(deps: Deps, routes: readonly AnyRoute[]): H3 {
+  const { config } = deps;
+  const allowlist = cors(config.cors.allowed_origins);
+  const pipeline: Pipeline = {
+    deps,
+    limit: rateLimit(config.rate_limit),
+    cors: allowlist,
+    authenticator: { tokens: deps.tokens, cors: allowlist, cookiePrefix: config.http.cookie_prefix },
+    standing: config.http.security_headers ? securityHeaders : [],
+  };
+  const app = new H3({ silent: true, allowMalformedURL: true });
+  for (const route of routes) {
+    const handler = (event: H3Event) => respond(pipeline, event, { route });
+    app.on(route.method, route.path, handler);
+    if (route.method === 'GET') app.on('HEAD', route.path, handler);
+  }
+  for (const [path, allow] of allowedMethods(routes)) {
+    app.all(path, (event) => respond(pipeline, event, { allow }));
+  }
+  app.all('/**', (event) => respond(pipeline, event, { allow: undefined }));
+  return app;
+}
+
+function allowedMethods(routes: readonly AnyRoute[]): Map<string, string> {
+  const methods = new Map<string, string>();
+  for (const { path, method } of routes) {
+    const own = method === 'GET' ? 'GET, HEAD' : method;
+    const known = methods.get(path);
+    methods.set(path, known === undefined ? own : `${known}, ${own}`);
+  }
+  return methods;
+}
+
+/** One request, from arrival to answer. Never throws. */
+async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Promise<Response> {
+  const { deps } = pipeline;
+  const arrival = arrive(event, { trustProxy: deps.config.http.trust_proxy, now: deps.now });
+  const account: Account = { pattern: 'route' in landing ? landing.route.path : '(none)', principal: null };
+  let response: Response;
+  let status: number;
+  try {
+    const answer = await process(pipeline, arrival, landing, account);
+    status = answer.status;
+    response = render(pipeline, arrival, answer);
+  } catch (error) {
+    const refusal = toApiError(error);
+    status = refusal.status;
+    if (refusal.code === 'internal') reportFailure(deps, arrival, error);
+    response = render(pipeline, arrival, renderError(refusal));
+  }
+  const { principal } = account;
+  deps.observe({
+    type: 'request_done',
+    method: arrival.method,
+    route: account.pattern,
+    status,
+    ms: deps.now().getTime() - arrival.now.getTime(),
+    request_id: arrival.requestId,
+    principal: principal?.role ?? 'none',
+    ...(principal?.workspace === undefined ? {} : { workspace: principal.workspace }),
+  });
+  return response;
+}
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: string | null;
+}
+
+/** The order of checks is part of the contract (docs/reference/order-of-checks.md). */
+async function process(
+  pipeline: Pipeline,
+  arrival: Arrival,
+  landing: Landing,
+  account: Account,
+): Promise<Answer> {
+  const { deps } = pipeline;
+  const found = 'route' in landing ? landing.route : undefined;
+  if (found?.unlimited !== true) pipeline.limit(arrival.ip, arrival.now.getTime());
+  const preflight = answerPreflight(pipeline, arrival);
+  if (preflight !== undefined) return preflight;
+  requireSetup(deps.setup, found?.beforeSetup === true);
+  const route = found ?? refuseLanding(landing);
+  refuseLongBody(arrival, deps.config.http.max_body_bytes);
+  if (route.refusesForeignOrigin === true) refuseForeignOrigin(arrival, pipeline.cors);
+  const principal = route.scope === 'open' ? null : await authenticate(arrival, pipeline.authenticator);
+  account.principal = principal;
+  const params = paramsOf(arrival);
+  authorize(route, principal, params);
+  const target = await findTarget(deps.definitions, params);
+  const reply: Reply = { status: undefined, headers: [] };
+  const call = callOf(pipeline, arrival, { principal, params, target, reply });
+  route.admit?.(call);
+  if (route.body !== undefined) {
+    call.body = check(await readJson(arrival, deps.config.http.max_body_bytes), route.body);
+  }
+  if (route.query !== undefined) call.query = check(readQuery(arrival, route.query), route.query);
+  const value = await route.handle(call);
+  return {
+    status: reply.status ?? route.status,
+    headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
+    body: typeof value === 'string' && route.contentType !== undefined && !route.contentType.includes('json')
+      ? value
+      : JSON.stringify(value),
+  };
+}
+
+function refuseLanding(landing: Landing): never {
+  if ('allow' in landing && landing.allow !== undefined) {
+    fail('method_not_allowed', `this path answers ${landing.allow}`, [['Allow', landing.allow]]);
+  }
+  fail('not_found', 'there is no such route');
+}
+
+function authorize(
+  route: AnyRoute,
+  principal: Principal | null,
+  params: Readonly<Record<string, string>>,
+): void {
+  const verdict = decide(route.scope, principal, params);
+  if (verdict === 'unauthorized') {
+    fail('unauthorized', 'this needs an access token: Authorization: Bearer <token>');
+  }
+  if (verdict === 'forbidden') fail('forbidden', 'this token does not allow that');
+}
+
+function callOf(
+  pipeline: Pipeline,
+  arrival: Arrival,
+  known: {
+    principal: Principal | null;
+    params: Readonly<Record<string, string>>;
+    target: AnyTarget;
+    reply: Reply;
+  },
+): AnyCall {
+  const { deps, authenticator } = pipeline;
+  return {
+    deps,
+    params: known.params,
+    target: known.target,
+    principal: known.principal,
+    reply: known.reply,
+    query: undefined,
+    body: undefined,
+    origin: { requestId: arrival.requestId, ip: arrival.ip, userAgent: arrival.header('user-agent') ?? '' },
+    cookie: (name) => readCookie(arrival, `${authenticator.cookiePrefix}_${name}`),
+    now: arrival.now,
+  };
+}
+
+function answerPreflight(pipeline: Pipeline, arrival: Arrival): Answer | undefined {
+  if (arrival.method !== 'OPTIONS') return undefined;
+  const origin = arrival.header('origin');
+  if (origin === undefined || arrival.header('access-control-request-method') === undefined) return undefined;
+  const headers = pipeline.cors.preflight(origin);
+  return headers === undefined ? undefined : { status: 204, headers, body: null };
+}
+
+function renderError(error: ApiError): Answer {
+  return {
+    status: error.status,
+    headers: [['Content-Type', 'application/json; charset=utf-8'], ...error.headers],
+    body: JSON.stringify({ code: error.code, message: error.message }),
+  };
+}
+
+function render(pipeline: Pipeline, arrival: Arrival, { status, headers, body }: Answer): Response {
+  const all: [string, string][] = [['X-Request-Id', arrival.requestId]];
+  for (const [name, value] of pipeline.standing) all.push([name, value]);
+  if (status !== 204 || arrival.method !== 'OPTIONS') {
+    for (const [name, value] of pipeline.cors.headersFor(arrival.header('origin'))) all.push([name, value]);
+  }
+  for (const [name, value] of headers) all.push([name, value]);
+  return new FastResponse(body, { status, headers: all });
+}
+
+function reportFailure(deps: Deps, arrival: Arrival, error: unknown): void {
+  const stack = error instanceof Error ? error.stack : undefined;
+  deps.observe({
+    type: 'request_failed',
+    request_id: arrival.requestId,
+    error: error instanceof Error ? error.message : String(error),
+    ...(stack === undefined ? {} : { stack }),
+  });
+}

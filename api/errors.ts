@@ -1,0 +1,118 @@
+// The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
+import { StorageError } from '../storage/errors.ts';
+
+/** Every `code` that a response can carry. `mfa_required` is answered as a 202 body, not as an error. */
+export const errorCodes = {
+  validation: {
+    status: 400,
+    meaning: 'The body, a parameter or a query value is missing, unknown or of the wrong type.',
+  },
+  policy_violation: { status: 400, meaning: 'A value lies outside the bound that a level above sets.' },
+  unknown_column: {
+    status: 400,
+    meaning: 'A filter, sort, fields or expand names something that the collection lacks.',
+  },
+  parse_error: { status: 400, meaning: 'The filter expression could not be parsed.' },
+  hook_veto: { status: 400, meaning: 'A hook refused the write.' },
+  unauthorized: { status: 401, meaning: 'The token is missing, invalid, expired or revoked.' },
+  bad_credentials: { status: 401, meaning: 'Wrong password, unknown email or wrong code.' },
+  forbidden: { status: 403, meaning: 'Authenticated, but not allowed.' },
+  not_found: { status: 404, meaning: 'The object or the route does not exist.' },
+  workspace_not_found: { status: 404, meaning: 'The workspace of the URL does not exist.' },
+  app_not_found: { status: 404, meaning: 'The app of the URL does not exist.' },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path exists, but not with this method; `Allow` lists those it has.',
+  },
+  conflict: { status: 409, meaning: 'A duplicate, or something that is still referenced.' },
+  payload_too_large: { status: 413, meaning: 'The body exceeds its cap.' },
+  deserialization: {
+    status: 422,
+    meaning: 'The body is empty, of the wrong Content-Type, or not a JSON object.',
+  },
+  too_many_requests: {
+    status: 429,
+    meaning: 'Rate limit or lockout; `Retry-After` says how many seconds to wait.',
+  },
+  internal: { status: 500, meaning: 'An unexpected failure; the log has it under the request id.' },
+  hook_error: { status: 500, meaning: 'A hook failed or ran out of time.' },
+  uninitialized: { status: 503, meaning: 'The first-run setup is not complete.' },
+  unavailable: {
+    status: 503,
+    meaning: 'A part of the server does not answer now; try again after `Retry-After` seconds.',
+  },
+  hook_busy: {
+    status: 503,
+    meaning: 'Too many hook calls are waiting; try again after `Retry-After` seconds.',
+  },
+  hook_unavailable: { status: 503, meaning: 'The hook runner keeps crashing and is left down for a while.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+/** A code of the table above. */
+export type ErrorCode = keyof typeof errorCodes;
+
+/** An error that the caller is told about: `{ code, message }` with the table's status. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly headers: readonly (readonly [string, string])[];
+
+  constructor(code: ErrorCode, message: string, headers: readonly (readonly [string, string])[] = []) {
+    super(message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.headers = headers;
+  }
+
+  /** The HTTP status of its code. */
+  get status(): number {
+    return errorCodes[this.code].status;
+  }
+}
+
+/** Ends the request with an error of the table. */
+export function fail(
+  code: ErrorCode,
+  message: string,
+  headers?: readonly (readonly [string, string])[],
+): never {
+  throw new ApiError(code, message, headers);
+}
+
+/** One wrong member of a body, query or parameter. */
+export interface FieldError {
+  field: string;
+  reason: string;
+}
+
+/** Ends the request with all field errors at once: `<field>: <reason>; <field>: <reason>`. */
+export function failValidation(errors: readonly FieldError[]): never {
+  fail(
+    'validation',
+    errors.map(({ field, reason }) => field === '' ? reason : `${field}: ${reason}`).join('; '),
+  );
+}
+
+const retrySoon = [['Retry-After', '1']] as const;
+
+/** What the caller is told of any error; `internal` hides everything. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof StorageError)) return new ApiError('internal', 'something went wrong on our side');
+  switch (error.failure) {
+    case 'unavailable':
+      return new ApiError('unavailable', 'the database does not answer; try again', retrySoon);
+    case 'timeout':
+      return new ApiError('unavailable', 'the database took too long; try again', retrySoon);
+    case 'serialization':
+    case 'undefined':
+      return new ApiError('unavailable', 'the data changed while it was used; try again', retrySoon);
+    case 'conflict':
+      return new ApiError('conflict', 'a row with this value already exists');
+    case 'restricted':
+      return new ApiError('conflict', 'the row is still referenced');
+    case 'missing_reference':
+      return new ApiError('validation', 'a referenced row does not exist');
+    case 'invalid':
+      return new ApiError('validation', 'a value cannot be stored');
+  }
+}

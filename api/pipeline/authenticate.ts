@@ -1,0 +1,64 @@
+// Who is asking: the token of the Authorization header, else of the cookie, and the rule against forged cookie requests.
+import type { AccessTokens } from '../auth/tokens.ts';
+import { fail } from '../errors.ts';
+import type { Principal } from '../scope.ts';
+import type { Arrival } from './arrival.ts';
+import type { Cors } from './cors.ts';
+
+/** What authentication needs. */
+export interface Authenticator {
+  tokens: AccessTokens;
+  cors: Cors;
+  cookiePrefix: string;
+}
+
+const bearer = /^Bearer +([^\s]+) *$/i;
+
+/** The principal, or null without a token. Throws `401 unauthorized`, and `403` for a cookie from a foreign page. */
+export function authenticate(arrival: Arrival, by: Authenticator): Principal | null | Promise<Principal> {
+  const authorization = arrival.header('authorization');
+  if (authorization !== undefined) {
+    const token = bearer.exec(authorization)?.[1] ??
+      fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
+    return by.tokens.recall(token) ?? by.tokens.verify(token);
+  }
+  const cookie = readCookie(arrival, `${by.cookiePrefix}_at`);
+  if (cookie === undefined) return null;
+  if (changesSomething(arrival.method) && originOf(arrival, by.cors) !== 'own') {
+    fail(
+      'forbidden',
+      'a request with a cookie that changes something needs an Origin of its own host or of the CORS allowlist',
+    );
+  }
+  return by.tokens.recall(cookie) ?? by.tokens.verify(cookie);
+}
+
+/** Ends a request that a foreign page sent (refresh and logout read a cookie, but need no Origin). */
+export function refuseForeignOrigin(arrival: Arrival, cors: Cors): void {
+  if (originOf(arrival, cors) === 'foreign') {
+    fail('forbidden', 'the Origin is neither this host nor in the CORS allowlist');
+  }
+}
+
+/** The value of one cookie (RFC 6265 section 5.4), or undefined. */
+export function readCookie(arrival: Arrival, name: string): string | undefined {
+  const header = arrival.header('cookie');
+  if (header === undefined) return undefined;
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}
+
+function changesSomething(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+function originOf(arrival: Arrival, cors: Cors): 'own' | 'foreign' | 'none' {
+  const origin = arrival.header('origin');
+  if (origin === undefined) return 'none';
+  const host = arrival.header('host');
+  if (origin === `http://${host}` || origin === `https://${host}`) return 'own';
+  return cors.allows(origin) ? 'own' : 'foreign';
+}

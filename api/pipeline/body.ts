@@ -1,0 +1,69 @@
+// Reading a JSON body: capped while it arrives, its shape scanned before it is parsed.
+import { ApiError, fail } from '../errors.ts';
+import type { Arrival } from './arrival.ts';
+import { scanJson } from './json-shape.ts';
+
+const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+
+/** Ends the request with `413` when the announced length is over the cap. */
+export function refuseLongBody(arrival: Arrival, cap: number): void {
+  const announced = Number(arrival.header('content-length') ?? 0);
+  if (announced > cap) throw tooLarge(cap);
+}
+
+/**
+ * The body as a JSON object. Throws `413` over the cap, `422 deserialization` when it is empty, of another type or not
+ * a JSON object, `400 validation` when its shape is refused.
+ */
+export async function readJson(arrival: Arrival, cap: number): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(arrival, cap);
+  if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
+  const type = arrival.header('content-type');
+  if (type === undefined || !jsonType.test(type)) {
+    fail('deserialization', 'the Content-Type must be application/json');
+  }
+  scanJson(bytes);
+  const value = parse(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    fail('deserialization', 'the body must be a JSON object');
+  }
+  return value as Record<string, unknown>;
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    const detail = error instanceof SyntaxError ? error.message : 'syntax error';
+    fail('deserialization', `the body is not JSON: ${detail.slice(0, 200)}`);
+  }
+}
+
+function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
+  const stream = arrival.event.runtime?.node?.req ?? fail('internal', 'not served by Node');
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > cap) {
+        // What still comes is thrown away unread; the answer closes the connection.
+        stream.removeAllListeners('data');
+        stream.resume();
+        reject(tooLarge(cap));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    stream.on(
+      'end',
+      () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+    );
+    stream.on('error', reject);
+    stream.on('close', () => reject(new Error('the client went away')));
+  });
+}
+
+function tooLarge(cap: number): ApiError {
+  return new ApiError('payload_too_large', `the body exceeds ${cap} bytes`, [['Connection', 'close']]);
+}

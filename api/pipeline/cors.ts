@@ -1,0 +1,50 @@
+// Cross-origin requests: an allowlist; empty means same-origin only (https://fetch.spec.whatwg.org/#http-cors-protocol).
+
+type Headers = readonly (readonly [string, string])[];
+
+/** What the allowlist says of an origin. */
+export interface Cors {
+  allows(origin: string): boolean;
+  /** Headers for an answer to a request from this origin; none when it is not allowed. */
+  headersFor(origin: string | undefined): Headers;
+  /** Headers for a preflight, or undefined when the origin is not allowed. */
+  preflight(origin: string): Headers | undefined;
+}
+
+const exposed = 'X-Request-Id, X-Filename, Retry-After, ETag, Content-Range';
+const none: Headers = [];
+
+/** Reads `cors.allowed_origins`. `*` allows every origin, but never with cookies. */
+export function cors(allowedOrigins: readonly string[]): Cors {
+  const listed = new Set(allowedOrigins);
+  const any = listed.has('*');
+  const varies: Headers = listed.size > 0 ? [['Vary', 'Origin']] : none;
+  const headersFor = (origin: string | undefined): Headers => {
+    if (origin === undefined) return varies;
+    if (listed.has(origin)) {
+      return [
+        ...varies,
+        ['Access-Control-Allow-Origin', origin],
+        ['Access-Control-Allow-Credentials', 'true'],
+        ['Access-Control-Expose-Headers', exposed],
+      ];
+    }
+    return any ? [['Access-Control-Allow-Origin', '*'], ['Access-Control-Expose-Headers', exposed]] : varies;
+  };
+  return {
+    allows: (origin) => listed.has(origin),
+    headersFor,
+    preflight: (origin) =>
+      listed.has(origin) || any
+        ? [
+          ...headersFor(origin),
+          ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+          [
+            'Access-Control-Allow-Headers',
+            'Authorization, Content-Type, X-Filename, X-Request-Id, Last-Event-ID, Range, If-None-Match',
+          ],
+          ['Access-Control-Max-Age', '600'],
+        ]
+        : undefined,
+  };
+}

@@ -1,0 +1,47 @@
+// The parameters of a request: names in the path, values in the query.
+import { fail } from '../errors.ts';
+import type { Schema } from '../schema.ts';
+import type { Arrival } from './arrival.ts';
+
+const none: Readonly<Record<string, string>> = {};
+
+/** The path parameters, decoded. Throws `404` for one that cannot be decoded: nothing has such a name. */
+export function paramsOf(arrival: Arrival): Readonly<Record<string, string>> {
+  const raw = arrival.event.context.params;
+  if (raw === undefined) return none;
+  const decoded: Record<string, string> = {};
+  for (const name in raw) decoded[name] = decode(raw[name] ?? '');
+  return decoded;
+}
+
+function decode(value: string): string {
+  if (!value.includes('%')) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    fail('not_found', 'the path is not valid percent-encoding');
+  }
+}
+
+/**
+ * The query values that a schema knows, converted from text to the schema's types where they can be; what cannot be
+ * converted stays text, so that the check names it. Unknown names are ignored; of a repeated name the first counts.
+ */
+export function readQuery(arrival: Arrival, schema: Schema<unknown>): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  const { search } = arrival.event.url;
+  if (search === '') return values;
+  const query = new URLSearchParams(search);
+  const properties = schema.json.properties ?? {};
+  for (const name in properties) {
+    const raw = query.get(name);
+    if (raw !== null) values[name] = convert(raw, properties[name]?.type);
+  }
+  return values;
+}
+
+function convert(raw: string, type: string | string[] | undefined): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(raw)) return Number(raw);
+  if (type === 'boolean' && (raw === 'true' || raw === 'false')) return raw === 'true';
+  return raw;
+}

@@ -1,0 +1,93 @@
+// A route is declared once, as a literal; router, authorization, validation, OpenAPI and tests are derived from it.
+import type { Deps } from './deps.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Schema } from './schema.ts';
+import type { Principal, Scope } from './scope.ts';
+import type { Target } from './target.ts';
+
+/** Methods that routes are declared with; HEAD follows from GET. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}` ? Name
+  : never;
+
+type PrincipalOf<S extends Scope> = S extends 'open' ? null
+  : S extends 'anyone' ? Principal | null
+  : Principal;
+
+/** Where a request came from, for audit, sessions and limits. */
+export interface Origin {
+  requestId: string;
+  ip: string;
+  userAgent: string;
+}
+
+/** What a handler may add to its answer. */
+export interface Reply {
+  /** Set to answer with another status than the declared one. */
+  status: number | undefined;
+  readonly headers: [string, string][];
+}
+
+/** One request as a handler sees it: checked, authorized, its target found. */
+export interface Call<Path extends string, S extends Scope, Query, Body> {
+  deps: Deps;
+  params: Readonly<Record<ParamNames<Path>, string>>;
+  target: Target<Path>;
+  principal: PrincipalOf<S>;
+  query: Query;
+  body: Body;
+  origin: Origin;
+  reply: Reply;
+  /** The value of a cookie of ours, by its name without the prefix (`at`, `rt`). */
+  cookie(name: 'at' | 'rt'): string | undefined;
+  /** When the request arrived: the one clock reading of the request. */
+  now: Date;
+}
+
+/** The literal. `query` and `body` are checked before `handle` runs; a route without `body` never reads one. */
+export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Answer> {
+  method: Method;
+  path: Path;
+  /** One sentence for the API description. */
+  summary: string;
+  scope: S;
+  /** Only `/healthz`, `/readyz` and `/_/setup` are answered before the first-run setup. */
+  beforeSetup?: boolean;
+  /** Only `/healthz`: not counted by the rate limit. */
+  unlimited?: boolean;
+  /** Refuses an `Origin` that is neither our own nor in the CORS allowlist, also without a cookie. */
+  refusesForeignOrigin?: boolean;
+  query?: Schema<Query>;
+  body?: Schema<Body>;
+  status: 200 | 201;
+  response: Schema<Answer>;
+  /** Other statuses that `reply.status` may choose, with the shape of their body. */
+  alternatives?: Readonly<Record<number, Schema<unknown>>>;
+  /** Media type of the answer when it is not `application/json`. */
+  contentType?: string;
+  /** Errors that this route answers besides those that follow from its scope, target, query and body. */
+  errors?: readonly ErrorCode[];
+  /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
+  admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query'>): void;
+  handle(call: Call<Path, S, Query, Body>): Answer | Promise<Answer>;
+}
+
+/** A route of any types, as the list and everything derived from it sees it. */
+export type AnyRoute = RouteSpec<string, Scope, unknown, unknown, unknown>;
+
+/** Declares a route; the types of its handler follow from the literal. */
+export function route<
+  const Path extends string,
+  S extends Scope,
+  Answer,
+  Query = undefined,
+  Body = undefined,
+>(
+  spec: RouteSpec<Path, S, Query, Body, Answer>,
+): AnyRoute {
+  // The literal has been checked against its own types; only the erased form leaves.
+  return spec as unknown as AnyRoute;
+}

@@ -1,0 +1,245 @@
+// Builders of schemas that validate (superstruct) and describe themselves (JSON Schema for OpenAPI) at once.
+// The only importer of superstruct, because its structs do not show their refinements afterwards.
+import * as superstruct from 'superstruct';
+import { failValidation, type FieldError } from './errors.ts';
+
+/** The part of JSON Schema 2020-12 that the builders produce. */
+export interface JsonSchema {
+  type?: string | string[];
+  format?: string;
+  description?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  enum?: readonly (string | null)[];
+  const?: boolean | string;
+  default?: unknown;
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  anyOf?: JsonSchema[];
+  maxItems?: number;
+}
+
+/** A validator and its description. `isOptional` marks a member that may be left out. */
+export interface Schema<out Value> {
+  readonly struct: superstruct.Struct<unknown, unknown>;
+  readonly json: JsonSchema;
+  readonly isOptional: boolean;
+  /** Never set: carries the type of the admitted values (structs themselves are invariant). */
+  readonly admits?: Value;
+}
+
+/** The type of the values that a schema admits. */
+export type ValueOf<S> = S extends Schema<infer Value> ? Value : never;
+
+function schema<Value>(
+  json: JsonSchema,
+  check: (value: unknown) => true | string,
+): Schema<Value> {
+  const struct = superstruct.define<unknown>(
+    'value',
+    (value) => value === undefined ? 'is required' : check(value),
+  );
+  return { struct, json, isOptional: false };
+}
+
+/** Text of `min` to `max` characters (code points), optionally of a pattern that `hint` puts into words. */
+export function text(
+  limits: { min?: number; max?: number; pattern?: RegExp; hint?: string; format?: string } = {},
+): Schema<string> {
+  const { min, max, pattern, hint, format } = limits;
+  const json: JsonSchema = { type: 'string' };
+  if (min !== undefined) json.minLength = min;
+  if (max !== undefined) json.maxLength = max;
+  if (pattern !== undefined) json.pattern = pattern.source;
+  if (format !== undefined) json.format = format;
+  return schema(json, (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    const shape = wellFormed(value);
+    if (shape !== true) return shape;
+    if (min !== undefined && value.length < min) {
+      return min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
+    }
+    if (max !== undefined && value.length > max && [...value].length > max) {
+      return `must have at most ${max} characters`;
+    }
+    if (pattern !== undefined && !pattern.test(value)) return hint ?? `must match ${pattern.source}`;
+    return true;
+  });
+}
+
+/** PostgreSQL refuses NUL and would store a lone surrogate as U+FFFD: both are refused before it. */
+function wellFormed(value: string): true | string {
+  if (value.includes('\0')) return 'must not contain a NUL character';
+  return value.isWellFormed() || 'must not contain a lone surrogate';
+}
+
+/** One of the given words. */
+export function oneOf<const Word extends string>(words: readonly Word[]): Schema<Word> {
+  return schema(
+    { type: 'string', enum: words },
+    (value) => words.some((word) => word === value) || `must be one of ${words.join(', ')}`,
+  );
+}
+
+/** `true` or `false`. */
+export function boolean(): Schema<boolean> {
+  return schema({ type: 'boolean' }, (value) => typeof value === 'boolean' || 'must be true or false');
+}
+
+/** Exactly `true`, as in `{ ok: true }`. */
+export function yes(): Schema<true> {
+  return schema({ type: 'boolean', const: true }, (value) => value === true || 'must be true');
+}
+
+/** A whole number within bounds. */
+export function integer(limits: { min?: number; max?: number } = {}): Schema<number> {
+  const { min, max } = limits;
+  const json: JsonSchema = { type: 'integer' };
+  if (min !== undefined) json.minimum = min;
+  if (max !== undefined) json.maximum = max;
+  return schema(json, (value) => {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'must be a whole number';
+    if (min !== undefined && value < min) return `must be at least ${min}`;
+    if (max !== undefined && value > max) return `must be at most ${max}`;
+    return true;
+  });
+}
+
+/** A finite number. */
+export function number(): Schema<number> {
+  return schema({ type: 'number' }, (value) => Number.isFinite(value) || 'must be a number');
+}
+
+/** Any JSON value but a missing one. */
+export function anyValue(): Schema<unknown> {
+  return schema({}, () => true);
+}
+
+/** An RFC 3339 timestamp in an answer; the renderer turns dates into text. */
+export function timestamp(): Schema<Date> {
+  return schema(
+    { type: 'string', format: 'date-time' },
+    (value) => value instanceof Date || 'must be a date',
+  );
+}
+
+/** A list of at most `max` items. */
+export function list<Item>(item: Schema<Item>, limits: { max?: number } = {}): Schema<Item[]> {
+  const { max } = limits;
+  const json: JsonSchema = { type: 'array', items: item.json };
+  if (max !== undefined) json.maxItems = max;
+  const struct = superstruct.refine(
+    named(superstruct.array(item.struct), 'must be an array'),
+    'size',
+    (value) =>
+      max === undefined || !Array.isArray(value) || value.length <= max || `must have at most ${max} items`,
+  );
+  return { struct, json, isOptional: false };
+}
+
+type Members = Record<string, Schema<unknown>>;
+type OptionalNames<M extends Members> = {
+  [K in keyof M]: undefined extends ValueOf<M[K]> ? K : never;
+}[keyof M];
+/** The object type of a set of members: those that may be left out are optional. */
+export type ObjectOf<M extends Members> =
+  & { [K in Exclude<keyof M, OptionalNames<M>>]: ValueOf<M[K]> }
+  & { [K in OptionalNames<M>]?: ValueOf<M[K]> };
+
+/** An object with exactly these members; an unknown one is refused. */
+export function object<M extends Members>(members: M): Schema<ObjectOf<M>> {
+  const names = Object.keys(members);
+  const json: JsonSchema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, members[name]?.json ?? {}])),
+    required: names.filter((name) => members[name]?.isOptional === false),
+    additionalProperties: false,
+  };
+  const structs = Object.fromEntries(
+    names.map((name) => [name, members[name]?.struct ?? superstruct.unknown()]),
+  );
+  const struct = named(superstruct.object(structs), 'must be an object');
+  return { struct, json, isOptional: false };
+}
+
+/** An object whose members are not known beforehand, as a record's field map. */
+export function fieldMap(description: string): Schema<Record<string, unknown>> {
+  return schema(
+    { type: 'object', description, additionalProperties: true },
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value) || 'must be an object',
+  );
+}
+
+/** A member that may be left out. */
+export function optional<Value>(inner: Schema<Value>): Schema<Value | undefined> {
+  return { struct: superstruct.optional(inner.struct), json: inner.json, isOptional: true };
+}
+
+/** A value or null. */
+export function nullable<Value>(inner: Schema<Value>): Schema<Value | null> {
+  const { type, ...rest } = inner.json;
+  const json: JsonSchema = typeof type === 'string' && rest.enum === undefined
+    ? { ...rest, type: [type, 'null'] }
+    : { anyOf: [inner.json, { type: 'null' }] };
+  return { struct: superstruct.nullable(inner.struct), json, isOptional: inner.isOptional };
+}
+
+/** The same schema with a sentence for the API description. */
+export function described<Value>(inner: Schema<Value>, description: string): Schema<Value> {
+  return { ...inner, json: { ...inner.json, description } };
+}
+
+/** Either of two shapes of answer (never used for input, where errors would be unclear). */
+export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
+  const struct = superstruct.define<unknown>('either', (value) => a.struct.is(value) || b.struct.is(value));
+  return { struct, json: { anyOf: [a.json, b.json] }, isOptional: false };
+}
+
+/** The envelope of every list. */
+export function pageOf<Item>(item: Schema<Item>) {
+  return object({
+    items: list(item),
+    page: integer({ min: 1 }),
+    per_page: integer({ min: 1, max: 200 }),
+    total_items: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
+    total_pages: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
+  });
+}
+
+/** Checks a value against a schema; `400 validation` names everything that is wrong at once. */
+export function check<Value>(value: unknown, against: Schema<Value>): Value {
+  const [error, result] = superstruct.validate(value, against.struct);
+  if (error === undefined) return result as Value;
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const failure of error.failures()) {
+    const field = failure.path.join('.');
+    if (seen.has(field)) continue;
+    seen.add(field);
+    errors.push({ field, reason: failure.type === 'never' ? 'unknown field' : failure.message });
+  }
+  failValidation(errors);
+}
+
+/** The same struct with our words for a value that is missing or of another type. */
+function named<Value, S>(
+  struct: superstruct.Struct<Value, S>,
+  message: string,
+): superstruct.Struct<unknown, unknown> {
+  const { validator, entries, type } = struct;
+  return new superstruct.Struct<unknown, unknown>({
+    type,
+    schema: null,
+    entries,
+    validator(value, context) {
+      if (value === undefined) return 'is required';
+      for (const _failure of validator(value, context)) return message;
+      return true;
+    },
+  });
+}

@@ -1,0 +1,64 @@
+// What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
+import type { AppDefinition, CollectionDefinition, WorkspaceDefinition } from '../storage/definition.ts';
+import { fail } from './errors.ts';
+
+/** The cache of definitions, as requests use it. */
+export interface Definitions {
+  /** A definition that is in memory, without waiting; for the hot path. */
+  peekApp(workspace: string, app: string): AppDefinition | undefined;
+  workspace(id: string): Promise<WorkspaceDefinition | undefined>;
+  app(workspace: string, app: string): Promise<AppDefinition | undefined>;
+  /** Forgets what is known of a workspace or one of its apps, here at once and in other processes soon. */
+  invalidate(workspace: string, app?: string): Promise<void>;
+}
+
+/** The definitions that a route's path promises its handler. */
+export type Target<Path extends string> =
+  & (Path extends `${string}/:workspace${string}` ? { workspace: WorkspaceDefinition } : unknown)
+  & (Path extends `${string}/:app${string}` ? { app: AppDefinition } : unknown)
+  & (Path extends `${string}/:coll${string}` ? { collection: CollectionDefinition } : unknown);
+
+/** All that can be found; which members are set follows from the path's parameters. */
+export interface AnyTarget {
+  workspace?: WorkspaceDefinition;
+  app?: AppDefinition;
+  collection?: CollectionDefinition;
+}
+
+const nothing: AnyTarget = {};
+
+/** Finds what the parameters name. Throws `404` `workspace_not_found`, `app_not_found` or `not_found`. */
+export function findTarget(
+  definitions: Definitions,
+  params: Readonly<Record<string, string>>,
+): AnyTarget | Promise<AnyTarget> {
+  const { workspace, app, coll } = params;
+  if (workspace === undefined) return nothing;
+  if (app === undefined) return findWorkspace(definitions, workspace);
+  const known = definitions.peekApp(workspace, app);
+  return known === undefined ? findApp(definitions, workspace, params) : withCollection(known, coll);
+}
+
+async function findWorkspace(definitions: Definitions, id: string): Promise<AnyTarget> {
+  return {
+    workspace: await definitions.workspace(id) ??
+      fail('workspace_not_found', `workspace "${id}" does not exist`),
+  };
+}
+
+async function findApp(
+  definitions: Definitions,
+  workspace: string,
+  { app = '', coll }: Readonly<Record<string, string>>,
+): Promise<AnyTarget> {
+  const found = await definitions.app(workspace, app);
+  if (found !== undefined) return withCollection(found, coll);
+  await findWorkspace(definitions, workspace);
+  fail('app_not_found', `app "${app}" does not exist`);
+}
+
+function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {
+  if (id === undefined) return { workspace: app.workspace, app };
+  const collection = app.collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+  return { workspace: app.workspace, app, collection };
+}

@@ -1,0 +1,64 @@
+// What a workspace, an app and a collection are, as the definitions cache holds them.
+
+/** A workspace: its public members and the opaque name of its database and login role. */
+export interface WorkspaceDefinition {
+  id: string;
+  name: string;
+  created_at: Date;
+  updated_at: Date;
+  /** Name of the database, and of the role that may connect to it. */
+  database: string;
+}
+
+/** An app of a workspace and the opaque name of its schema and login role. */
+export interface AppDefinition {
+  workspace: WorkspaceDefinition;
+  id: string;
+  name: string;
+  created_at: Date;
+  updated_at: Date;
+  /** Name of the schema, and of the role that owns it. */
+  schema: string;
+  collections: ReadonlyMap<string, CollectionDefinition>;
+}
+
+/** Kinds of collection; `view` is announced but not built. */
+export type CollectionKind = 'base' | 'auth';
+
+/** Kinds of field, one file each in `storage/fields/`. */
+export type FieldKind =
+  | 'text'
+  | 'number'
+  | 'bool'
+  | 'json'
+  | 'datetime'
+  | 'email'
+  | 'url'
+  | 'select'
+  | 'relation'
+  | 'file';
+
+/** One field of a collection, as its owner declared it. */
+export interface Field {
+  name: string;
+  kind: FieldKind;
+  required?: boolean;
+  default?: unknown;
+  min?: number;
+  max?: number;
+  options?: readonly string[];
+  target?: string;
+  cascade_delete?: boolean;
+  unique?: boolean;
+  index?: boolean;
+}
+
+/** A collection and its version, which grows with every change, so that prepared statements follow it. */
+export interface CollectionDefinition {
+  id: string;
+  kind: CollectionKind;
+  fields: readonly Field[];
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+}

@@ -1,0 +1,88 @@
+// What can go wrong below the features, and the only translation of driver errors.
+import postgres from 'postgres';
+
+/** Closed set of storage failures; `api/errors.ts` gives each its HTTP answer. */
+export type StorageFailure =
+  | 'unavailable' // no connection, server starting or stopping, or no permit in time
+  | 'timeout' // statement_timeout or lock_timeout
+  | 'conflict' // unique violation
+  | 'restricted' // a row is still referenced
+  | 'missing_reference' // a reference points nowhere
+  | 'undefined' // table, column or schema is gone: a stale definition
+  | 'serialization' // deadlock or serialization failure: may be tried again
+  | 'invalid'; // the server refused a value
+
+/** A failure that a caller can act on. `constraint` names the violated constraint where there is one. */
+export class StorageError extends Error {
+  readonly failure: StorageFailure;
+  readonly constraint: string | undefined;
+
+  constructor(
+    failure: StorageFailure,
+    message: string,
+    options: { cause?: unknown; constraint?: string } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'StorageError';
+    this.failure = failure;
+    this.constraint = options.constraint;
+  }
+}
+
+/** SQLSTATE to failure: https://www.postgresql.org/docs/18/errcodes-appendix.html */
+const bySqlState: Readonly<Record<string, StorageFailure>> = {
+  '23505': 'conflict',
+  '23503': 'missing_reference',
+  '23001': 'restricted',
+  '22P02': 'invalid',
+  '22P05': 'invalid',
+  '22021': 'invalid',
+  '22001': 'invalid',
+  '22003': 'invalid',
+  '22007': 'invalid',
+  '22008': 'invalid',
+  '23502': 'invalid',
+  '23514': 'invalid',
+  '42P01': 'undefined',
+  '42703': 'undefined',
+  '3F000': 'undefined',
+  '40001': 'serialization',
+  '40P01': 'serialization',
+  '55P03': 'timeout',
+  '57014': 'timeout',
+  '25P04': 'timeout',
+  '53300': 'unavailable',
+  '57P01': 'unavailable',
+  '57P02': 'unavailable',
+  '57P03': 'unavailable',
+  '3D000': 'unavailable',
+  '28000': 'unavailable',
+  '28P01': 'unavailable',
+};
+
+const connectionFailures = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EACCES',
+]);
+
+/** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
+export function translate(error: unknown): unknown {
+  if (error instanceof postgres.PostgresError) {
+    const failure = error.message.includes('still referenced') ? 'restricted' : bySqlState[error.code];
+    if (failure === undefined) return error;
+    const constraint = error.constraint_name;
+    return new StorageError(failure, error.message, { cause: error, ...(constraint ? { constraint } : {}) });
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return connectionFailures.has(code)
+    ? new StorageError('unavailable', 'the database does not answer', { cause: error })
+    : error;
+}

@@ -1,0 +1,29 @@
+// The one envelope of every list.
+
+/** Which slice a caller asked for. `count: false` skips the total. */
+export interface PageRequest {
+  page: number;
+  per_page: number;
+  count: boolean;
+}
+
+/** A slice of a list; the totals are -1 when they were not counted. */
+export interface Page<Item> {
+  items: Item[];
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+}
+
+/** How many rows to skip. */
+export function offsetOf(request: PageRequest): number {
+  return (request.page - 1) * request.per_page;
+}
+
+/** Wraps rows and their total (ignored when the caller asked for none). */
+export function pageOf<Item>(items: Item[], total: number, request: PageRequest): Page<Item> {
+  const { page, per_page, count } = request;
+  const total_items = count ? total : -1;
+  return { items, page, per_page, total_items, total_pages: count ? Math.ceil(total / per_page) : -1 };
+}
