@@ -1,0 +1,143 @@
+// The architecture as a test: who imports whom, what lives where, how large things may grow.
+import { describe, expect, it } from 'vitest';
+import * as rules from './layout/rules.ts';
+import { parse, readSources } from './layout/sources.ts';
+
+const sources = readSources();
+const production = sources.filter(({ path }) => !rules.isTest(path));
+
+/** What a rule says of one file with this text. */
+function judge<Complaint>(
+  rule: (source: ReturnType<typeof parse>) => Complaint,
+  path: string,
+  text: string,
+): Complaint {
+  return rule(parse(path, text));
+}
+
+describe('the layout', () => {
+  it('has imports only along the arrows, and each package only in its home', () => {
+    expect(sources.flatMap(rules.importErrors)).toEqual([]);
+  });
+
+  it('has no ring of imports', () => {
+    expect(rules.importRings(sources)).toEqual([]);
+  });
+
+  it('has files that say what they are, within 250 lines, without default exports and re-exports', () => {
+    expect(sources.flatMap(rules.fileErrors)).toEqual([]);
+  });
+
+  it('has a doc comment on every exported name', () => {
+    expect(sources.flatMap(rules.docErrors)).toEqual([]);
+  });
+
+  it('has functions of at most 50 lines and 4 parameters', () => {
+    expect(sources.flatMap(rules.functionErrors)).toEqual([]);
+  });
+
+  it('has SQL text only in storage/ and migrations/', () => {
+    const elsewhere = production.filter(({ path }) => !path.startsWith('storage/'));
+    expect(elsewhere.flatMap(rules.sqlErrors)).toEqual([]);
+  });
+
+  it('reads the environment only in supervisor/config.ts', () => {
+    const elsewhere = production.filter(({ path }) => path !== 'supervisor/config.ts');
+    expect(elsewhere.flatMap(rules.environmentErrors)).toEqual([]);
+  });
+
+  it('has no module-level variable that can change', () => {
+    expect(production.flatMap(rules.moduleStateErrors)).toEqual([]);
+  });
+
+  it('builds SQL of filters synchronously', () => {
+    const filters = production.filter(({ path }) => path.startsWith('storage/filter/'));
+    expect(filters.flatMap(rules.asyncErrors)).toEqual([]);
+  });
+});
+
+describe('the rules themselves', () => {
+  const head = '// A file.\n';
+
+  it.each([
+    ['storage/x.ts', "import { a } from '../api/errors.ts';"],
+    ['supervisor/x.ts', "import { a } from '../storage/ids.ts';"],
+    ['hook-runner/x.ts', "import { a } from '../api/errors.ts';"],
+    ['api/x.ts', "import { a } from '../supervisor/protocol.ts';"],
+    ['api/records/create.ts', "import { a } from '../routes/records.ts';"],
+    ['api/records/create.ts', "import { a } from '../pipeline/body.ts';"],
+    ['api/records/create.ts', "import { H3 } from 'h3';"],
+    ['api/records/create.ts', "import postgres from 'postgres';"],
+    ['api/records/create.ts', "const x = await import('superstruct');"],
+    ['api/routes/records.ts', "import { a } from '../app.ts';"],
+    ['api/route.ts', "import { a } from './records/create.ts';"],
+    ['storage/x.ts', "import a from 'lodash';"],
+  ])('refuse in %s: %s', (path, line) => {
+    expect(judge(rules.importErrors, path, head + line)).toHaveLength(1);
+  });
+
+  it.each([
+    ['api/x.ts', "import type { a } from '../supervisor/protocol.ts';"],
+    ['api/records/create.ts', "import { a } from '../../storage/ids.ts';"],
+    ['api/routes/records.ts', "import { a } from '../records/create.ts';"],
+    ['storage/x.ts', "import postgres from 'postgres';"],
+    ['test/x.test.ts', "import postgres from 'postgres';"],
+  ])('admit in %s: %s', (path, line) => {
+    expect(judge(rules.importErrors, path, head + line)).toEqual([]);
+  });
+
+  it('see a ring', () => {
+    const ring = [
+      parse('api/a.ts', "import { b } from './b.ts';"),
+      parse('api/b.ts', "import type { a } from './a.ts';"),
+    ];
+    expect(rules.importRings(ring)).toEqual(['api/a.ts → api/b.ts → api/a.ts']);
+  });
+
+  it('see bad files, exports, functions and state', () => {
+    expect(judge(rules.fileErrors, 'api/utils.ts', 'export default 1;')).toHaveLength(3);
+    expect(judge(rules.fileErrors, 'api/x.ts', `${head}export * from './y.ts';`)).toHaveLength(1);
+    expect(judge(rules.fileErrors, 'api/x.ts', head.repeat(251))).toHaveLength(1);
+    expect(judge(rules.docErrors, 'api/x.ts', `${head}export const a = 1;`)).toHaveLength(1);
+    expect(judge(rules.docErrors, 'api/x.ts', `${head}/** Doc. */\nexport const a = 1;`)).toEqual([]);
+    expect(judge(rules.functionErrors, 'api/x.ts', `const f = () => {${'\n'.repeat(50)}};`)).toHaveLength(1);
+    expect(judge(rules.functionErrors, 'api/x.ts', 'function f(a, b, c, d, e) {}')).toHaveLength(1);
+    expect(judge(rules.moduleStateErrors, 'api/x.ts', 'let a = 1; export let b = 2; const c = 3;'))
+      .toHaveLength(2);
+    expect(judge(rules.asyncErrors, 'storage/filter/x.ts', 'const f = async () => 1;')).toHaveLength(1);
+  });
+
+  it.each([
+    'const a = `select 1`;',
+    "const a = 'SELECT id FROM t';",
+    'const a = `\n  insert into t values (1)`;',
+    "const a = 'update t set x = 1';",
+    'const a = sql`anything`;',
+  ])('see SQL in %s', (text) => {
+    expect(judge(rules.sqlErrors, 'api/x.ts', text)).toHaveLength(1);
+  });
+
+  it.each([
+    "const a = 'Select an app from the list';",
+    "const a = 'update';",
+    "const a = 'Delete from disk';",
+  ])(
+    'see no SQL in %s',
+    (text) => {
+      expect(judge(rules.sqlErrors, 'api/x.ts', text)).toEqual([]);
+    },
+  );
+
+  it.each([
+    'process.env.X',
+    "process['env']",
+    'globalThis.process.env',
+    'const { env } = process;',
+    "import { env } from 'node:process';",
+  ])(
+    'see the environment in %s',
+    (text) => {
+      expect(judge(rules.environmentErrors, 'api/x.ts', text)).toHaveLength(1);
+    },
+  );
+});
