@@ -1,0 +1,120 @@
+// The API description: valid, complete, in step with the code; and the other generated pages.
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorCodes } from '../api/errors.ts';
+import { openApiOf } from '../api/openapi.ts';
+import { errorsOf } from '../api/route-errors.ts';
+import { routes } from '../api/routes/index.ts';
+import { route } from '../api/route.ts';
+import { object, text } from '../api/schema.ts';
+import { pages } from './reference/pages.ts';
+
+const root = join(import.meta.dirname, '..');
+const document = openApiOf(routes);
+
+function operationsOf({ paths }: ReturnType<typeof openApiOf>) {
+  return Object.values(paths).flatMap((operations) => Object.values(operations));
+}
+
+describe('the API description', () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const result = await new Validator().validate(structuredClone({ ...document }));
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+  });
+
+  it('carries the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(document.info.version).toBe(version);
+  });
+
+  it('has one operation for each route, under names that differ', () => {
+    const ids = operationsOf(document).map(({ operationId }) => operationId);
+    expect(ids).toHaveLength(routes.length);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('gives each operation a response for the status of every error that its route can answer', () => {
+    for (const each of routes) {
+      const path = each.path.replaceAll(/:([a-z]+)/g, '{$1}');
+      const responses = Object.keys(document.paths[path]?.[each.method.toLowerCase()]?.responses ?? {});
+      const statuses = errorsOf(each).map((code) => String(errorCodes[code].status));
+      expect(responses, `${each.method} ${each.path}`).toEqual(expect.arrayContaining(statuses));
+    }
+  });
+
+  it('refers only to components that it has', () => {
+    const components: Record<string, Record<string, unknown>> = { ...document.components };
+    for (
+      const [, kind = '', name = ''] of JSON.stringify(document).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)
+    ) {
+      expect(components[kind], `${kind}/${name}`).toHaveProperty([name]);
+    }
+  });
+
+  it('refuses a path parameter that nobody has described', () => {
+    const odd = route({
+      method: 'GET',
+      path: '/odd/:thing',
+      summary: 'Odd.',
+      scope: 'open',
+      status: 200,
+      response: object({}),
+      handle: () => ({}),
+    });
+    expect(() => openApiOf([odd])).toThrow(RangeError);
+  });
+});
+
+describe('the errors of a route', () => {
+  const answered = (extra: object) =>
+    errorsOf(route({
+      method: 'POST',
+      path: '/api/workspaces/:workspace/apps/:app/odd',
+      summary: 'Odd.',
+      scope: 'app_admin',
+      status: 200,
+      response: object({}),
+      handle: () => ({}),
+      ...extra,
+    }));
+
+  it('follow from its scope, target and place in the pipeline', () => {
+    expect(answered({})).toEqual([
+      'unauthorized',
+      'forbidden',
+      'not_found',
+      'workspace_not_found',
+      'app_not_found',
+      'payload_too_large',
+      'too_many_requests',
+      'internal',
+      'uninitialized',
+      'unavailable',
+    ]);
+  });
+
+  it('include those of a body, of a query and its own', () => {
+    const body = object({ name: text() });
+    expect(answered({ body })).toEqual(expect.arrayContaining(['validation', 'deserialization']));
+    expect(answered({ query: body })).toEqual(expect.arrayContaining(['validation']));
+    expect(answered({ query: body })).not.toContain('deserialization');
+    expect(answered({ errors: ['conflict'] })).toContain('conflict');
+  });
+
+  it('leave out what an open, unlimited route before setup never answers', () => {
+    const open = answered({ path: '/odd', method: 'GET', scope: 'open', beforeSetup: true, unlimited: true });
+    expect(open).toEqual(['payload_too_large', 'internal']);
+  });
+});
+
+describe('the generated pages', () => {
+  it.each(pages())(
+    '$path is in step with the code (npm run reference writes it)',
+    ({ path, text: expected }) => {
+      expect(readFileSync(join(root, path), 'utf8')).toBe(expected);
+    },
+  );
+});
