@@ -52,6 +52,8 @@ create table control.admins (
   role text not null check (role in ('workspace_admin', 'app_admin')),
   -- Empty for a workspace admin. An app admin whose last app went keeps its role and reaches nothing.
   app_ids text[] not null default '{}',
+  -- Sessions begun at or before this instant are over (they live in the workspace's database).
+  credentials_changed_at timestamptz not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   constraint admins_workspace_email unique (workspace, email)
@@ -68,11 +70,12 @@ create table control.signing_keys (
 
 -- What makes access tokens useless before they expire.
 --   jti        key: the token's jti
---   subject    key: the principal's id; tokens issued before not_before are refused
+--   subject    key: the principal's id; tokens issued up to not_before are refused, but for the jti in scope.spared
+--   scope      key: an admin's id; tokens issued up to not_before act with scope.role and scope.apps instead
 --   workspace  key: the workspace's id; likewise, so that a workspace made again under the same id revives none
---   app        key: `<workspace>/<app>`; likewise
+--   app        key: `<workspace>/<app>`; tokens issued up to not_before reach this app no longer
 create table control.revocations (
-  kind text not null check (kind in ('jti', 'subject', 'workspace', 'app')),
+  kind text not null check (kind in ('jti', 'subject', 'scope', 'workspace', 'app')),
   key text not null,
   not_before timestamptz not null,
   scope jsonb,
@@ -82,19 +85,17 @@ create table control.revocations (
 );
 create index revocations_expires_at on control.revocations (expires_at);
 
--- Refresh tokens of master, workspace and app admins; one row a token, a family a login. A used token stays
--- (rotated_at) until it expires, so that using it again is noticed.
+-- Refresh tokens of master admins; one row a token, a family a login. A used token stays (rotated_at) until it
+-- expires, so that using it again is noticed. The access token issued with it has the row's id as its jti.
+-- Of the same shape as workspace.sessions.
 create table control.sessions (
   id uuid primary key,
   family uuid not null,
-  role text not null check (role in ('master_admin', 'workspace_admin', 'app_admin')),
-  principal_id uuid not null,
-  -- Null for the master.
-  workspace text references control.workspaces (id) on delete cascade,
-  app text,
+  kind text not null check (kind = 'master'),
+  principal_id uuid not null references control.master_admins (id) on delete cascade,
+  app text check (app is null),
   token_hash bytea not null constraint sessions_token_hash unique,
   created_at timestamptz not null,
-  last_used_at timestamptz not null,
   expires_at timestamptz not null,
   rotated_at timestamptz,
   revoked_at timestamptz,
@@ -103,16 +104,16 @@ create table control.sessions (
 );
 create index sessions_family on control.sessions (family);
 create index sessions_principal on control.sessions (principal_id);
-create index sessions_workspace on control.sessions (workspace);
 create index sessions_expires_at on control.sessions (expires_at);
 
 create table control.lockouts (
   subject text primary key,
-  failures integer not null,
-  window_started_at timestamptz not null,
+  -- The failures that count: those of the last 5 minutes, oldest first.
+  failed_at timestamptz[] not null,
+  last_failed_at timestamptz not null,
   locked_until timestamptz
 );
-create index lockouts_window on control.lockouts (window_started_at);
+create index lockouts_last_failed_at on control.lockouts (last_failed_at);
 
 -- System scope: what happens to the server and to workspaces.
 create table control.audit_log (

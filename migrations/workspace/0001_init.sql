@@ -42,15 +42,19 @@ create view workspace.users_public as
   from workspace.users;
 grant select on workspace.users_public to :workspace_role, :app_role;
 
--- Refresh tokens of end-users; see control.sessions.
+-- Refresh tokens of the workspace's admins and end-users; see control.sessions.
 create table workspace.sessions (
   id uuid primary key,
   family uuid not null,
-  principal_id uuid not null references workspace.users (id) on delete cascade,
+  kind text not null check (kind in ('admin', 'user')),
+  principal_id uuid not null,
+  -- An admin's row is in the control database, so only users can be referenced.
+  user_id uuid generated always as (case kind when 'user' then principal_id end) stored
+    references workspace.users (id) on delete cascade,
+  -- The only app that the tokens are good for, when the login asked for one.
   app text,
   token_hash bytea not null constraint sessions_token_hash unique,
   created_at timestamptz not null,
-  last_used_at timestamptz not null,
   expires_at timestamptz not null,
   rotated_at timestamptz,
   revoked_at timestamptz,
@@ -59,16 +63,18 @@ create table workspace.sessions (
 );
 create index sessions_family on workspace.sessions (family);
 create index sessions_principal on workspace.sessions (principal_id);
+create index sessions_user on workspace.sessions (user_id) where user_id is not null;
 create index sessions_expires_at on workspace.sessions (expires_at);
 grant select, insert, update, delete on workspace.sessions to :workspace_role;
 
 create table workspace.lockouts (
   subject text primary key,
-  failures integer not null,
-  window_started_at timestamptz not null,
+  -- The failures that count: those of the last 5 minutes, oldest first.
+  failed_at timestamptz[] not null,
+  last_failed_at timestamptz not null,
   locked_until timestamptz
 );
-create index lockouts_window on workspace.lockouts (window_started_at);
+create index lockouts_last_failed_at on workspace.lockouts (last_failed_at);
 grant select, insert, update, delete on workspace.lockouts to :workspace_role;
 
 -- Workspace scope and app scope. Tenant roles append, and can neither change nor remove.
