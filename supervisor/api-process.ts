@@ -1,0 +1,158 @@
+// The API processes: started with everything they must know, kept alive, stopped without cutting off a request.
+import { fileURLToPath } from 'node:url';
+import { Child, type ChildEvent, type Command, type Running } from './child.ts';
+import type { Config, DatabaseAccess, FromApi, ToApi } from './protocol.ts';
+import { coreRestarts } from './restarts.ts';
+import { StartRefused } from './start-refused.ts';
+
+/** What the API processes need. */
+export interface ApiOptions {
+  config: Config;
+  masterKey: Buffer;
+  /** Resolves once PostgreSQL answers; the processes load meanwhile. */
+  database: Promise<DatabaseAccess>;
+  path: string;
+  onEvent: (event: ChildEvent) => void;
+  /** Gets the lines of the API's output; without it they go to standard output directly. */
+  onLine: ((line: string) => void) | undefined;
+  onProgress: (message: string) => void;
+  onInitialized: () => void;
+  /** The program to run instead of the API, for tests of the supervisor alone. */
+  program?: string;
+}
+
+/** The API as a whole. */
+export interface Api {
+  /** Starts every process; resolves when all are ready. Throws `StartRefused`. */
+  start: () => Promise<ApiReady>;
+  /** Lets requests in flight finish. */
+  stop: () => Promise<void>;
+  kill: () => void;
+}
+
+/** What the first process said when it was ready. */
+export interface ApiReady {
+  url: string;
+  initialized: boolean;
+}
+
+/** Migrations of a large fleet run before the first process is ready. */
+const readyDeadline = 1_800_000;
+/** The API gives requests in flight 10 s, and then closes what is left. */
+const stopDeadline = 12_000;
+
+// In dist/ the program ends in .js: the compiler rewrites imports, not strings.
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.url));
+
+/** Describes the API processes; nothing runs before `start`. */
+export function createApi(options: ApiOptions): Api {
+  const first = new Worker(options, 0);
+  const others: Worker[] = [];
+  return {
+    start: async () => {
+      const ready = await first.start(options.config.http.port);
+      const port = Number(new URL(ready.url).port);
+      for (let index = 1; index < options.config.api.workers; index++) {
+        others.push(new Worker(options, index));
+      }
+      await Promise.all(others.map((worker) => worker.start(port)));
+      return ready;
+    },
+    stop: async () => {
+      await Promise.all([first, ...others].map((worker) => worker.child.stop()));
+    },
+    kill: () => [first, ...others].forEach((worker) => worker.child.kill()),
+  };
+}
+
+/** One API process. */
+class Worker {
+  readonly child: Child;
+  readonly #options: ApiOptions;
+  readonly #index: number;
+  #port = 0;
+  #ready: ApiReady | undefined;
+  #serves = false;
+  #received: (message: FromApi) => void = () => {};
+
+  constructor(options: ApiOptions, index: number) {
+    this.#options = options;
+    this.#index = index;
+    const name = index === 0 ? 'api' : `api ${index}`;
+    this.child = new Child(
+      {
+        name,
+        command: () => this.#command(),
+        whenReady: (running) => this.#whenReady(running),
+        readyDeadline,
+        // Before it serves there is no request to finish, and it may not be listening to us yet.
+        askToStop: (running) => this.#serves ? tell(running, { type: 'stop' }) : running.killGroup(),
+        stopDeadline,
+        restarts: coreRestarts,
+      },
+      options.onEvent,
+    );
+  }
+
+  async start(port: number): Promise<ApiReady> {
+    this.#port = port;
+    await this.child.start();
+    if (this.#ready === undefined) throw new StartRefused('the API was ready without saying where');
+    return this.#ready;
+  }
+
+  #command(): Command {
+    this.#serves = false;
+    return {
+      file: process.execPath,
+      args: [this.#options.program ?? apiProgram],
+      env: { PATH: this.#options.path },
+      ipc: { onMessage: (message) => this.#receive(message) },
+      ...(this.#options.onLine === undefined ? {} : { onLine: this.#options.onLine }),
+      orphanSignal: 'KILL',
+    };
+  }
+
+  async #whenReady(running: Running): Promise<void> {
+    const answer = Promise.withResolvers<ApiReady>();
+    this.#received = (message) => {
+      if (message.type === 'ready') answer.resolve(message);
+      if (message.type === 'failed') answer.reject(new StartRefused(message.message));
+    };
+    const { config, masterKey } = this.#options;
+    tell(running, {
+      type: 'start',
+      config: { ...config, http: { ...config.http, port: this.#port } },
+      database: await this.#options.database,
+      masterKey: masterKey.toString('base64'),
+      worker: this.#index,
+    });
+    this.#ready = await answer.promise;
+    this.#serves = true;
+    // A successor must be where this one was, also when the port was chosen by the system.
+    this.#port = Number(new URL(this.#ready.url).port);
+    if (this.#ready.initialized) this.#options.onInitialized();
+  }
+
+  #receive(message: unknown): void {
+    if (!isFromApi(message)) return;
+    if (message.type === 'progress') this.#options.onProgress(message.message);
+    if (message.type === 'initialized') this.#options.onInitialized();
+    this.#received(message);
+  }
+}
+
+function tell(running: Running, message: ToApi): void {
+  running.send(message);
+}
+
+const texts = { progress: 'message', ready: 'url', failed: 'message' } as const;
+
+/** The API is our own program, but a message of another shape must not end the supervisor. */
+function isFromApi(message: unknown): message is FromApi {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
+  if (message.type === 'initialized') return true;
+  if (message.type !== 'progress' && message.type !== 'ready' && message.type !== 'failed') return false;
+  return Reflect.has(message, texts[message.type]);
+}

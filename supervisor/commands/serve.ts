@@ -1,0 +1,136 @@
+// `bulkhead serve`: brings the processes up in order and takes them down in reverse.
+import { type Api, createApi } from '../api-process.ts';
+import type { ChildEvent } from '../child.ts';
+import { searchPath } from '../config.ts';
+import { openDataDir } from '../data-dir.ts';
+import { parseDatabaseUrl } from '../database-url.ts';
+import { derivePassword, openMasterKey } from '../master-key.ts';
+import { createOutput, type Output, writeToStandardOutput } from '../output.ts';
+import { provisionerName } from '../postgres-cluster.ts';
+import { type Postgres, preparePostgres } from '../postgres.ts';
+import type { Config, DatabaseAccess } from '../protocol.ts';
+import { StartRefused } from '../start-refused.ts';
+
+/** What tells the server to stop, and to stop at once when told again. */
+export interface StopSignals {
+  stop: AbortSignal;
+  hurry: AbortSignal;
+}
+
+/** Runs the server until it is told to stop. Throws `StartRefused`, with everything down again. */
+export async function serve(config: Config, signals: StopSignals): Promise<void> {
+  const output = createOutput({ ...config.log, now: () => new Date(), write: writeToStandardOutput });
+  const uid = process.getuid?.() ?? 0;
+  const dataDir = await openDataDir(config.data_dir, uid);
+  try {
+    const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
+    await run({ ...config, data_dir: dataDir.path }, { signals, output, uid, masterKey });
+    output.say('info', 'stopped');
+  } finally {
+    dataDir.release();
+  }
+}
+
+interface Surroundings {
+  signals: StopSignals;
+  output: Output;
+  uid: number;
+  masterKey: Buffer;
+}
+
+async function run(config: Config, surroundings: Surroundings): Promise<void> {
+  const { signals, output, masterKey } = surroundings;
+  const onEvent = (event: ChildEvent) => reportEvent(output, event);
+  const postgres = config.database.url === '' ? await embedded(config, surroundings, onEvent) : undefined;
+  const external = postgres === undefined ? parseDatabaseUrl(config.database.url) : undefined;
+  const database = Promise.withResolvers<DatabaseAccess>();
+  const api = createApi({
+    config,
+    masterKey,
+    database: database.promise,
+    path: searchPath(),
+    onEvent,
+    // JSON lines need no second hand; for a person they are rewritten.
+    onLine: config.log.format === 'pretty' ? output.apiLine : undefined,
+    onProgress: (message) => output.say('info', message),
+    onInitialized: () => {},
+  });
+  const hurry = () => [api, postgres].forEach((part) => part?.kill());
+  signals.hurry.addEventListener('abort', hurry, { once: true });
+  try {
+    // The API loads while PostgreSQL starts.
+    const ready = api.start();
+    ready.catch(() => 'awaited below');
+    if (postgres !== undefined) await untilStopped(postgres.start(), signals.stop);
+    database.resolve(postgres?.access ?? external ?? unreachable());
+    const started = await untilStopped(ready, signals.stop);
+    if (started !== undefined) {
+      announce(output, started);
+      await aborted(signals.stop);
+      output.say('info', 'stopping');
+    }
+  } finally {
+    await takeDown(api, postgres);
+  }
+}
+
+async function takeDown(api: Api, postgres: Postgres | undefined): Promise<void> {
+  await api.stop();
+  await postgres?.stop();
+}
+
+function embedded(
+  config: Config,
+  { signals, output, uid, masterKey }: Surroundings,
+  onEvent: (event: ChildEvent) => void,
+): Promise<Postgres> {
+  return preparePostgres({
+    dataDir: config.data_dir,
+    password: derivePassword(masterKey, provisionerName),
+    uid,
+    path: searchPath(),
+    platform: process.platform,
+    arch: process.arch,
+    stop: signals.stop,
+    onEvent,
+    onLine: output.postgresLine,
+    report: (level, message) => output.say(level, message),
+  });
+}
+
+function announce(output: Output, { url, initialized }: { url: string; initialized: boolean }): void {
+  output.say('info', `listening on ${url}`, { url, initialized, pid: process.pid });
+  if (initialized) return;
+  output.hint('Set the password of the master admin, which opens the server:');
+  output.hint(
+    `  curl -X POST ${url}/_/setup -H 'Content-Type: application/json' -d '{"password":"choose-a-long-one"}'`,
+  );
+}
+
+function reportEvent(output: Output, event: ChildEvent): void {
+  if (event.type === 'ready') {
+    const { name, pid, milliseconds } = event;
+    output.say('debug', `${name} is ready`, { process: name, pid, milliseconds });
+    return;
+  }
+  const { name, reason, wait, opened } = event;
+  const what = opened ? 'keeps dying, and rests before it is started again' : 'died and is started again';
+  output.say('error', `${name} ${what}`, { process: name, reason, wait_ms: wait });
+}
+
+/** The result of the work, or undefined when the server is told to stop first. */
+async function untilStopped<Result>(work: Promise<Result>, stop: AbortSignal): Promise<Result | undefined> {
+  work.catch(() => 'awaited by the race, or no longer of interest');
+  return await Promise.race([work, aborted(stop).then(() => undefined)]);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function unreachable(): never {
+  throw new StartRefused('there is neither an embedded nor an external database');
+}

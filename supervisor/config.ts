@@ -1,0 +1,173 @@
+// The configuration: file, then environment, then flags, the later winning.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Config } from './protocol.ts';
+import { type Setting, settings } from './settings.ts';
+import { StartRefused } from './start-refused.ts';
+
+/** What a configuration file held, and its path. */
+export interface ConfigFile {
+  path: string;
+  value: unknown;
+}
+
+/** Where settings come from. */
+export interface ConfigInput {
+  file: ConfigFile | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Values by key, as they were written. */
+  flags: ReadonlyMap<string, string>;
+  /** Relative paths are relative to this directory. */
+  cwd: string;
+  /** Standard output is a terminal. */
+  terminal: boolean;
+}
+
+/** One setting as it takes effect. */
+export interface Effective {
+  value: unknown;
+  /** `default`, or the file, variable or flag. */
+  source: string;
+  secret: boolean;
+  doc: string;
+}
+
+/** The configuration, and where every value came from. */
+export interface ResolvedConfig {
+  config: Config;
+  effective: ReadonlyMap<string, Effective>;
+}
+
+const prefix = 'BULKHEAD_';
+
+/** All settings by their dotted keys. */
+export const settingsByKey: ReadonlyMap<string, Setting<unknown>> = new Map(flatten(settings, ''));
+
+/** The environment variable of a key: `http.port` is `BULKHEAD_HTTP__PORT`. */
+export function environmentName(key: string): string {
+  return prefix + key.toUpperCase().replaceAll('.', '__');
+}
+
+/** The command-line flag of a key: `http.port` is `--http-port`. */
+export function flagName(key: string): string {
+  return `--${key.replaceAll(/[._]/g, '-')}`;
+}
+
+/** Puts the configuration together. Throws `StartRefused` naming the first key or value that is wrong. */
+export function resolveConfig(input: ConfigInput): ResolvedConfig {
+  const effective = new Map<string, Effective>();
+  for (const [key, { default: value, secret, doc }] of settingsByKey) {
+    effective.set(key, { value, source: 'default', secret, doc });
+  }
+  const set = (key: string, source: string, read: (setting: Setting<unknown>) => unknown) => {
+    const setting = settingsByKey.get(key);
+    if (setting === undefined) throw new StartRefused(`unknown setting ${key} (${source})`);
+    const value = read(setting);
+    if (value === undefined) throw new StartRefused(`${key} must be ${setting.kind.expected} (${source})`);
+    effective.set(key, { value, source, secret: setting.secret, doc: setting.doc });
+  };
+  if (input.file !== undefined) {
+    const { path, value } = input.file;
+    for (const [key, member] of leaves(value, '', path)) set(key, path, ({ kind }) => kind.read(member));
+  }
+  const keys = new Map([...settingsByKey.keys()].map((key) => [environmentName(key), key]));
+  for (const [name, member] of Object.entries(input.env)) {
+    if (!name.startsWith(prefix) || member === undefined) continue;
+    const key = keys.get(name);
+    if (key === undefined) throw new StartRefused(`unknown setting ${name} (environment)`);
+    set(key, `environment ${name}`, ({ kind }) => kind.readText(member));
+  }
+  for (const [key, member] of input.flags) {
+    set(key, `flag ${flagName(key)}`, ({ kind }) => kind.readText(member));
+  }
+  return { config: complete(effective, input), effective };
+}
+
+/** The defaults that depend on other things, and the rules that tie settings together. */
+function complete(effective: Map<string, Effective>, { cwd, terminal }: ConfigInput): Config {
+  const derive = (key: string, value: unknown) => {
+    const entry = effective.get(key);
+    if (entry !== undefined) effective.set(key, { ...entry, value });
+  };
+  if (effective.get('log.format')?.source === 'default') derive('log.format', terminal ? 'pretty' : 'json');
+  const given = build(effective);
+  const dataDir = resolve(cwd, given.data_dir);
+  derive('data_dir', dataDir);
+  derive('hooks.dir', given.hooks.dir === '' ? join(dataDir, 'hooks') : resolve(cwd, given.hooks.dir));
+  if (given.storage.backend === 's3' && given.storage.s3.bucket === '') {
+    throw new StartRefused('storage.s3.bucket is needed when storage.backend is s3');
+  }
+  if (given.mail.transport === 'smtp' && given.mail.smtp.url === '') {
+    throw new StartRefused('mail.smtp.url is needed when mail.transport is smtp');
+  }
+  return build(effective);
+}
+
+function build(effective: ReadonlyMap<string, Effective>): Config {
+  const part = (table: object, path: string): object =>
+    Object.fromEntries(
+      Object.entries(table).map(([name, entry]) => {
+        const key = path === '' ? name : `${path}.${name}`;
+        return [name, settingsByKey.has(key) ? effective.get(key)?.value : part(entry, key)];
+      }),
+    );
+  // The compiler cannot follow the walk; that `settings` has a row of the right kind for every member, it does check.
+  return part(settings, '') as Config;
+}
+
+function flatten(table: object, path: string): [string, Setting<unknown>][] {
+  return Object.entries(table).flatMap(([name, entry]): [string, Setting<unknown>][] => {
+    const key = path === '' ? name : `${path}.${name}`;
+    return isSetting(entry) ? [[key, entry]] : flatten(entry, key);
+  });
+}
+
+function isSetting(entry: object): entry is Setting<unknown> {
+  return 'kind' in entry && 'default' in entry;
+}
+
+function leaves(value: unknown, path: string, file: string): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new StartRefused(
+      `${path === '' ? 'the configuration' : path} must be an object of settings (${file})`,
+    );
+  }
+  return Object.entries(value).flatMap(([name, entry]): [string, unknown][] => {
+    const key = path === '' ? name : `${path}.${name}`;
+    const isSection = [...settingsByKey.keys()].some((known) => known.startsWith(`${key}.`));
+    return isSection ? leaves(entry, key, file) : [[key, entry]];
+  });
+}
+
+const extensions = ['ts', 'js', 'json', 'yaml', 'toml'];
+
+/** Loads `bulkhead.config.*` from a directory, if there is one. Throws `StartRefused` when it cannot be read. */
+export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefined> {
+  const names = extensions.map((extension) => `bulkhead.config.${extension}`);
+  const [name, other] = names.filter((candidate) => existsSync(join(cwd, candidate)));
+  if (name === undefined) return undefined;
+  if (other !== undefined) {
+    throw new StartRefused(`there are two configuration files, ${name} and ${other}: keep one`);
+  }
+  const path = join(cwd, name);
+  try {
+    // Loaded only when there is a file: it would cost every server 10 MB.
+    const { loadConfig } = await import('c12');
+    const off = { rcFile: false, globalRc: false, packageJson: false, dotenv: false, extend: false } as const;
+    const { config } = await loadConfig({ cwd, configFile: name, envName: false, giget: false, ...off });
+    return { path, value: config };
+  } catch (error) {
+    const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw new StartRefused(`${path} cannot be read: ${line}`);
+  }
+}
+
+/** The supervisor's environment; nothing else in the program reads it. */
+export function environment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
+/** Where programs are looked for: the one variable that is handed down to children. */
+export function searchPath(): string {
+  return process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
+}

@@ -1,0 +1,72 @@
+// The data directory: its modes, and the lock that lets one server use it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StartRefused } from './start-refused.ts';
+
+/** A data directory that belongs to this process until it ends. */
+export interface DataDir {
+  /** Without symbolic links. */
+  path: string;
+  release: () => void;
+}
+
+/**
+ * Makes the directory if need be, closes it to others and locks it. Throws `StartRefused` when it cannot be used or
+ * another server uses it. As root it stays passable (0711) for the user that PostgreSQL runs as.
+ */
+export async function openDataDir(wanted: string, uid: number): Promise<DataDir> {
+  const path = await make(wanted, uid);
+  const found = await stat(path);
+  if (found.uid !== uid && uid !== 0) {
+    throw new StartRefused(
+      `data_dir ${path} belongs to another user (uid ${found.uid}): start as root or as that user`,
+    );
+  }
+  const mode = (found.mode & 0o700) | (uid === 0 ? 0o011 : 0);
+  if ((found.mode & 0o777) !== mode) await chmod(path, mode);
+  return { path, release: lock(path) };
+}
+
+async function make(wanted: string, uid: number): Promise<string> {
+  try {
+    await mkdir(wanted, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
+    return await realpath(wanted);
+  } catch (error) {
+    throw new StartRefused(
+      `data_dir ${wanted} cannot be made: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+/**
+ * Node has no flock, but its SQLite holds a lock of the kernel's on a file: two starts cannot both get it, and it ends
+ * with the process, even one that was killed, so there is no stale lock and no process number to be mistaken.
+ */
+function lock(path: string): () => void {
+  const pidFile = join(path, 'bulkhead.pid');
+  try {
+    const database = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
+    database.exec('BEGIN EXCLUSIVE');
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o644 });
+    return () => database.close();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if ('errcode' in error && error.errcode === sqliteBusy) {
+      throw new StartRefused(`data_dir ${path} is in use by another bulkhead (pid ${readPid(pidFile)})`);
+    }
+    throw new StartRefused(`data_dir ${path} cannot be locked: ${error.message}`);
+  }
+}
+
+/** https://www.sqlite.org/rescode.html#busy */
+const sqliteBusy = 5;
+
+function readPid(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}

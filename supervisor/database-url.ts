@@ -1,0 +1,51 @@
+// `database.url`: a PostgreSQL server of the operator's own.
+import type { DatabaseAccess } from './protocol.ts';
+
+const modes: Readonly<Record<string, DatabaseAccess['ssl']>> = {
+  disable: 'disable',
+  allow: 'prefer',
+  prefer: 'prefer',
+  require: 'require',
+  'verify-full': 'verify-full',
+};
+
+/**
+ * Reads `postgres://user:password@host:port/database?sslmode=…`; `?host=/directory` names a Unix socket's directory
+ * (https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Throws an `Error` that says what is
+ * wrong and does not repeat the URL, which holds a password.
+ */
+export function parseDatabaseUrl(text: string): DatabaseAccess {
+  const url = URL.parse(text);
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    throw new Error('must be a URL like postgres://user:password@host:5432/database');
+  }
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'sslmode' && name !== 'host');
+  if (unknown !== undefined) {
+    throw new Error(`has an unknown parameter ${unknown}: sslmode and host are known`);
+  }
+  const socket = url.searchParams.get('host');
+  const host = socket ?? decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+  if (host === '') throw new Error('names no host');
+  if (url.username === '') throw new Error('names no user');
+  const mode = url.searchParams.get('sslmode') ?? (host.startsWith('/') ? 'disable' : 'prefer');
+  const ssl = modes[mode];
+  if (ssl === undefined) {
+    throw new Error(`has sslmode=${mode}: one of ${Object.keys(modes).join(', ')} is needed`);
+  }
+  return {
+    host,
+    port: url.port === '' ? 5432 : Number(url.port),
+    username: decoded(url.username),
+    password: decoded(url.password),
+    database: decoded(url.pathname.slice(1)) || 'bulkhead',
+    ssl,
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new Error('has a % that is not followed by two hexadecimal digits');
+  }
+}

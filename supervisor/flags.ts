@@ -1,0 +1,39 @@
+// The command line's settings: a flag for each, and `--set key=value`.
+import { parseArgs } from 'node:util';
+import { flagName, settingsByKey } from './config.ts';
+import { StartRefused } from './start-refused.ts';
+
+/** Reads `--http-port 8080`, `--http-port=8080` and `--set http.port=8080`. Throws `StartRefused` for any other. */
+export function readFlags(rawArgs: readonly string[]): { flags: Map<string, string>; json: boolean } {
+  const keys = new Map([...settingsByKey.keys()].map((key) => [flagName(key).slice(2), key]));
+  const options = Object.fromEntries([...keys.keys()].map((name) => [name, { type: 'string' }] as const));
+  const flags = new Map<string, string>();
+  const { values } = parse([...rawArgs], options);
+  for (const [name, value] of Object.entries(values)) {
+    const key = keys.get(name);
+    if (key !== undefined && typeof value === 'string') flags.set(key, value);
+  }
+  const pairs = Array.isArray(values['set']) ? values['set'] : [];
+  for (const pair of pairs) {
+    const at = String(pair).indexOf('=');
+    if (at < 1) throw new StartRefused(`--set needs key=value, not ${pair}`);
+    flags.set(String(pair).slice(0, at), String(pair).slice(at + 1));
+  }
+  return { flags, json: values['json'] === true };
+}
+
+function parse(
+  args: string[],
+  options: Record<string, { type: 'string' }>,
+): { values: Record<string, unknown> } {
+  try {
+    return parseArgs({
+      args,
+      options: { ...options, set: { type: 'string', multiple: true }, json: { type: 'boolean' } },
+      allowPositionals: false,
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StartRefused(`${message.split('. ')[0]} (command line)`);
+  }
+}

@@ -1,0 +1,29 @@
+// What ends a process when the supervisor is gone, however the supervisor died.
+
+/** Descriptor of the lifeline in every process that the supervisor starts. */
+export const lifelineDescriptor = 3;
+
+/** Descriptor of Node's message channel, which execa puts after the others. */
+const channelDescriptor = 4;
+
+/** `KILL` for what may be cut off at any time, `QUIT` for PostgreSQL: an immediate shutdown, then `KILL`. */
+export type OrphanSignal = 'KILL' | 'QUIT';
+
+const seconds: Record<OrphanSignal, string> = { KILL: '', QUIT: 'sleep 0.5; kill -KILL -$$;' };
+
+/**
+ * Wraps a command in a shell that leaves a watcher in the command's process group and then becomes the command.
+ * Only the supervisor holds the other end of the lifeline, so the kernel closes it when the supervisor dies, even of
+ * SIGKILL; the watcher then signals the group. The command must be started as leader of its own group.
+ */
+export function withLifeline(
+  command: { file: string; args: readonly string[] },
+  signal: OrphanSignal,
+): { file: string; args: string[] } {
+  // The watcher keeps no other descriptor: an open pipe or channel would look like a living child to its reader.
+  const watcher =
+    `exec </dev/null >/dev/null 2>&1 ${channelDescriptor}>&-; read -r _ <&${lifelineDescriptor}; ` +
+    `kill -${signal} -$$; ${seconds[signal]}`;
+  const script = `(${watcher}) & exec "$@" ${lifelineDescriptor}<&-`;
+  return { file: '/bin/sh', args: ['-c', script, 'bulkhead', command.file, ...command.args] };
+}

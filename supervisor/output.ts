@@ -1,0 +1,107 @@
+// What the server prints: one line a fact, as JSON or for a person.
+import { writeSync } from 'node:fs';
+
+/** How serious a line is. */
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+
+/** Writes lines to standard output. */
+export interface Output {
+  /** One line of the supervisor's own. */
+  say: (level: Level, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  /** A line that a person is to act on: plain text on a terminal. */
+  hint: (text: string) => void;
+  /** A line that PostgreSQL wrote. */
+  postgresLine: (line: string) => void;
+  /** A line that an API process wrote. */
+  apiLine: (line: string) => void;
+}
+
+/** What an output depends on. `write` gets whole lines with their ends. */
+export interface OutputOptions {
+  level: Level;
+  format: 'pretty' | 'json';
+  now: () => Date;
+  write: (text: string) => void;
+}
+
+/** Makes the output of a server. */
+export function createOutput(options: OutputOptions): Output {
+  const { format, now, write } = options;
+  const threshold = levels.indexOf(options.level);
+  const line = (level: Level, fields: Readonly<Record<string, unknown>>) => {
+    if (levels.indexOf(level) < threshold) return;
+    const entry = { ts: now().toISOString(), level, ...fields };
+    write(`${format === 'json' ? JSON.stringify(entry) : pretty(entry)}\n`);
+  };
+  return {
+    say: (level, message, fields) => line(level, { part: 'supervisor', message, ...fields }),
+    hint: (text) =>
+      format === 'json' ? line('info', { part: 'supervisor', message: text }) : write(`${text}\n`),
+    postgresLine: (text) => {
+      const { level, message } = readPostgresLine(text);
+      line(level, { part: 'postgres', message });
+    },
+    apiLine: (text) => {
+      const entry = readEntry(text);
+      if (entry === undefined) line('error', { part: 'api', message: text });
+      else write(`${format === 'json' ? text : pretty({ part: 'api', ...entry })}\n`);
+    },
+  };
+}
+
+/** Writes to standard output at once; a reader that went away must not end the server. */
+export function writeToStandardOutput(text: string): void {
+  try {
+    writeSync(1, text);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EPIPE' && code !== 'EAGAIN' && code !== 'ENOSPC' && code !== 'EIO') throw error;
+  }
+}
+
+const severities: Readonly<Record<string, Level>> = {
+  DEBUG: 'debug',
+  LOG: 'info',
+  INFO: 'info',
+  NOTICE: 'info',
+  WARNING: 'warn',
+  ERROR: 'warn',
+  FATAL: 'error',
+  PANIC: 'error',
+};
+
+/** What PostgreSQL says at every start and stop, which tells an operator nothing. */
+const routine =
+  /^(starting PostgreSQL|listening on|database system (was shut down at|is ready|is shut down)|received fast shutdown|aborting any active|shutting down|background worker)/;
+
+/** Reads a line of PostgreSQL's log, `<pid> <severity>:  <message>`. */
+export function readPostgresLine(text: string): { level: Level; message: string } {
+  const match = /^\d+ ([A-Z]+?)\d?: {1,2}(.*)$/.exec(text);
+  if (match === null) return { level: 'info', message: text.trim() };
+  const [, severity = '', message = ''] = match;
+  return { level: routine.test(message) ? 'debug' : severities[severity] ?? 'info', message };
+}
+
+function readEntry(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const entry: unknown = JSON.parse(text);
+    return typeof entry === 'object' && entry !== null ? { ...entry } : undefined;
+  } catch {
+    // A crash may cut a line short: it is shown as it is.
+    return undefined;
+  }
+}
+
+/** `12:00:00.000 info  api  request_done method=GET status=200`. */
+function pretty(entry: Readonly<Record<string, unknown>>): string {
+  const { ts, level, part, message, type, ...rest } = entry;
+  const fields = Object.entries(rest).filter(([, value]) => value !== undefined).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `${name}=${/[\s"=]/.test(text) ? JSON.stringify(text) : text}`;
+  });
+  const head = [String(ts).slice(11, 23), String(level).padEnd(5), String(part).padEnd(10)];
+  return [...head, message ?? type ?? '', ...fields].join(' ').trimEnd();
+}

@@ -1,0 +1,61 @@
+// Where the embedded PostgreSQL's Unix socket lives.
+import { chmod, chown, lstat, mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Account } from './postgres-user.ts';
+
+/** Name of the socket in its directory, and the port number it carries. */
+export const socketPort = 5432;
+const socketName = `.s.PGSQL.${socketPort}`;
+
+/** Bytes that a socket's path may have everywhere: macOS allows 103, Linux 107. */
+const longestPath = 100;
+
+/** A directory for the socket. */
+export interface SocketDirectory {
+  path: string;
+  /** Removes it, if it lies outside the data directory. */
+  remove: () => Promise<void>;
+}
+
+/**
+ * Makes the directory: inside the data directory, or, when that path is too long for a socket, a private one of the
+ * system's temporary directory. Only the account that PostgreSQL runs as (and root) may enter it.
+ */
+export async function makeSocketDirectory(
+  dataDir: string,
+  account: Account | undefined,
+): Promise<SocketDirectory> {
+  const inside = join(dataDir, 'run');
+  const note = join(dataDir, 'run-elsewhere');
+  await removeNoted(note);
+  if (Buffer.byteLength(join(inside, socketName)) <= longestPath) {
+    await mkdir(inside, { recursive: true });
+    await own(inside, account);
+    return { path: inside, remove: () => Promise.resolve() };
+  }
+  const base = Buffer.byteLength(tmpdir()) > longestPath / 2 ? '/tmp' : tmpdir();
+  const outside = await mkdtemp(join(base, 'bulkhead-'));
+  await own(outside, account);
+  await writeFile(note, outside);
+  return { path: outside, remove: () => removeNoted(note) };
+}
+
+async function own(directory: string, account: Account | undefined): Promise<void> {
+  await chmod(directory, 0o700);
+  if (account !== undefined) await chown(directory, account.uid, account.gid);
+}
+
+/** Removes what the note names, which a killed supervisor had no time for; nothing but a socket's own directory. */
+async function removeNoted(note: string): Promise<void> {
+  const directory = await readFile(note, 'utf8').catch(() => '');
+  if (directory === '') return;
+  const found = await lstat(directory).catch(() => undefined);
+  if (found?.isDirectory()) {
+    await rm(join(directory, socketName), { force: true });
+    await rm(join(directory, `${socketName}.lock`), { force: true });
+    // Not empty: then it is not ours, and stays.
+    await rmdir(directory).catch(() => 'left');
+  }
+  await rm(note, { force: true });
+}

@@ -1,0 +1,160 @@
+// The embedded PostgreSQL: one cluster under the data directory, reached by a Unix socket only.
+import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Child, type ChildEvent, type Command, type Running } from './child.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
+import { makeCluster, provisionerName } from './postgres-cluster.ts';
+import { type ClusterPaths, pgHbaConf, postgresqlConf } from './postgres-config.ts';
+import { endOrphans, removeStalePid } from './postgres-orphans.ts';
+import { makeSocketDirectory, socketPort } from './postgres-socket.ts';
+import {
+  type Account,
+  asAccount,
+  asAccountThatSearches,
+  asCaller,
+  closedDirectory,
+  hasSetpriv,
+  type RunAs,
+  serviceAccount,
+  serviceUserName,
+} from './postgres-user.ts';
+import type { DatabaseAccess } from './protocol.ts';
+import { coreRestarts } from './restarts.ts';
+import { StartRefused } from './start-refused.ts';
+
+/** What a start of the embedded PostgreSQL needs. */
+export interface PostgresOptions {
+  dataDir: string;
+  /** Password of the provisioner role. */
+  password: string;
+  /** The supervisor's own user. */
+  uid: number;
+  path: string;
+  platform: string;
+  arch: string;
+  stop: AbortSignal;
+  onEvent: (event: ChildEvent) => void;
+  onLine: (line: string) => void;
+  /** Gets lines for the operator. */
+  report: (level: 'info' | 'warn', message: string) => void;
+}
+
+/** A PostgreSQL that is starting or running. */
+export interface Postgres {
+  access: DatabaseAccess;
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+  kill: () => void;
+}
+
+/** Crash recovery after a power cut may read gigabytes of log. */
+const readyDeadline = 600_000;
+const stopDeadline = 30_000;
+const readyPoll = 5;
+
+/** Prepares the cluster, which is made if there is none. Throws `StartRefused`. */
+export async function preparePostgres(options: PostgresOptions): Promise<Postgres> {
+  const binaries = findPostgresBinaries(options.platform, options.arch);
+  const base = join(options.dataDir, 'postgresql');
+  await mkdir(base, { recursive: true });
+  await chmod(base, options.uid === 0 ? 0o711 : 0o700);
+  const data = join(base, 'data');
+  const owner = await stat(data).catch(() => undefined);
+  if (owner !== undefined && options.uid !== 0 && owner.uid !== options.uid) {
+    throw new StartRefused(
+      `${data} belongs to another user (uid ${owner.uid}): start bulkhead as root or as that user`,
+    );
+  }
+  const account = await serviceAccount({ uid: options.uid, clusterOwner: owner, path: options.path });
+  const runAs = await chooseRunAs(options, account, [data, await realpath(binaries.postgres)]);
+  if (owner === undefined) {
+    options.report('info', `making the PostgreSQL cluster ${data}`);
+    const { password, path, stop } = options;
+    await makeCluster({ binaries, data, account, runAs, password, path, stop });
+  }
+  const socket = await makeSocketDirectory(options.dataDir, account);
+  const paths: ClusterPaths = { data, socket: socket.path, config: base };
+  await writeConfiguration(paths);
+  const child = new Child(
+    {
+      name: 'postgres',
+      command: () => postmaster({ options, binaries, runAs, paths }),
+      whenReady: (running, ended) => untilReady(data, running, ended),
+      readyDeadline,
+      // Fast shutdown: open transactions are rolled back, then everything is flushed.
+      askToStop: (running) => running.signal('SIGINT'),
+      stopDeadline,
+      restarts: coreRestarts,
+    },
+    options.onEvent,
+  );
+  return {
+    access: {
+      host: socket.path,
+      port: socketPort,
+      username: provisionerName,
+      password: options.password,
+      database: provisionerName,
+      ssl: 'disable',
+    },
+    start: () => child.start(),
+    stop: async () => {
+      await child.stop();
+      await socket.remove();
+    },
+    kill: () => child.kill(),
+  };
+}
+
+async function chooseRunAs(
+  options: PostgresOptions,
+  account: Account | undefined,
+  paths: readonly string[],
+): Promise<RunAs> {
+  if (account === undefined) return asCaller;
+  const closed = await closedDirectory(account, paths);
+  if (closed === undefined) return asAccount(account);
+  const problem = `the user of PostgreSQL (${serviceUserName}, uid ${account.uid}) may not pass ${closed}`;
+  if (!await hasSetpriv(options.path)) throw new StartRefused(`${problem}: run chmod o+x ${closed}`);
+  options.report(
+    'warn',
+    `${problem}: it runs with the capability dac_read_search; chmod o+x ${closed} avoids that`,
+  );
+  return asAccountThatSearches(account);
+}
+
+async function writeConfiguration(paths: ClusterPaths): Promise<void> {
+  const files = { 'postgresql.conf': postgresqlConf(paths), 'pg_hba.conf': pgHbaConf(), 'pg_ident.conf': '' };
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(paths.config, name);
+    await writeFile(file, text);
+    // PostgreSQL's user must be able to read it, whatever the umask.
+    await chmod(file, 0o644);
+  }
+}
+
+async function postmaster(
+  start: { options: PostgresOptions; binaries: PostgresBinaries; runAs: RunAs; paths: ClusterPaths },
+): Promise<Command> {
+  const { options, binaries, runAs, paths } = start;
+  await endOrphans(paths.data);
+  await removeStalePid(paths.data);
+  const command = runAs({
+    file: binaries.postgres,
+    args: ['-D', paths.data, '-c', `config_file=${join(paths.config, 'postgresql.conf')}`],
+    env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC' },
+    onLine: options.onLine,
+  });
+  return { ...command, orphanSignal: 'QUIT' };
+}
+
+/** Line 1 of `postmaster.pid` is the process, line 8 its state: what `pg_ctl` reads, and no connection is needed. */
+async function untilReady(data: string, running: Running, ended: AbortSignal): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  while (!ended.aborted) {
+    const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
+    if (Number(lines[0]) === running.pid && lines[7]?.trim() === 'ready') return;
+    await pause(readyPoll);
+  }
+}

@@ -1,0 +1,91 @@
+// The kinds of values that settings have: how each is read from a file and from text, and how it is described.
+
+/** A kind of value. Both readers answer undefined for what is not one. */
+export interface Kind<Value> {
+  /** Completes "must be …". */
+  expected: string;
+  /** Reads a value of a configuration file. */
+  read: (value: unknown) => Value | undefined;
+  /** Reads an environment variable or a flag. */
+  readText: (text: string) => Value | undefined;
+}
+
+/** Text that matches; `expected` describes it. */
+export function text(expected = 'text', valid: (value: string) => boolean = () => true): Kind<string> {
+  const read = (value: unknown) =>
+    typeof value === 'string' && !value.includes('\0') && valid(value) ? value : undefined;
+  return { expected, read, readText: read };
+}
+
+/** An integer within bounds. */
+export function integer(min: number, max: number): Kind<number> {
+  const read = (value: unknown) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
+  return {
+    expected: `an integer from ${min} to ${max}`,
+    read,
+    readText: (given) => /^-?\d{1,15}$/.test(given) ? read(Number(given)) : undefined,
+  };
+}
+
+/** A number within bounds. */
+export function number(min: number, max: number): Kind<number> {
+  const read = (value: unknown) =>
+    typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max ? value : undefined;
+  return {
+    expected: `a number from ${min} to ${max}`,
+    read,
+    readText: (given) => /^\d{1,15}(\.\d{1,15})?$/.test(given) ? read(Number(given)) : undefined,
+  };
+}
+
+const words: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+/** `true` or `false`. */
+export const boolean: Kind<boolean> = {
+  expected: 'true or false',
+  read: (value) => typeof value === 'boolean' ? value : undefined,
+  readText: (given) => Object.hasOwn(words, given) ? words[given] : undefined,
+};
+
+/** One of some words. */
+export function choice<const Word extends string>(...choices: readonly Word[]): Kind<Word> {
+  const read = (value: unknown) => choices.find((word) => word === value);
+  return { expected: `one of ${choices.join(', ')}`, read, readText: read };
+}
+
+/** A list of texts; as text a JSON array, or separated by commas. */
+export function list(item: Kind<string>): Kind<readonly string[]> {
+  const read = (value: unknown) => {
+    if (!Array.isArray(value)) return undefined;
+    const items = value.map((entry: unknown) => item.read(entry)).filter((entry) => entry !== undefined);
+    return items.length === value.length ? items : undefined;
+  };
+  return {
+    expected: `a list, each ${item.expected}`,
+    read,
+    readText: (given) => given.trimStart().startsWith('[') ? read(parseJson(given)) : read(split(given)),
+  };
+}
+
+/** Either of two kinds; the first is tried first. */
+export function either<First, Second>(first: Kind<First>, second: Kind<Second>): Kind<First | Second> {
+  return {
+    expected: `${first.expected}, or ${second.expected}`,
+    read: (value) => first.read(value) ?? second.read(value),
+    readText: (given) => first.readText(given) ?? second.readText(given),
+  };
+}
+
+function split(given: string): string[] {
+  return given.split(',').map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function parseJson(given: string): unknown {
+  try {
+    return JSON.parse(given);
+  } catch {
+    // Not a list: the caller says what is expected.
+    return undefined;
+  }
+}

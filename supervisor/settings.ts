@@ -1,0 +1,154 @@
+// Every setting of the server: one row each.
+import { parseDatabaseUrl } from './database-url.ts';
+import { decodeMasterKey } from './master-key.ts';
+import type { Config } from './protocol.ts';
+import { boolean, choice, either, integer, type Kind, list, number, text } from './setting-kinds.ts';
+
+/** One setting. */
+export interface Setting<Value> {
+  kind: Kind<Value>;
+  default: Value;
+  /** One sentence for the reference. */
+  doc: string;
+  /** Never printed, not even when it is wrong. */
+  secret: boolean;
+}
+
+/** A setting for every member of the configuration, however deep. */
+export type SettingsOf<Part> = {
+  [Key in keyof Part]: Part[Key] extends boolean | number | string | readonly string[] ? Setting<Part[Key]>
+    : SettingsOf<Part[Key]>;
+};
+
+const hostName = text('a host name or address', (value) => /^[A-Za-z0-9.:_-]{1,255}$/.test(value));
+const token = text('1 to 32 letters, digits, _ or -', (value) => /^[A-Za-z0-9_-]{1,32}$/.test(value));
+const notEmpty = text('text that is not empty', (value) => value.trim() !== '');
+const origin = text(
+  'an origin like https://example.com',
+  (value) => /^https?:/.test(value) && URL.parse(value)?.origin === value,
+);
+const hostPattern = text(
+  'a host or host:port',
+  (value) => /^[A-Za-z0-9._-]{1,253}(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i.test(value),
+);
+const httpUrl = text(
+  'an http or https URL, or empty',
+  (value) => value === '' || /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+);
+const smtpUrl = text(
+  'an smtp or smtps URL, or empty',
+  (value) => value === '' || /^smtps?:$/.test(URL.parse(value)?.protocol ?? ''),
+);
+const masterKey = text(
+  '32 bytes as base64 or hexadecimal digits',
+  (value) => value === '' || decodeMasterKey(value) !== undefined,
+);
+const databaseUrl = text(
+  'a URL like postgres://user:password@host:5432/database?sslmode=require',
+  isDatabaseUrl,
+);
+
+function row<Value>(kind: Kind<Value>, value: Value, doc: string): Setting<Value> {
+  return { kind, default: value, doc, secret: false };
+}
+
+function secret(kind: Kind<string>, doc: string): Setting<string> {
+  return { kind, default: '', doc, secret: true };
+}
+
+/** The settings. Their keys are those of the configuration file. */
+export const settings: SettingsOf<Config> = {
+  data_dir: row(notEmpty, './data', 'Directory of everything the server keeps.'),
+  http: {
+    host: row(hostName, '127.0.0.1', 'Address to listen on.'),
+    port: row(integer(0, 65_535), 8080, 'Port to listen on; 0 takes any free one and prints it.'),
+    cookie_secure: row(boolean, true, 'Session cookies are sent over HTTPS only.'),
+    cookie_prefix: row(token, 'svc', 'First part of the names of the session cookies.'),
+    security_headers: row(boolean, true, 'Every response carries the security headers.'),
+    max_body_bytes: row(
+      integer(1024, 1_073_741_824),
+      8_388_608,
+      'Largest request body in bytes, file uploads apart.',
+    ),
+    trust_proxy: row(boolean, false, 'The client address is the last one of X-Forwarded-For.'),
+  },
+  rate_limit: {
+    enabled: row(boolean, true, 'Requests of one client address are limited.'),
+    per_second: row(number(0.001, 1_000_000), 50, 'Requests a second that one address may make for long.'),
+    burst: row(integer(1, 10_000_000), 100, 'Requests that one address may make at once.'),
+  },
+  cors: {
+    allowed_origins: row(list(origin), [], 'Origins whose pages may call the API.'),
+  },
+  database: {
+    url: secret(databaseUrl, 'A PostgreSQL server to use; empty: an embedded one under data_dir.'),
+    workspace_pool_cap: row(integer(1, 1000), 4, 'Most connections for the identities of one workspace.'),
+    app_pool_cap: row(integer(1, 1000), 4, 'Most connections for the records of one app.'),
+  },
+  storage: {
+    backend: row(choice('local', 's3'), 'local', 'Where files are kept: local is <data_dir>/blobs.'),
+    s3: {
+      bucket: row(text(), '', 'Bucket of the s3 backend.'),
+      region: row(text(), '', 'Region of the bucket.'),
+      endpoint: row(httpUrl, '', 'URL of the S3 service, where it is not Amazon.'),
+      access_key_id: row(text(), '', 'Access key of the s3 backend.'),
+      secret_access_key: secret(text(), 'Secret of the access key.'),
+      virtual_hosted_style_request: row(boolean, false, 'The bucket is part of the host name.'),
+    },
+  },
+  mail: {
+    transport: row(
+      choice('outbox', 'smtp'),
+      'outbox',
+      'How mail leaves: outbox writes files to <data_dir>/outbox.',
+    ),
+    from: row(notEmpty, 'Bulkhead <bulkhead@localhost>', 'Sender of the mails.'),
+    smtp: { url: secret(smtpUrl, 'URL of the mail server, like smtps://user:password@host:465.') },
+  },
+  hooks: {
+    dir: row(text(), '', 'Directory of the hook files, <workspace>/<app>/<file>; empty: <data_dir>/hooks.'),
+    timeout_ms: row(integer(1, 30_000), 5000, 'Longest time of one hook call in milliseconds.'),
+    memory_mb: row(integer(128, 65_536), 256, 'Most memory of one hook runner in MiB.'),
+    idle_ms: row(integer(1000, 86_400_000), 300_000, 'A runner that was not called for so long is stopped.'),
+    max_runners: row(integer(1, 10_000), 200, 'Most runners at once.'),
+    sandbox: row(
+      choice('auto', 'deno', 'os'),
+      'auto',
+      'The wall around hooks; auto takes the strongest that works here.',
+    ),
+    jit: row(boolean, false, 'Hooks are compiled to machine code, which widens the attack surface.'),
+  },
+  egress: {
+    private_hosts: row(
+      either(choice('auto', 'deny', 'allow'), list(hostPattern)),
+      'auto',
+      'Which private addresses OAuth and hook requests may reach; auto: loopback while the server listens there only.',
+    ),
+  },
+  auth: {
+    issuer: row(notEmpty, 'bulkhead', 'The iss claim of access tokens.'),
+    legacy_hs256_secret: secret(
+      text(),
+      'Secret of an earlier release, whose HS256 tokens are still accepted.',
+    ),
+    otp_ttl_sec: row(integer(1, 3600), 600, 'Life of a mailed code in seconds.'),
+  },
+  secrets: {
+    master_key: secret(masterKey, 'The key of all secrets; empty: <data_dir>/master.key, made once.'),
+  },
+  api: {
+    workers: row(integer(1, 64), 1, 'API processes that share the port.'),
+  },
+  log: {
+    level: row(choice('debug', 'info', 'warn', 'error'), 'info', 'Least serious lines that are written.'),
+    format: row(choice('pretty', 'json'), 'json', 'How lines are written; unset: pretty on a terminal.'),
+  },
+};
+
+function isDatabaseUrl(value: string): boolean {
+  try {
+    return value === '' || parseDatabaseUrl(value).host !== '';
+  } catch {
+    return false;
+  }
+}
