@@ -4,6 +4,7 @@ import { openApiOf } from '../../api/openapi.ts';
 import { errorsOf, whoMayCall } from '../../api/route-errors.ts';
 import type { AnyRoute } from '../../api/route.ts';
 import { routes } from '../../api/routes/index.ts';
+import { environmentName, flagName, settingsByKey } from '../../supervisor/config.ts';
 
 /** A generated page: its path from the root of the project, and what it must say. */
 export interface Page {
@@ -17,6 +18,7 @@ export function pages(): Page[] {
     { path: 'docs/reference/openapi.json', text: `${JSON.stringify(openApiOf(routes), null, 2)}\n` },
     { path: 'docs/reference/errors.md', text: errorsPage() },
     { path: 'docs/reference/routes.md', text: routesPage(routes) },
+    { path: 'docs/reference/configuration.md', text: configurationPage() },
   ];
 }
 
@@ -54,6 +56,24 @@ function routesPage(all: readonly AnyRoute[]): string {
     'Bodies, queries and answers are in [openapi.json](openapi.json).',
     '',
     ...table(['route', 'who', 'answers', 'errors of its own'], rows),
+  ]);
+}
+
+function configurationPage(): string {
+  const rows = [...settingsByKey].map(([key, setting]) => [
+    `\`${key}\``,
+    setting.secret ? '' : `\`${JSON.stringify(setting.default)}\``,
+    `${setting.doc} Must be ${setting.kind.expected}.${setting.secret ? ' Secret: never printed.' : ''}`,
+    `\`${environmentName(key)}\``,
+    `\`${flagName(key)}\``,
+  ]);
+  return page('Configuration', [
+    'Read in this order, the later winning: `bulkhead.config.{ts,js,json,yaml,toml}` in the working directory, environment',
+    'variables, command-line flags. A list is written in the environment and in flags as a JSON array, or separated by',
+    'commas. An unknown key or a wrong value stops the start with one line that names it. `bulkhead config` prints the',
+    'effective values, secrets masked, and where each came from.',
+    '',
+    ...table(['key', 'default', 'what', 'environment', 'flag'], rows),
   ]);
 }
 

@@ -1,0 +1,98 @@
+// The interface as a table of its own, written from the specification and not from the code.
+
+/** Who may call an endpoint, in the words of the specification. */
+export type Who =
+  | 'open' // anyone, and a token makes no difference
+  | 'master' // the master admin
+  | 'admin' // any admin of anything
+  | 'realm' // the master, and every admin of the workspace
+  | 'workspace admin' // that admin or above
+  | 'app admin' // that admin or above
+  | 'signed in'; // whoever has a token of the workspace
+
+/** One endpoint. */
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  who: Who;
+  /** Status of a success. */
+  status: 200 | 201;
+  /** A body that gets past the gate and is then refused, so that asking changes nothing. */
+  body?: unknown;
+}
+
+const workspace = '/api/workspaces/:workspace';
+const app = `${workspace}/apps/:app`;
+
+/** What the interface lists and is built. */
+export const specified: readonly Endpoint[] = [
+  { method: 'GET', path: '/healthz', who: 'open', status: 200 },
+  { method: 'POST', path: '/_/setup', who: 'open', status: 201, body: {} },
+
+  { method: 'POST', path: '/_/auth/admin/login', who: 'open', status: 200, body: {} },
+  { method: 'POST', path: '/_/auth/refresh', who: 'open', status: 200, body: { refresh_token: 5 } },
+  { method: 'POST', path: '/_/auth/logout', who: 'open', status: 200 },
+  { method: 'GET', path: '/.well-known/jwks.json', who: 'open', status: 200 },
+  { method: 'GET', path: '/_/auth/jwks.json', who: 'open', status: 200 },
+
+  { method: 'POST', path: `${workspace}/auth/admin/login`, who: 'open', status: 200, body: {} },
+  { method: 'POST', path: `${workspace}/auth/refresh`, who: 'open', status: 200, body: {} },
+  { method: 'POST', path: `${workspace}/admins`, who: 'master', status: 201, body: {} },
+
+  { method: 'GET', path: '/api/workspaces', who: 'admin', status: 200 },
+  { method: 'POST', path: '/api/workspaces', who: 'master', status: 201, body: {} },
+  { method: 'GET', path: workspace, who: 'realm', status: 200 },
+  { method: 'PATCH', path: workspace, who: 'master', status: 200, body: { name: 5 } },
+  { method: 'DELETE', path: workspace, who: 'master', status: 200 },
+
+  { method: 'GET', path: `${workspace}/apps`, who: 'realm', status: 200 },
+  { method: 'POST', path: `${workspace}/apps`, who: 'workspace admin', status: 201, body: {} },
+  { method: 'GET', path: app, who: 'app admin', status: 200 },
+  { method: 'PATCH', path: app, who: 'workspace admin', status: 200, body: { name: 5 } },
+  { method: 'DELETE', path: app, who: 'workspace admin', status: 200 },
+
+  { method: 'GET', path: `${app}/collections`, who: 'app admin', status: 200 },
+  { method: 'POST', path: `${app}/collections`, who: 'app admin', status: 201, body: {} },
+  { method: 'GET', path: `${app}/collections/:name`, who: 'app admin', status: 200 },
+  { method: 'PATCH', path: `${app}/collections/:name`, who: 'app admin', status: 200, body: {} },
+  { method: 'DELETE', path: `${app}/collections/:name`, who: 'app admin', status: 200 },
+
+  // Until access rules are built every collection has the default rule: admins only.
+  { method: 'GET', path: `${app}/collections/:coll/records`, who: 'app admin', status: 200 },
+  {
+    method: 'POST',
+    path: `${app}/collections/:coll/records`,
+    who: 'app admin',
+    status: 201,
+    body: { nope: 1 },
+  },
+  { method: 'GET', path: `${app}/collections/:coll/records/:id`, who: 'app admin', status: 200 },
+  {
+    method: 'PATCH',
+    path: `${app}/collections/:coll/records/:id`,
+    who: 'app admin',
+    status: 200,
+    body: { nope: 1 },
+  },
+  { method: 'DELETE', path: `${app}/collections/:coll/records/:id`, who: 'app admin', status: 200 },
+
+  { method: 'GET', path: '/api/system/audit', who: 'master', status: 200 },
+  { method: 'GET', path: `${workspace}/audit`, who: 'workspace admin', status: 200 },
+  { method: 'GET', path: `${app}/audit`, who: 'app admin', status: 200 },
+];
+
+/** What operators need besides, and the description of it all. */
+export const additions: readonly Endpoint[] = [
+  { method: 'GET', path: '/readyz', who: 'open', status: 200 },
+  { method: 'GET', path: '/_/openapi.json', who: 'open', status: 200 },
+  { method: 'POST', path: '/_/auth/admin/password', who: 'master', status: 200, body: {} },
+  { method: 'GET', path: `${workspace}/auth/me`, who: 'signed in', status: 200 },
+  { method: 'GET', path: `${workspace}/admins`, who: 'master', status: 200 },
+  { method: 'PATCH', path: `${workspace}/admins/:id`, who: 'master', status: 200, body: { name: 5 } },
+  { method: 'DELETE', path: `${workspace}/admins/:id`, who: 'master', status: 200 },
+];
+
+/** Method and path, whatever the path's parameters are called. */
+export function nameOf({ method, path }: { method: string; path: string }): string {
+  return `${method} ${path.replaceAll(/:[a-z]+/g, ':')}`;
+}
