@@ -1,6 +1,6 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
-import { type Connection, type Endpoint, type Permits, Pool } from './pool.ts';
-import { StorageError } from './errors.ts';
+import { PermitCount, unlimited } from './permits.ts';
+import { type Endpoint, Pool, type Sql } from './pool.ts';
 
 /** How to reach PostgreSQL as the provisioner, and how the passwords of tenant roles are derived. */
 export interface DatabasesOptions {
@@ -19,6 +19,11 @@ const idleMilliseconds = 30_000;
 const sweepMilliseconds = 10_000;
 const permitWaitMilliseconds = 2_000;
 const controlConnections = 4;
+const sessions = 2;
+const sessionWaitMilliseconds = 10_000;
+
+/** Connections outside the tenants' budget that one process may hold: the control pool, sessions, the listener. */
+export const ownConnections = controlConnections + sessions + 1;
 
 /** The pools of one API process. Tenant pools open lazily and share one budget of connections. */
 export class Databases {
@@ -27,11 +32,16 @@ export class Databases {
   readonly #options: DatabasesOptions;
   readonly #pools = new Map<string, Pool>();
   readonly #permits: PermitCount;
+  readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: DatabasesOptions) {
     this.#options = options;
-    this.#permits = new PermitCount(options.tenantConnections, () => this.#evictOne());
+    this.#permits = new PermitCount({
+      count: options.tenantConnections,
+      waitMilliseconds: permitWaitMilliseconds,
+      reclaim: () => this.#reclaim(),
+    });
     this.control = new Pool(options.provisioner, {
       cap: controlConnections,
       permits: unlimited,
@@ -42,23 +52,39 @@ export class Databases {
   }
 
   /** A workspace's database as the workspace's own role (users, sessions, its audit). */
-  workspace(database: string): Connection {
+  workspace(database: string): Pool {
     return this.#pool(database, database, this.#options.workspacePoolCap);
   }
 
   /** An app's schema as the app's own role. */
-  app(database: string, role: string): Connection {
+  app(database: string, role: string): Pool {
     return this.#pool(database, role, this.#options.appPoolCap);
   }
 
   /** A workspace's database as the provisioner: making and dropping apps, migrations. One connection. */
-  provisioner(database: string): Connection {
+  provisioner(database: string): Pool {
     return this.#pool(database, this.#options.provisioner.username, 1);
   }
 
-  /** Closes all pools of a database that is about to be dropped. */
-  async forget(database: string): Promise<void> {
-    const gone = [...this.#pools].filter(([, pool]) => pool.endpoint.database === database);
+  /**
+   * Work on the control database on a connection of its own, which is closed afterwards: for session-level locks and
+   * for CREATE and DROP DATABASE, which must not hold up others. Throws `StorageError`.
+   */
+  async session<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    const { provisioner, now } = this.#options;
+    const pool = new Pool(provisioner, { cap: 1, permits: this.#sessionPermits, now });
+    try {
+      return await pool.run(work);
+    } finally {
+      await pool.end();
+    }
+  }
+
+  /** Closes all pools of a database that is about to be dropped, or the pool of one role that is. */
+  async forget(database: string, role?: string): Promise<void> {
+    const gone = [...this.#pools].filter(([, { endpoint }]) =>
+      endpoint.database === database && (role === undefined || endpoint.username === role)
+    );
     for (const [key] of gone) this.#pools.delete(key);
     await Promise.all(gone.map(([, pool]) => pool.end()));
   }
@@ -77,80 +103,27 @@ export class Databases {
     if (known !== undefined) return known;
     const { provisioner, passwordOf, now } = this.#options;
     const password = role === provisioner.username ? provisioner.password : passwordOf(role);
-    const pool = new Pool({ ...provisioner, database, username: role, password }, {
-      cap,
-      permits: this.#permits,
-      now,
-    });
+    const endpoint = { ...provisioner, database, username: role, password };
+    const pool = new Pool(endpoint, { cap, permits: this.#permits, now });
     this.#pools.set(key, pool);
     return pool;
   }
 
-  /** Closes the idle connections of the pool that was used longest ago, to free a permit. */
-  #evictOne(): boolean {
-    let victim: Pool | undefined;
+  /** Frees a permit: from the pool that was idle longest, else from the one that holds most connections. */
+  #reclaim(): void {
+    let idlest: Pool | undefined;
+    let largest: Pool | undefined;
     for (const pool of this.#pools.values()) {
-      if (
-        pool.size > 0 && pool.inFlight === 0 && (victim === undefined || pool.idleSince < victim.idleSince)
-      ) {
-        victim = pool;
-      }
+      if (pool.size === 0) continue;
+      if (pool.inFlight === 0 && (idlest === undefined || pool.idleSince < idlest.idleSince)) idlest = pool;
+      if (largest === undefined || pool.size > largest.size) largest = pool;
     }
-    if (victim === undefined) return false;
-    void victim.closeIdle(0);
-    return true;
+    if (idlest !== undefined) void idlest.closeIdle(0);
+    else largest?.retireOne();
   }
 
+  /** Pools themselves are kept: whoever holds one may open a connection in it at any time. */
   async #closeIdle(): Promise<void> {
-    for (const [key, pool] of this.#pools) {
-      await pool.closeIdle(idleMilliseconds);
-      if (pool.size === 0) this.#pools.delete(key);
-    }
-  }
-}
-
-const unlimited: Permits = { tryTake: () => true, take: () => Promise.resolve(), give: () => undefined };
-
-/** A counting semaphore whose waiters give up after 2 s. */
-class PermitCount implements Permits {
-  #free: number;
-  readonly #evict: () => boolean;
-  readonly #waiting = new Set<() => void>();
-
-  constructor(count: number, evict: () => boolean) {
-    this.#free = count;
-    this.#evict = evict;
-  }
-
-  tryTake(): boolean {
-    if (this.#free <= 0) return false;
-    this.#free--;
-    return true;
-  }
-
-  take(): Promise<void> {
-    if (this.tryTake()) return Promise.resolve();
-    this.#evict();
-    return new Promise((resolve, reject) => {
-      const admit = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(admit);
-        reject(new StorageError('unavailable', 'all database connections are busy'));
-      }, permitWaitMilliseconds);
-      this.#waiting.add(admit);
-    });
-  }
-
-  give(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free++;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+    for (const pool of this.#pools.values()) await pool.closeIdle(idleMilliseconds);
   }
 }

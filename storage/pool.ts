@@ -3,9 +3,14 @@
 // (porsager/postgres issue 747).
 import postgres from 'postgres';
 import { StorageError, translate } from './errors.ts';
+import type { Permits } from './permits.ts';
+import { textArrayType } from './text-array.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
 export type Sql = postgres.ISql;
+
+/** A piece of a statement, made by the `sql` tag. It is a thenable: never return one from an async function. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** Work on one database as one role. */
 export interface Connection {
@@ -25,32 +30,29 @@ export interface Endpoint {
   password: string;
 }
 
-/** Counts connections over all pools, so that their sum stays below the server's `max_connections`. */
-export interface Permits {
-  /** Takes one at once, or says that there is none. */
-  tryTake(): boolean;
-  /** Takes one, waiting at most 2 s. Throws `StorageError` `unavailable`. */
-  take(): Promise<void>;
-  give(): void;
-}
-
 interface Client {
   sql: postgres.Sql;
   inFlight: number;
   /** Open transactions: statements put on this client would wait for their end. */
   transactions: number;
   idleSince: number;
+  /** Takes no new work, and is closed as soon as it has none. */
+  retired: boolean;
 }
 
 const reconnectSeconds = 0.1;
 
-/** A pool of at most `cap` connections to one endpoint, opened when first needed. */
+/**
+ * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
+ * the `sql` it was given, never the pool: with all connections in transactions it would wait for itself.
+ */
 export class Pool implements Connection {
   readonly endpoint: Endpoint;
   readonly #cap: number;
   readonly #permits: Permits;
   readonly #now: () => number;
   #clients: Client[] = [];
+  #opening: Promise<void> | undefined;
   #ended = false;
 
   constructor(endpoint: Endpoint, options: { cap: number; permits: Permits; now: () => number }) {
@@ -101,6 +103,21 @@ export class Pool implements Connection {
     }
   }
 
+  /** Opens a connection ahead of the first statement, when that is possible without waiting for a permit. */
+  async warm(): Promise<void> {
+    if (this.#clients.length > 0 || this.#ended || !this.#permits.tryTake()) return;
+    const client = this.#open();
+    client.inFlight++;
+    try {
+      await client.sql`select`;
+    } catch (error) {
+      // Whoever needs the connection meets the same failure, and can answer for it.
+      if (!(translate(error) instanceof StorageError)) throw error;
+    } finally {
+      this.#release(client);
+    }
+  }
+
   /** Closes connections that nobody has used for `milliseconds`. */
   async closeIdle(milliseconds: number): Promise<void> {
     const before = this.#now() - milliseconds;
@@ -108,6 +125,13 @@ export class Pool implements Connection {
     if (idle.length === 0) return;
     this.#clients = this.#clients.filter((client) => !idle.includes(client));
     await Promise.all(idle.map((client) => this.#close(client)));
+  }
+
+  /** Gives one of several connections up, as soon as what it has in flight is answered. */
+  retireOne(): void {
+    const [first, ...others] = this.#clients;
+    if (first === undefined || others.length === 0) return;
+    this.#retire(others.reduce((least, client) => weight(client) < weight(least) ? client : least, first));
   }
 
   /** Refuses new work, lets what is in flight finish (5 s), closes every connection. */
@@ -129,6 +153,17 @@ export class Pool implements Connection {
   #release(client: Client): void {
     client.inFlight--;
     client.idleSince = this.#now();
+    if (client.inFlight > 0) return;
+    if (client.retired) void this.#close(client);
+    else if (this.#permits.wanted) this.#retire(client);
+  }
+
+  #retire(client: Client): void {
+    const rest = this.#clients.filter((other) => other !== client);
+    if (rest.length === this.#clients.length) return;
+    this.#clients = rest;
+    client.retired = true;
+    if (client.inFlight === 0) void this.#close(client);
   }
 
   /** An idle client, else a new one while cap and permits allow, else the one with the least work ahead of it. */
@@ -143,13 +178,21 @@ export class Pool implements Connection {
     return best;
   }
 
+  /** All who come while the first connection waits for its permit wait for the same one. */
   async #firstClient(): Promise<Client> {
-    await this.#permits.take();
-    if (this.#ended) {
-      this.#permits.give();
-      throw new StorageError('unavailable', 'the database connection is closed');
+    for (;;) {
+      if (this.#ended) throw new StorageError('unavailable', 'the database connection is closed');
+      const client = this.#leastBusy();
+      if (client !== undefined) return client;
+      this.#opening ??= this.#openFirst().finally(() => this.#opening = undefined);
+      await this.#opening;
     }
-    return this.#open();
+  }
+
+  async #openFirst(): Promise<void> {
+    await this.#permits.take();
+    if (this.#ended) this.#permits.give();
+    else this.#open();
   }
 
   #open(): Client {
@@ -169,13 +212,19 @@ export class Pool implements Connection {
         // A server that comes back is found at once; the stock back-off grows to 20 s.
         backoff: () => reconnectSeconds,
         fetch_types: false,
+        types: { textArray: textArrayType },
         onnotice: () => undefined,
-        // Visible to every role of the cluster (pg_stat_activity), so it says nothing.
-        connection: { application_name: 'bulkhead' },
+        connection: {
+          // Visible to every role of the cluster (pg_stat_activity), so it says nothing.
+          application_name: 'bulkhead',
+          // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
+          search_path: '""',
+        },
       }),
       inFlight: 0,
       transactions: 0,
       idleSince: this.#now(),
+      retired: false,
     };
     this.#clients.push(client);
     return client;

@@ -1,0 +1,78 @@
+// Rows of workspace.apps: the apps of one workspace.
+import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import type { Sql } from './pool.ts';
+
+/** An app as it is stored; `schema` is the opaque name of its schema and role. */
+export interface AppRow {
+  id: string;
+  name: string;
+  schema: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Adds an app. Throws `StorageError` `conflict` (constraint `apps_id`) for an id that is taken. */
+export async function insertApp(
+  sql: Sql,
+  app: { id: string; name: string; schema: string; version: number; now: Date },
+): Promise<AppRow> {
+  const { id, name, schema, version, now } = app;
+  await sql`
+    insert into workspace.apps (id, name, schema, version, created_at, updated_at)
+    values (${id}, ${name}, ${schema}, ${version}, ${now}, ${now})`;
+  return { id, name, schema, created_at: now, updated_at: now };
+}
+
+/** The app, or undefined. */
+export async function findApp(sql: Sql, id: string): Promise<AppRow | undefined> {
+  const [row] = await sql<AppRow[]>`
+    select id, name, schema, created_at, updated_at from workspace.apps where id = ${id}`;
+  return row;
+}
+
+/** Some apps in the order of their ids; `only` leaves out all others. */
+export async function listApps(
+  sql: Sql,
+  request: PageRequest,
+  only: readonly string[] | undefined,
+): Promise<Page<AppRow>> {
+  const wanted = only === undefined ? sql`true` : sql`id = any(${[...only]})`;
+  const items = await sql<AppRow[]>`
+    select id, name, schema, created_at, updated_at from workspace.apps where ${wanted}
+    order by id collate "C" limit ${request.per_page} offset ${offsetOf(request)}`;
+  if (!request.count) return pageOf([...items], 0, request);
+  const [total] = await sql<{ count: number }[]>`
+    select count(*)::int as count from workspace.apps where ${wanted}`;
+  return pageOf([...items], total?.count ?? 0, request);
+}
+
+/** Renames an app and answers it; undefined when it does not exist. */
+export async function renameApp(
+  sql: Sql,
+  id: string,
+  { name, now }: { name: string; now: Date },
+): Promise<AppRow | undefined> {
+  const [row] = await sql<AppRow[]>`
+    update workspace.apps set name = ${name}, updated_at = ${now} where id = ${id}
+    returning id, name, schema, created_at, updated_at`;
+  return row;
+}
+
+/** Removes an app's row and answers it; undefined when it does not exist. */
+export async function removeApp(sql: Sql, id: string): Promise<AppRow | undefined> {
+  const [row] = await sql<AppRow[]>`
+    delete from workspace.apps where id = ${id} returning id, name, schema, created_at, updated_at`;
+  return row;
+}
+
+/** Schemas of the apps that lack a migration. */
+export async function listAppsBehind(sql: Sql, version: number): Promise<string[]> {
+  const rows = await sql<{ schema: string }[]>`
+    select schema from workspace.apps where version < ${version} order by id`;
+  return rows.map(({ schema }) => schema);
+}
+
+/** Remembers the version of an app's schema. */
+export async function setAppVersion(sql: Sql, schema: string, version: number): Promise<void> {
+  await sql`update workspace.apps set version = ${version} where schema = ${schema}`;
+}

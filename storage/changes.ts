@@ -1,0 +1,82 @@
+// What processes tell one another over LISTEN/NOTIFY on the control database, so that their caches agree.
+import postgres from 'postgres';
+import type { Endpoint, Sql } from './pool.ts';
+
+/** Something that another process may have in memory has changed. */
+export type Change =
+  /** A workspace was renamed or removed. */
+  | { kind: 'workspace'; workspace: string }
+  /** An app, or a collection or rule of it, was changed or removed. */
+  | { kind: 'app'; workspace: string; app: string }
+  /** Tokens were revoked, or an admin's rights changed. */
+  | { kind: 'revocations' }
+  /** The first-run setup is complete. */
+  | { kind: 'setup' };
+
+const channel = 'bulkhead_changed';
+
+/** Tells every process. Inside a transaction the message leaves with its commit, and not without it. */
+export async function publish(sql: Sql, change: Change): Promise<void> {
+  await sql`select pg_notify(${channel}, ${JSON.stringify(change)})`;
+}
+
+/** What a listener does. */
+export interface ChangeHandlers {
+  onChange: (change: Change) => void;
+  /** Changes may have been missed: what is in memory must be read again. Called when listening begins, too. */
+  onGap: () => void;
+}
+
+/** An open LISTEN. */
+export interface Listening {
+  stop(): Promise<void>;
+}
+
+/** Listens on a connection of its own, which is opened again whenever it is lost. Throws when it cannot be opened. */
+export async function listen(endpoint: Endpoint, handlers: ChangeHandlers): Promise<Listening> {
+  const { host, port, ssl, database, username, password } = endpoint;
+  const sql = postgres({
+    host,
+    port,
+    ssl: ssl === 'disable' ? false : ssl,
+    database,
+    username,
+    password,
+    max: 1,
+    connect_timeout: 5,
+    backoff: () => 0.1,
+    fetch_types: false,
+    onnotice: () => undefined,
+    connection: { application_name: 'bulkhead', search_path: '""' },
+  });
+  await sql.listen(channel, (payload) => {
+    const change = parse(payload);
+    if (change === undefined) handlers.onGap();
+    else handlers.onChange(change);
+  }, handlers.onGap);
+  return { stop: () => sql.end({ timeout: 1 }) };
+}
+
+/** Undefined for a message that this version does not know: something changed, and it cannot say what. */
+function parse(payload: string): Change | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
+  const workspace = 'workspace' in value && typeof value.workspace === 'string' ? value.workspace : undefined;
+  const app = 'app' in value && typeof value.app === 'string' ? value.app : undefined;
+  switch (value.kind) {
+    case 'workspace':
+      return workspace === undefined ? undefined : { kind: 'workspace', workspace };
+    case 'app':
+      return workspace === undefined || app === undefined ? undefined : { kind: 'app', workspace, app };
+    case 'revocations':
+    case 'setup':
+      return { kind: value.kind };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+// Field kind `bool`: true or false.
+import { type Kind, noFaults } from './kind.ts';
+
+/** A truth value. */
+export const bool: Kind = {
+  column: 'boolean',
+  // Through text: the driver gives a boolean another parameter type than a null, and so a statement of its own.
+  cast: '::text::boolean',
+  output: '',
+  comparable: 'boolean',
+  settings: ['index'],
+  faultsOf: noFaults,
+  reader: () => (value) =>
+    typeof value === 'boolean' ? { value: String(value) } : { reason: 'must be true or false' },
+};

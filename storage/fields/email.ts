@@ -1,0 +1,31 @@
+// Field kind `email`: an address, compared and stored in lower case.
+import type { Kind, Reading } from './kind.ts';
+import { lengthFaults, readText } from './strings.ts';
+import type { Field } from '../definition.ts';
+
+/** An email address. */
+export const email: Kind = {
+  column: 'text collate "C"',
+  cast: '::text',
+  output: '',
+  comparable: 'text',
+  settings: ['min', 'max', 'unique', 'index'],
+  faultsOf: lengthFaults,
+  reader: (field) => (value) => read(value, field),
+};
+
+/** https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
+const address =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+/** RFC 5321 section 4.5.3.1.3, less the angle brackets. */
+const maximalLength = 254;
+
+function read(value: unknown, field: Field): Reading {
+  const reading = readText(value, field);
+  if ('reason' in reading) return reading;
+  const lower = String(reading.value).toLowerCase();
+  return lower.length <= maximalLength && address.test(lower)
+    ? { value: lower }
+    : { reason: 'must be an email address' };
+}

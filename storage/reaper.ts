@@ -1,0 +1,56 @@
+// Finishes what a crash or a deletion left: databases begun and never completed, databases to be dropped.
+import type { Databases } from './databases.ts';
+import { tryLockDatabase } from './provision.ts';
+import type { Sql } from './pool.ts';
+import { quoteIdentifier } from './quote.ts';
+import { inheritRoleText } from './roles.ts';
+import { claimUnfinished, listUnfinished, removeDatabase } from './tenant-databases.ts';
+
+/** Where the reaper works, and whom it tells. */
+export interface Reaping {
+  databases: Databases;
+  /** Called with the name of each database that is gone. */
+  onReaped: (database: string) => void;
+}
+
+/**
+ * Drops every unfinished database with its roles. Idempotent: each step looks at what is still there, and the row goes
+ * last. A database that another session is making or dropping right now is left alone. Throws `StorageError`.
+ */
+export async function reap({ databases, onReaped }: Reaping): Promise<void> {
+  const unfinished = await databases.control.run(listUnfinished);
+  for (const { name } of unfinished) {
+    await databases.forget(name);
+    const gone = await databases.session(async (sql) => {
+      if (!await tryLockDatabase(sql, name) || !await claimUnfinished(sql, name)) return false;
+      await dropDatabase(sql, name);
+      await removeDatabase(sql, name);
+      return true;
+    });
+    if (gone) onReaped(name);
+  }
+}
+
+async function dropDatabase(sql: Sql, name: string): Promise<void> {
+  const roles = await tenantRoles(sql, name);
+  const database = quoteIdentifier(name);
+  const [exists] = await sql`select 1 from pg_database where datname = ${name}`;
+  if (exists !== undefined) {
+    if (roles.length > 0) await sql.unsafe(roles.map(inheritRoleText).join('\n'));
+    await sql.unsafe(`alter database ${database} allow_connections false`);
+    await sql.unsafe(`drop database if exists ${database} with (force)`);
+  }
+  if (roles.length > 0) await sql.unsafe(`drop role ${roles.map(quoteIdentifier).join(', ')}`);
+}
+
+/** The workspace's role and the roles of its apps, which are its members; never the provisioner, which is one too. */
+async function tenantRoles(sql: Sql, workspaceRole: string): Promise<string[]> {
+  const rows = await sql<{ rolname: string }[]>`
+    select rolname from pg_roles where rolname = ${workspaceRole}
+    union
+    select member.rolname from pg_auth_members
+    join pg_roles as granted on granted.oid = pg_auth_members.roleid
+    join pg_roles as member on member.oid = pg_auth_members.member
+    where granted.rolname = ${workspaceRole} and member.rolname <> current_user`;
+  return rows.map(({ rolname }) => rolname);
+}

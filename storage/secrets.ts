@@ -1,0 +1,94 @@
+// What the master key protects: passwords of database roles, and secrets at rest.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+
+/** What a sealed value is; each purpose has a key of its own. */
+export type SealPurpose = 'signing-key' | 'totp' | 'oauth-client-secret' | 'hook-environment';
+
+/** A sealed value that this master key does not open, for this purpose and owner. */
+export class UnsealError extends Error {
+  constructor(purpose: SealPurpose) {
+    super(`a sealed ${purpose} cannot be opened: wrong master key, wrong owner, or changed`);
+    this.name = 'UnsealError';
+  }
+}
+
+const masterKeyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+/** First byte of a sealed value, so that the format can change. */
+const formatVersion = 1;
+
+/** Keys derived from the master key (HKDF-SHA-256, RFC 5869), one for each purpose. */
+export class Secrets {
+  readonly #masterKey: Buffer;
+  readonly #keys = new Map<string, Buffer>();
+
+  /** `masterKey` has 32 bytes. Throws `RangeError` otherwise. */
+  constructor(masterKey: Buffer) {
+    if (masterKey.length !== masterKeyBytes) {
+      throw new RangeError(`the master key must have ${masterKeyBytes} bytes`);
+    }
+    this.#masterKey = masterKey;
+  }
+
+  /** The password of a tenant's database role: 256 bits that need not be stored anywhere. */
+  derivePassword(role: string): string {
+    return createHmac('sha256', this.#key('role-password')).update(role).digest('base64url');
+  }
+
+  /** A value that only this master key makes: kept in the control database to notice a wrong key at once. */
+  keyCheck(): Buffer {
+    return createHmac('sha256', this.#key('key-check')).update('bulkhead').digest();
+  }
+
+  /** Whether the stored check value came from this master key. */
+  matches(keyCheck: Buffer): boolean {
+    const own = this.keyCheck();
+    return own.length === keyCheck.length && timingSafeEqual(own, keyCheck);
+  }
+
+  /** Encrypts with AES-256-GCM; `owner` (an id) must be repeated to open it, so that values cannot be swapped. */
+  seal(purpose: SealPurpose, owner: string, plaintext: Buffer): Buffer {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#key(`seal:${purpose}`), nonce);
+    cipher.setAAD(associatedData(purpose, owner));
+    const encrypted = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+    return Buffer.concat([Buffer.of(formatVersion), nonce, cipher.getAuthTag(), encrypted]);
+  }
+
+  /** Opens what `seal` made. Throws `UnsealError`. */
+  open(purpose: SealPurpose, owner: string, sealed: Buffer): Buffer {
+    const start = 1 + nonceBytes + tagBytes;
+    if (sealed.length < start || sealed[0] !== formatVersion) throw new UnsealError(purpose);
+    const nonce = sealed.subarray(1, 1 + nonceBytes);
+    const key = this.#key(`seal:${purpose}`);
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+    decipher.setAAD(associatedData(purpose, owner));
+    decipher.setAuthTag(sealed.subarray(1 + nonceBytes, start));
+    try {
+      return Buffer.concat([decipher.update(sealed.subarray(start)), decipher.final()]);
+    } catch {
+      throw new UnsealError(purpose);
+    }
+  }
+
+  #key(purpose: string): Buffer {
+    const known = this.#keys.get(purpose);
+    if (known !== undefined) return known;
+    const key = Buffer.from(hkdfSync('sha256', this.#masterKey, '', `bulkhead/${purpose}`, 32));
+    this.#keys.set(purpose, key);
+    return key;
+  }
+}
+
+/** Unambiguous: no purpose holds a NUL. */
+function associatedData(purpose: SealPurpose, owner: string): Buffer {
+  return Buffer.from(`${purpose}\0${owner}`);
+}

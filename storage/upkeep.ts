@@ -1,0 +1,85 @@
+// The one background worker of a process: reaps, then keeps a few workspace databases ready. Requests never wait for it.
+import { currentVersions, makeDatabase, type Provisioning } from './provision.ts';
+import { reap } from './reaper.ts';
+import { countSpares } from './tenant-databases.ts';
+
+/** What the worker does its work with, and whom it tells. */
+export interface UpkeepOptions {
+  provisioning: Provisioning;
+  /** Workspace databases that are kept ready. */
+  spares: number;
+  onReaped: (database: string) => void;
+  onFailure: (error: unknown) => void;
+}
+
+const firstRetryMilliseconds = 500;
+const lastRetryMilliseconds = 30_000;
+
+/** Rounds of reaping and refilling, one at a time; a failed round is tried again after a pause. */
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  #round: Promise<void> | undefined;
+  #again = false;
+  #retry: NodeJS.Timeout | undefined;
+  #pause = firstRetryMilliseconds;
+  #stopped = false;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+  }
+
+  /** Says that there may be something to do. */
+  poke(): void {
+    if (this.#stopped) return;
+    if (this.#round !== undefined) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#retry);
+    this.#round = this.#work().finally(() => {
+      this.#round = undefined;
+      if (this.#again) {
+        this.#again = false;
+        this.poke();
+      }
+    });
+  }
+
+  /** Waits until nothing is left to do, or a round has failed. */
+  async settled(): Promise<void> {
+    while (this.#round !== undefined) await this.#round;
+  }
+
+  /** Lets the step at hand finish and does nothing more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    await this.settled();
+  }
+
+  async #work(): Promise<void> {
+    const { provisioning: { databases }, onReaped, onFailure } = this.#options;
+    try {
+      await reap({ databases, onReaped });
+      await this.#refill();
+      this.#pause = firstRetryMilliseconds;
+    } catch (error) {
+      onFailure(error);
+      this.#retry = setTimeout(() => this.poke(), this.#pause);
+      this.#retry.unref();
+      this.#pause = Math.min(this.#pause * 2, lastRetryMilliseconds);
+    }
+  }
+
+  async #refill(): Promise<void> {
+    const { provisioning, spares } = this.#options;
+    const versions = currentVersions(provisioning.migrations);
+    while (!this.#stopped) {
+      const ready = await provisioning.databases.control.run((sql) => countSpares(sql, versions));
+      if (ready >= spares) return;
+      const name = await makeDatabase(provisioning);
+      // It has been warmed; until somebody takes it, it shall hold no connection.
+      await provisioning.databases.provisioner(name).closeIdle(0);
+    }
+  }
+}

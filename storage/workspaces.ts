@@ -1,0 +1,64 @@
+// Rows of control.workspaces.
+import type { WorkspaceDefinition } from './definition.ts';
+import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import type { Sql } from './pool.ts';
+
+/** Adds a workspace in its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
+export async function insertWorkspace(
+  sql: Sql,
+  workspace: { id: string; name: string; database: string; now: Date },
+): Promise<WorkspaceDefinition> {
+  const { id, name, database, now } = workspace;
+  await sql`
+    insert into control.workspaces (id, name, database, created_at, updated_at)
+    values (${id}, ${name}, ${database}, ${now}, ${now})`;
+  return { id, name, database, created_at: now, updated_at: now };
+}
+
+/** Whether the id is taken. */
+export async function workspaceExists(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql`select 1 from control.workspaces where id = ${id}`;
+  return row !== undefined;
+}
+
+/** The workspace, or undefined. */
+export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
+  const [row] = await sql<WorkspaceDefinition[]>`
+    select id, name, database, created_at, updated_at from control.workspaces where id = ${id}`;
+  return row;
+}
+
+/** Some workspaces in the order of their ids; `only` leaves out all others. */
+export async function listWorkspaces(
+  sql: Sql,
+  request: PageRequest,
+  only: string | undefined,
+): Promise<Page<WorkspaceDefinition>> {
+  const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
+  const items = await sql<WorkspaceDefinition[]>`
+    select id, name, database, created_at, updated_at from control.workspaces where ${wanted}
+    order by id collate "C" limit ${request.per_page} offset ${offsetOf(request)}`;
+  if (!request.count) return pageOf([...items], 0, request);
+  const [total] = await sql<{ count: number }[]>`
+    select count(*)::int as count from control.workspaces where ${wanted}`;
+  return pageOf([...items], total?.count ?? 0, request);
+}
+
+/** Renames a workspace and answers it; undefined when it does not exist. */
+export async function renameWorkspace(
+  sql: Sql,
+  id: string,
+  { name, now }: { name: string; now: Date },
+): Promise<WorkspaceDefinition | undefined> {
+  const [row] = await sql<WorkspaceDefinition[]>`
+    update control.workspaces set name = ${name}, updated_at = ${now} where id = ${id}
+    returning id, name, database, created_at, updated_at`;
+  return row;
+}
+
+/** Removes a workspace with its admins and their sessions, and answers it; undefined when it does not exist. */
+export async function removeWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
+  const [row] = await sql<WorkspaceDefinition[]>`
+    delete from control.workspaces where id = ${id} returning id, name, database, created_at, updated_at`;
+  return row;
+}
