@@ -43,8 +43,12 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '22008': 'invalid',
   '23502': 'invalid',
   '23514': 'invalid',
+  // Too long for an index or a page, or a table that has had 1,600 columns.
+  '54000': 'invalid',
+  '54011': 'invalid',
   '42P01': 'undefined',
   '42703': 'undefined',
+  '42804': 'undefined',
   '3F000': 'undefined',
   '40001': 'serialization',
   '40P01': 'serialization',
@@ -76,7 +80,10 @@ const connectionFailures = new Set([
 /** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
 export function translate(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) {
-    const failure = error.message.includes('still referenced') ? 'restricted' : bySqlState[error.code];
+    // 23503 says both that a reference points nowhere and, without RESTRICT, that a row is still referenced.
+    const failure = error.message.startsWith('update or delete on table')
+      ? 'restricted'
+      : bySqlState[error.code];
     if (failure === undefined) return error;
     const constraint = error.constraint_name;
     return new StorageError(failure, error.message, { cause: error, ...(constraint ? { constraint } : {}) });

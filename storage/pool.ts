@@ -219,6 +219,9 @@ export class Pool implements Connection {
           application_name: 'bulkhead',
           // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
           search_path: '""',
+          // Instants come back as one text, whatever the server's own settings.
+          TimeZone: 'UTC',
+          DateStyle: 'ISO, YMD',
         },
       }),
       inFlight: 0,
