@@ -1,0 +1,72 @@
+// The rows of an app's `_collections`: what its collections are declared to be.
+import type { CollectionDefinition, CollectionKind, Field } from './definition.ts';
+import type { Sql } from './pool.ts';
+import { quoteIdentifier } from './quote.ts';
+
+interface CollectionRow {
+  id: string;
+  kind: CollectionKind;
+  fields: Field[];
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** What changes with a definition. */
+export interface CollectionChange {
+  id: string;
+  fields: readonly Field[];
+  now: Date;
+}
+
+const columns = 'id, kind, fields, version, created_at, updated_at';
+
+function tableOf(schema: string): string {
+  return `${quoteIdentifier(schema)}._collections`;
+}
+
+/** All collections of an app, by id. */
+export async function listCollections(sql: Sql, schema: string): Promise<CollectionDefinition[]> {
+  return [...await sql.unsafe<CollectionRow[]>(`select ${columns} from ${tableOf(schema)} order by id`)];
+}
+
+/**
+ * Lets one transaction at a time change the collections of an app, and gives it the time that an index over a large
+ * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.
+ */
+export async function lockCollections(sql: Sql, schema: string): Promise<void> {
+  await sql.unsafe(`set local statement_timeout = '60s'; set local transaction_timeout = 0`);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
+}
+
+/** Adds a definition; false when there is one of that id, which stays as it is. */
+export async function insertCollection(
+  sql: Sql,
+  schema: string,
+  { id, kind, fields, now }: CollectionChange & { kind: CollectionKind },
+): Promise<boolean> {
+  const inserted = await sql.unsafe(
+    `insert into ${tableOf(schema)} (${columns})
+     values ($1, $2, $3::text::jsonb, 1, $4, $4) on conflict (id) do nothing`,
+    [id, kind, JSON.stringify(fields), now],
+  );
+  return inserted.count === 1;
+}
+
+/** Replaces the fields of a definition and counts its version up. */
+export async function updateCollection(
+  sql: Sql,
+  schema: string,
+  { id, fields, now }: CollectionChange,
+): Promise<void> {
+  await sql.unsafe(
+    `update ${tableOf(schema)}
+     set fields = $2::text::jsonb, version = version + 1, updated_at = $3 where id = $1`,
+    [id, JSON.stringify(fields), now],
+  );
+}
+
+/** Removes a definition. */
+export async function deleteCollection(sql: Sql, schema: string, id: string): Promise<void> {
+  await sql.unsafe(`delete from ${tableOf(schema)} where id = $1`, [id]);
+}
