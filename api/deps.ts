@@ -1,5 +1,8 @@
 // Everything a feature may need, built once in main.ts and handed down; a function asks for a `Pick` of it.
 import type { Databases } from '../storage/databases.ts';
+import type { Provisioning } from '../storage/provision.ts';
+import type { Secrets } from '../storage/secrets.ts';
+import type { Upkeep } from '../storage/upkeep.ts';
 import type { Config } from '../supervisor/protocol.ts';
 import type { AccessTokens } from './auth/tokens.ts';
 import type { Observe } from './observe.ts';
@@ -13,6 +16,12 @@ export interface Deps {
   /** A new v7 UUID. */
   newId: () => string;
   databases: Databases;
+  /** What making and dropping databases, roles and schemas needs. */
+  provisioning: Provisioning;
+  /** Reaps and refills in the background. */
+  upkeep: Upkeep;
+  /** Encryption at rest, derived from the master key. */
+  secrets: Secrets;
   definitions: Definitions;
   tokens: AccessTokens;
   observe: Observe;

@@ -41,10 +41,20 @@ const order: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
 const maximalBacklog = 4_194_304;
 
-/** Writes one JSON line a fact to standard output; lines of one turn of the event loop go out together. */
-export function logObserver(options: { level: Level; now: () => Date; descriptor?: number }): Observe {
+/** How lines are written: one JSON object each for machines, or a short line for a person's terminal. */
+export interface LogOptions {
+  level: Level;
+  format: 'json' | 'pretty';
+  now: () => Date;
+  /** File descriptor; standard output unless a test says otherwise. */
+  descriptor?: number;
+}
+
+/** Writes one line a fact; lines of one turn of the event loop go out together. */
+export function logObserver(options: LogOptions): Observe {
   const threshold = order.indexOf(options.level);
   const descriptor = options.descriptor ?? 1;
+  const format = options.format === 'json' ? jsonLine : prettyLine;
   let pending = '';
   let busy = false;
   const flush = () => {
@@ -63,9 +73,20 @@ export function logObserver(options: { level: Level; now: () => Date; descriptor
   return (fact) => {
     const level = levels[fact.type];
     if (order.indexOf(level) < threshold || pending.length > maximalBacklog) return;
-    pending += `${JSON.stringify({ ts: options.now(), level, ...fact })}\n`;
+    pending += format(options.now(), level, fact);
     if (busy) return;
     busy = true;
     setImmediate(flush);
   };
+}
+
+function jsonLine(now: Date, level: Level, fact: Fact): string {
+  return `${JSON.stringify({ ts: now, level, ...fact })}\n`;
+}
+
+function prettyLine(now: Date, level: Level, { type, ...members }: Fact): string {
+  const rest = Object.entries(members).map(([name, value]) =>
+    `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+  );
+  return `${now.toISOString()} ${level.padEnd(5)} ${type} ${rest.join(' ')}\n`;
 }

@@ -1,0 +1,78 @@
+// Opening the port, and closing it without cutting off a request.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { listen as listhen } from 'listhen';
+import { answerClientError } from './pipeline/client-error.ts';
+
+/** An open port. */
+export interface Listening {
+  /** Where it answers, e.g. `http://127.0.0.1:8080`. */
+  url: string;
+  /** Stops accepting, waits for requests in flight at most `milliseconds`, then cuts what is left. */
+  close(milliseconds: number): Promise<void>;
+}
+
+/** Where to listen; `shared` opens the port with SO_REUSEPORT, so that several processes can. */
+export interface ListenOptions {
+  host: string;
+  port: number;
+  shared: boolean;
+}
+
+const headersTimeout = 10_000;
+const requestTimeout = 60_000;
+const maximalHeaderLines = 100;
+const idlePollMilliseconds = 50;
+
+/** Opens the port. Throws an error for the operator when it is taken: another port is never chosen instead. */
+export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
+  const server = options.shared ? await openShared(handler, options) : await open(handler, options);
+  server.headersTimeout = headersTimeout;
+  // Also the limit of a whole body: long uploads count by progress, not by this (api/files).
+  server.requestTimeout = requestTimeout;
+  server.maxHeadersCount = maximalHeaderLines;
+  server.on('clientError', answerClientError);
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return { url: `http://${host}:${port}`, close: (milliseconds) => close(server, milliseconds) };
+}
+
+async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
+  const listener = await listhen(handler, {
+    hostname: host,
+    port: port === 0 ? { random: true, verbose: false } : { port, random: false, verbose: false },
+    public: host === '0.0.0.0' || host === '::',
+    isProd: true,
+    showURL: false,
+    autoClose: false,
+    qr: false,
+  });
+  if (port !== 0 && listener.address.port !== port) {
+    await listener.close();
+    throw new Error(`port ${port} of ${host} is taken; set http.port (BULKHEAD_HTTP__PORT) to a free one`);
+  }
+  return listener.server as Server;
+}
+
+/** listhen cannot share a port; Node can. */
+function openShared(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
+  const server = createServer(handler);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, reusePort: true }, () => resolve(server));
+  });
+}
+
+function close(server: Server, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection that was busy when we began turns idle with its answer, and would be kept alive.
+    const poll = setInterval(() => server.closeIdleConnections(), idlePollMilliseconds);
+    const deadline = setTimeout(() => server.closeAllConnections(), milliseconds);
+    server.close(() => {
+      clearInterval(poll);
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

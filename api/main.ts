@@ -1,0 +1,149 @@
+// The API process: the one place where its parts are put together.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toNodeHandler } from 'h3';
+import { openStorage, type Storage } from '../storage/boot.ts';
+import { listen as listenForChanges } from '../storage/changes.ts';
+import { StorageError } from '../storage/errors.ts';
+import { uuidV7Source } from '../storage/ids.ts';
+import { readInitialized } from '../storage/server.ts';
+import { StartRefused } from '../storage/start-refused.ts';
+import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
+import { createApp } from './app.ts';
+import { createAuth } from './auth/build.ts';
+import { createDefinitions } from './collections/cache.ts';
+import type { Deps } from './deps.ts';
+import { listen } from './listen.ts';
+import { logObserver } from './observe.ts';
+import { routes } from './routes/index.ts';
+
+const drainMilliseconds = 10_000;
+const databaseWaitMilliseconds = 30_000;
+const databaseRetryMilliseconds = 200;
+const spares = 3;
+
+/** A running API, until it is told to stop. */
+interface Running {
+  stop(): Promise<void>;
+}
+
+async function serve(start: ApiStart): Promise<Running> {
+  const now = () => new Date();
+  const newId = uuidV7Source(Date.now);
+  const { config } = start;
+  const observe = logObserver({ level: config.log.level, format: config.log.format, now });
+  const storage = await openWhenReachable(start, { now, newId, observe });
+  const { databases, provisioning, secrets, upkeep } = storage;
+  const setup = { initialized: await databases.control.run(readInitialized) };
+  const definitions = createDefinitions({ databases });
+  const auth = await createAuth({ config, databases, secrets, now, newId, observe });
+  const deps: Deps = {
+    config,
+    now,
+    newId,
+    databases,
+    provisioning,
+    upkeep,
+    secrets,
+    definitions,
+    observe,
+    setup,
+    ...auth.parts,
+  };
+  const changes = await listenForChanges(databases.control.endpoint, {
+    onChange: (change) => {
+      definitions.forget(change);
+      auth.heed(change);
+      if (change.kind === 'setup') void learnSetup(deps);
+    },
+    onGap: () => {
+      definitions.forgetAll();
+      auth.reload();
+      void learnSetup(deps);
+    },
+  });
+  const app = createApp(deps, routes);
+  const { host, port } = config.http;
+  const listening = await listen(toNodeHandler(app), { host, port, shared: config.api.workers > 1 });
+  observe({ type: 'server_ready', url: listening.url });
+  tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
+  return {
+    async stop() {
+      await listening.close(drainMilliseconds);
+      await changes.stop();
+      await auth.close();
+      await storage.close();
+    },
+  };
+}
+
+/** Setup is done once, in one process; the others hear of it here. */
+async function learnSetup({ databases, setup, observe }: Deps): Promise<void> {
+  if (setup.initialized) return;
+  try {
+    setup.initialized = await databases.control.run(readInitialized);
+  } catch (error) {
+    observe({ type: 'background_failed', task: 'read the setup state', error: String(error) });
+  }
+}
+
+/** A server that is starting, or being replaced, is waited for; one that lacks something is not. */
+async function openWhenReachable(
+  start: ApiStart,
+  { now, newId, observe }: Pick<Deps, 'now' | 'newId' | 'observe'>,
+): Promise<Storage> {
+  const { config } = start;
+  const deadline = Date.now() + databaseWaitMilliseconds;
+  for (;;) {
+    try {
+      return await openStorage({
+        access: start.database,
+        masterKey: Buffer.from(start.masterKey, 'base64'),
+        workspacePoolCap: config.database.workspace_pool_cap,
+        appPoolCap: config.database.app_pool_cap,
+        workers: config.api.workers,
+        worker: start.worker,
+        spares,
+        now,
+        newId,
+        report: (done, total) =>
+          tell({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
+        onReaped: (database) => observe({ type: 'workspace_reaped', database }),
+        onFailure: (error) =>
+          observe({ type: 'background_failed', task: 'keep databases', error: String(error) }),
+      });
+    } catch (error) {
+      const mayPass = error instanceof StorageError && error.failure === 'unavailable';
+      if (!mayPass) throw error;
+      if (Date.now() > deadline) throw new StartRefused(`the database does not answer: ${reasonOf(error)}`);
+      await sleep(databaseRetryMilliseconds);
+    }
+  }
+}
+
+function reasonOf(error: StorageError): string {
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+function tell(message: FromApi): void {
+  process.send?.(message);
+}
+
+function refuse(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof StartRefused) && error instanceof Error) console.error(error.stack);
+  tell({ type: 'failed', message });
+  process.exit(1);
+}
+
+// Without its supervisor it must not go on: nobody would stop it.
+process.on('disconnect', () => process.exit(1));
+
+process.once('message', (message: ToApi) => {
+  if (message.type !== 'start') return;
+  serve(message).then((running) => {
+    process.once('message', async () => {
+      await running.stop();
+      process.exit(0);
+    });
+  }).catch(refuse);
+});

@@ -1,0 +1,30 @@
+// The server itself: is it alive, is it ready, is it set up.
+import { route } from '../route.ts';
+import { boolean, object, oneOf } from '../schema.ts';
+import { checkReadiness } from '../readiness.ts';
+
+/** Alive, whatever else is wrong; does no work, so that it cannot be used for load. */
+export const healthz = route({
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Whether the process is alive, and whether the first-run setup is complete.',
+  scope: 'open',
+  beforeSetup: true,
+  unlimited: true,
+  status: 200,
+  response: object({ initialized: boolean() }),
+  handle: ({ deps }) => ({ initialized: deps.setup.initialized }),
+});
+
+/** Ready to do work: the database answers. */
+export const readyz = route({
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Whether the database answers: 200, else 503.',
+  scope: 'open',
+  beforeSetup: true,
+  status: 200,
+  response: object({ ready: boolean(), database: oneOf(['ok']) }),
+  errors: ['unavailable'],
+  handle: ({ deps }) => checkReadiness(deps),
+});

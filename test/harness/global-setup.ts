@@ -1,0 +1,33 @@
+// One real server for all API tests: each test file works in a workspace of its own.
+import type { TestProject } from 'vitest/node';
+import { startServer } from './server.ts';
+
+/** What the test files are told of the server. */
+export interface SharedServer {
+  url: string;
+  dataDir: string;
+  masterPassword: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    server: SharedServer;
+  }
+}
+
+const masterPassword = 'correct horse battery staple';
+
+/** Starts and sets up the server; its teardown stops it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer({
+    config: { rate_limit: { per_second: 100_000, burst: 100_000 }, http: { cookie_secure: false } },
+  });
+  const answer = await fetch(`${server.url}/_/setup`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ password: masterPassword }),
+  });
+  if (answer.status !== 201) throw new Error(`setup answered ${answer.status}: ${await answer.text()}`);
+  project.provide('server', { url: server.url, dataDir: server.dataDir, masterPassword });
+  return () => server.stop();
+}
