@@ -11,12 +11,18 @@ export interface ConfigFile {
   value: unknown;
 }
 
+/** A setting on the command line; `source` is how it was spelled there. */
+export interface Flag {
+  key: string;
+  text: string;
+  source: string;
+}
+
 /** Where settings come from. */
 export interface ConfigInput {
   file: ConfigFile | undefined;
   env: Readonly<Record<string, string | undefined>>;
-  /** Values by key, as they were written. */
-  flags: ReadonlyMap<string, string>;
+  flags: readonly Flag[];
   /** Relative paths are relative to this directory. */
   cwd: string;
   /** Standard output is a terminal. */
@@ -77,9 +83,7 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
     if (key === undefined) throw new StartRefused(`unknown setting ${name} (environment)`);
     set(key, `environment ${name}`, ({ kind }) => kind.readText(member));
   }
-  for (const [key, member] of input.flags) {
-    set(key, `flag ${flagName(key)}`, ({ kind }) => kind.readText(member));
-  }
+  for (const { key, text, source } of input.flags) set(key, source, ({ kind }) => kind.readText(text));
   return { config: complete(effective, input), effective };
 }
 

@@ -1,23 +1,26 @@
 // The command line's settings: a flag for each, and `--set key=value`.
 import { parseArgs } from 'node:util';
-import { flagName, settingsByKey } from './config.ts';
+import { type Flag, flagName, settingsByKey } from './config.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Reads `--http-port 8080`, `--http-port=8080` and `--set http.port=8080`. Throws `StartRefused` for any other. */
-export function readFlags(rawArgs: readonly string[]): { flags: Map<string, string>; json: boolean } {
+export function readFlags(rawArgs: readonly string[]): { flags: Flag[]; json: boolean } {
   const keys = new Map([...settingsByKey.keys()].map((key) => [flagName(key).slice(2), key]));
   const options = Object.fromEntries([...keys.keys()].map((name) => [name, { type: 'string' }] as const));
-  const flags = new Map<string, string>();
+  const flags: Flag[] = [];
   const { values } = parse([...rawArgs], options);
   for (const [name, value] of Object.entries(values)) {
     const key = keys.get(name);
-    if (key !== undefined && typeof value === 'string') flags.set(key, value);
+    if (key !== undefined && typeof value === 'string') {
+      flags.push({ key, text: value, source: `flag --${name}` });
+    }
   }
   const pairs = Array.isArray(values['set']) ? values['set'] : [];
   for (const pair of pairs) {
     const at = String(pair).indexOf('=');
     if (at < 1) throw new StartRefused(`--set needs key=value, not ${pair}`);
-    flags.set(String(pair).slice(0, at), String(pair).slice(at + 1));
+    const key = String(pair).slice(0, at);
+    flags.push({ key, text: String(pair).slice(at + 1), source: `flag --set ${key}` });
   }
   return { flags, json: values['json'] === true };
 }

@@ -2,10 +2,13 @@
 import { type Command, type Exit, spawn } from './child.ts';
 
 /** Runs a command to its end and answers its exit with the last lines it wrote. An aborted signal kills it. */
-export async function runToEnd(command: Command, signal?: AbortSignal): Promise<Exit & { lines: string[] }> {
+export async function runToEnd(
+  command: Omit<Command, 'onLine'>,
+  signal?: AbortSignal,
+): Promise<Exit & { lines: string[] }> {
   const lines: string[] = [];
   const onLine = (line: string) => void (lines.push(line) > 20 && lines.shift());
-  const running = spawn({ onLine, ...command });
+  const running = spawn({ ...command, onLine });
   const abort = () => running.killGroup();
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();

@@ -1,0 +1,140 @@
+// A real server for tests: the supervisor as a process of its own, with a temporary data directory.
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+
+/** Settings, nested as in a configuration file; a dotted key will do too. */
+export interface ServerSettings {
+  readonly [key: string]: string | number | boolean | readonly string[] | ServerSettings;
+}
+
+/** How to start a server. */
+export interface ServerOptions {
+  config?: ServerSettings;
+  /** Uses this data directory, and leaves it there. */
+  dataDir?: string;
+  /** Leaves the temporary data directory there after `stop`. */
+  keep?: boolean;
+  /** Runs the supervisor as this user; only root can. */
+  user?: { uid: number; gid: number };
+}
+
+/** How a server ended. */
+export interface ServerExit {
+  code: number | undefined;
+  signal: string | undefined;
+}
+
+/** A running server. */
+export interface TestServer {
+  url: string;
+  dataDir: string;
+  /** Process number of the supervisor. */
+  pid: number;
+  /** Milliseconds from the start of the process to its readiness. */
+  startedIn: number;
+  /** Every line it wrote so far. */
+  output: readonly string[];
+  exited: Promise<ServerExit>;
+  /** Resolves with the first line, from the first on, that holds the text. Rejects when the server ends without it. */
+  line(text: string): Promise<string>;
+  /** Asks it to stop, as an operator would, and waits. Removes the temporary data directory. */
+  stop(): Promise<void>;
+  /** Signals the supervisor alone. */
+  kill(signal: NodeJS.Signals): void;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const node = join(root, 'node_modules', '.bin', 'node');
+const program = join(root, 'supervisor', 'main.ts');
+
+/** Starts `bulkhead serve` on a free port and waits until it says where it listens. Throws with its output. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const home = await mkdtemp(join(tmpdir(), 'bulkhead-test-'));
+  // The user that PostgreSQL runs as must get through, as on a well-kept machine.
+  await chmod(home, 0o711);
+  const dataDir = options.dataDir ?? join(home, 'data');
+  if (options.user !== undefined && options.dataDir === undefined) {
+    await mkdir(dataDir);
+    await chown(dataDir, options.user.uid, options.user.gid);
+  }
+  const settings = { data_dir: dataDir, 'http.port': 0, 'log.format': 'json', ...options.config };
+  const flags = flatten(settings, '').map(([key, text]) => `--set=${key}=${text}`);
+  const started = performance.now();
+  const subprocess = execa(node, [program, 'serve', ...flags], {
+    cwd: home,
+    env: { PATH: process.env['PATH'] },
+    extendEnv: false,
+    stdin: 'ignore',
+    all: true,
+    buffer: false,
+    reject: false,
+    ...options.user,
+  });
+  const lines = new Lines();
+  const reading = lines.read(subprocess.iterable({ from: 'all' }));
+  const exited = subprocess.then(async (result) => {
+    await reading;
+    if (options.keep !== true) await rm(home, { recursive: true, force: true });
+    return { code: result.exitCode, signal: result.signal };
+  });
+  const listening: { url?: unknown } = JSON.parse(await lines.find('"url":'));
+  return {
+    url: String(listening.url),
+    dataDir,
+    pid: subprocess.pid ?? 0,
+    startedIn: Math.round(performance.now() - started),
+    output: lines.all,
+    exited,
+    line: (text) => lines.find(text),
+    stop: async () => {
+      subprocess.kill('SIGTERM');
+      await exited;
+    },
+    kill: (signal) => void subprocess.kill(signal),
+  };
+}
+
+function flatten(settings: ServerSettings, path: string): [string, string][] {
+  return Object.entries(settings).flatMap(([name, value]): [string, string][] => {
+    const key = path === '' ? name : `${path}.${name}`;
+    if (isList(value)) return [[key, JSON.stringify(value)]];
+    return typeof value === 'object' ? flatten(value, key) : [[key, String(value)]];
+  });
+}
+
+function isList(value: ServerSettings[string]): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+/** The output so far, and who waits for more of it. */
+class Lines {
+  readonly all: string[] = [];
+  #waiting: { text: string; resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
+  #ended = false;
+
+  async read(lines: AsyncIterable<unknown>): Promise<void> {
+    for await (const line of lines) this.#add(String(line));
+    this.#ended = true;
+    for (const { text, reject } of this.#waiting) reject(this.#missing(text));
+  }
+
+  find(text: string): Promise<string> {
+    const known = this.all.find((line) => line.includes(text));
+    if (known !== undefined) return Promise.resolve(known);
+    if (this.#ended) return Promise.reject(this.#missing(text));
+    return new Promise((resolve, reject) => this.#waiting.push({ text, resolve, reject }));
+  }
+
+  #add(line: string): void {
+    this.all.push(line);
+    this.#waiting.filter(({ text }) => line.includes(text)).forEach(({ resolve }) => resolve(line));
+    this.#waiting = this.#waiting.filter(({ text }) => !line.includes(text));
+  }
+
+  #missing(text: string): Error {
+    return new Error(`the server ended without saying ${text}; it said:\n${this.all.join('\n')}`);
+  }
+}

@@ -1,0 +1,216 @@
+// Real processes: how they are started, kept alive, stopped, and ended with their supervisor.
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Child, type ChildEvent, type ChildSpec, type Command, spawn } from '../../supervisor/child.ts';
+import { coreRestarts } from '../../supervisor/restarts.ts';
+import { runToEnd } from '../../supervisor/run-to-end.ts';
+import { StartRefused } from '../../supervisor/start-refused.ts';
+import { isAlive, listProcesses } from '../harness/processes.ts';
+
+const env = { PATH: '/usr/bin:/bin' };
+
+/** A shell script; `{ ipc: … }` and the like come by `more`. */
+function script(text: string, more: Partial<Command> = {}): Command {
+  return { file: 'sh', args: ['-c', text], env, orphanSignal: 'KILL', ...more };
+}
+
+const gone = (pid: number) =>
+  vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 1000, interval: 10 });
+
+const children: Child[] = [];
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.stop()));
+});
+
+/** A child that runs the script, and is ready at once unless `more` says otherwise. */
+function child(text: string, more: Partial<ChildSpec> = {}): { child: Child; events: ChildEvent[] } {
+  const events: ChildEvent[] = [];
+  const made = new Child(
+    {
+      name: 'test',
+      command: () => script(text),
+      whenReady: () => Promise.resolve(),
+      readyDeadline: 5000,
+      askToStop: (running) => running.signal('SIGTERM'),
+      stopDeadline: 5000,
+      restarts: { ...coreRestarts, firstWait: 10, healthy: 0 },
+      ...more,
+    },
+    (event) => events.push(event),
+  );
+  children.push(made);
+  return { child: made, events };
+}
+
+describe('a process', () => {
+  it('gets the environment it is given and no other descriptor than standard ones', async () => {
+    const { lines, code } = await runToEnd(script('env | grep -v ^PWD= | grep -v ^_=; ls /proc/self/fd'));
+    expect(code).toBe(0);
+    // 3 is the directory that ls itself has open; above 9 is what whoever started the test left open.
+    expect(lines.filter((line) => !line.startsWith('PATH=') && Number(line) < 10)).toEqual([
+      '0',
+      '1',
+      '2',
+      '3',
+    ]);
+  });
+
+  it('is leader of a group of its own', async () => {
+    const { lines } = await runToEnd(script('ps -o pid=,pgid=,sid= -p $$'));
+    const [pid, group, session] = lines.join('').trim().split(/\s+/);
+    expect([group, session]).toEqual([pid, pid]);
+  });
+
+  it('gets its standard input to the end', async () => {
+    const { lines } = await runToEnd(script('cat', { input: 'first\nsecond\n' }));
+    expect(lines).toEqual(['first', 'second']);
+  });
+
+  it('leaves nothing of its group, nor its watcher, when it exits', async () => {
+    const { lines } = await runToEnd(script('sleep 1000 >/dev/null 2>&1 & echo $!'));
+    await gone(Number(lines[0]));
+  });
+
+  it('leaves no descriptor behind in the supervisor', async () => {
+    const descriptors = async () => (await readdir('/proc/self/fd')).length;
+    await runToEnd(script('true'));
+    const before = await descriptors();
+    for (let round = 0; round < 20; round++) await runToEnd(script('true'));
+    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before + 1));
+  });
+
+  it('that cannot be found says so and has no success', async () => {
+    const { code, lines } = await runToEnd({ ...script(''), file: '/nowhere/program' });
+    expect(code).toBe(127);
+    expect(lines.join()).toContain('/nowhere/program');
+  });
+
+  it('is killed when its run is aborted', async () => {
+    const stop = new AbortController();
+    const run = runToEnd(script('sleep 1000'), stop.signal);
+    stop.abort();
+    expect((await run).signal).toBe('SIGKILL');
+  });
+
+  it('speaks over its channel, which its lifeline does not hold open', async () => {
+    const answer = Promise.withResolvers<unknown>();
+    const program =
+      'process.on("message", (message) => process.send({ echo: message }, () => process.disconnect()))';
+    const running = spawn({
+      file: process.execPath,
+      args: ['-e', program],
+      env,
+      ipc: { onMessage: answer.resolve },
+      orphanSignal: 'KILL',
+    });
+    running.send({ hello: 'you' });
+    expect(await answer.promise).toEqual({ echo: { hello: 'you' } });
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a killed supervisor', () => {
+  it('takes everything that it started with it within a second, stubborn processes too', async () => {
+    const program = fileURLToPath(new URL('lifeline-parent.ts', import.meta.url));
+    const parent = execa(process.execPath, [program], { buffer: false, reject: false });
+    const started: number[] = [];
+    for await (const line of parent) {
+      started.push(...line.split(' ').map(Number));
+      if (started.length < 6) continue;
+      const members = (await listProcesses()).filter(({ group }) => started.includes(group)).map(({ pid }) =>
+        pid
+      );
+      // Three sleepers, three shells and the watcher of each.
+      expect(members.length).toBeGreaterThanOrEqual(9);
+      parent.kill('SIGKILL');
+      await vi.waitFor(async () => {
+        expect((await listProcesses()).filter(({ pid }) => members.includes(pid))).toEqual([]);
+      }, { timeout: 1000, interval: 10 });
+    }
+    expect(started).toHaveLength(6);
+  });
+});
+
+describe('a child', () => {
+  it('goes from starting to ready to stopping to stopped', async () => {
+    const ready = Promise.withResolvers<void>();
+    const { child: made } = child('sleep 1000', { whenReady: () => ready.promise });
+    const start = made.start();
+    expect(made.state).toBe('starting');
+    ready.resolve();
+    await start;
+    expect(made.state).toBe('ready');
+    const stop = made.stop();
+    expect(made.state).toBe('stopping');
+    await stop;
+    expect(made.state).toBe('stopped');
+  });
+
+  it('is started again when it is killed', async () => {
+    const { child: made, events } = child('sleep 1000');
+    await made.start();
+    const first = made.running?.pid ?? 0;
+    process.kill(first, 'SIGKILL');
+    await vi.waitFor(() => expect(events).toHaveLength(3));
+    expect(events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'ready']);
+    expect(events[1]).toMatchObject({ reason: 'was ended by SIGKILL', wait: 10, opened: false });
+    expect(made.running?.pid).not.toBe(first);
+    expect(made.state).toBe('ready');
+  });
+
+  it('is killed with its whole group when it does not stop in time', async () => {
+    const lines: string[] = [];
+    const { child: made } = child('', {
+      command: () =>
+        script("trap '' TERM; sleep 1000 & echo $!; wait; wait", { onLine: (line) => lines.push(line) }),
+      stopDeadline: 50,
+    });
+    await made.start();
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await made.stop();
+    await gone(Number(lines[0]));
+  });
+
+  it('that is not ready by its deadline is killed and counted as crashed', async () => {
+    const { child: made, events } = child('sleep 1000', {
+      whenReady: () => new Promise(() => {}),
+      readyDeadline: 20,
+      restarts: { ...coreRestarts, crashes: 1 },
+    });
+    await expect(made.start()).rejects.toThrow('test does not start: was not ready within 20 ms');
+    expect(events).toMatchObject([{ type: 'crashed', opened: true }]);
+  });
+
+  it('that keeps dying before it is ready gives its start up', async () => {
+    const { child: made, events } = child('exit 7', {
+      whenReady: () => new Promise(() => {}),
+      restarts: { ...coreRestarts, firstWait: 1 },
+    });
+    await expect(made.start()).rejects.toThrow(new StartRefused('test does not start: exited with code 7'));
+    expect(events).toHaveLength(5);
+  });
+
+  it('that refuses its start is not tried again', async () => {
+    const { child: made, events } = child('sleep 1000', {
+      whenReady: () => Promise.reject(new StartRefused('too old')),
+    });
+    await expect(made.start()).rejects.toThrow(new StartRefused('too old'));
+    await vi.waitFor(() => expect(made.state).toBe('stopped'));
+    expect(events).toEqual([]);
+  });
+
+  it('can be stopped while it waits to be started again', async () => {
+    const { child: made, events } = child('exit 1', {
+      whenReady: () => new Promise(() => {}),
+      restarts: { ...coreRestarts, firstWait: 60_000, longestWait: 60_000 },
+    });
+    const start = made.start();
+    start.catch(() => {});
+    await vi.waitFor(() => expect(events).toHaveLength(1));
+    await made.stop();
+    expect(made.state).toBe('stopped');
+    await expect(start).rejects.toThrow('stopped before it was ready');
+  });
+});
