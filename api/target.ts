@@ -1,4 +1,5 @@
 // What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
+import type { Change } from '../storage/changes.ts';
 import type { AppDefinition, CollectionDefinition, WorkspaceDefinition } from '../storage/definition.ts';
 import { fail } from './errors.ts';
 
@@ -10,6 +11,8 @@ export interface Definitions {
   app(workspace: string, app: string): Promise<AppDefinition | undefined>;
   /** Forgets what is known of a workspace or one of its apps, here at once and in other processes soon. */
   invalidate(workspace: string, app?: string): Promise<void>;
+  /** Forgets in this process only, when the change has been published with its own transaction. */
+  forget(change: Change): void;
 }
 
 /** The definitions that a route's path promises its handler. */

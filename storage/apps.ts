@@ -58,10 +58,11 @@ export async function renameApp(
   return row;
 }
 
-/** Removes an app's row and answers it; undefined when it does not exist. */
-export async function removeApp(sql: Sql, id: string): Promise<AppRow | undefined> {
+/** Removes the row of exactly this app, not of a later one with its id, and answers it; undefined when it is gone. */
+export async function removeApp(sql: Sql, id: string, schema: string): Promise<AppRow | undefined> {
   const [row] = await sql<AppRow[]>`
-    delete from workspace.apps where id = ${id} returning id, name, schema, created_at, updated_at`;
+    delete from workspace.apps where id = ${id} and schema = ${schema}
+    returning id, name, schema, created_at, updated_at`;
   return row;
 }
 

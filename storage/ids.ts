@@ -28,11 +28,24 @@ export function uuidV7Source(now: () => number): () => string {
   };
 }
 
+/** When a version 7 UUID was made, in milliseconds since 1970. */
+export function millisecondOf(uuidV7: string): number {
+  return parseInt(uuidV7.slice(0, 8) + uuidV7.slice(9, 13), 16);
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether the text is a UUID of any version, in the usual hyphenated form. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
+}
+
+/** What ids of workspaces and apps look like. */
+export const tenantIdPattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+
+/** Whether a workspace or an app could have this id at all. */
+export function isTenantId(text: string): boolean {
+  return tenantIdPattern.test(text);
 }
 
 /** A name for a database, role or schema that says nothing about its tenant: the prefix and 80 random bits. */

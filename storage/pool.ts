@@ -103,19 +103,16 @@ export class Pool implements Connection {
     }
   }
 
-  /** Opens a connection ahead of the first statement, when that is possible without waiting for a permit. */
+  /**
+   * Opens a connection ahead of the first statement, when that is possible without waiting for a permit. A failure is
+   * nobody's: whoever needs the connection meets it again, and can answer for it.
+   */
   async warm(): Promise<void> {
     if (this.#clients.length > 0 || this.#ended || !this.#permits.tryTake()) return;
     const client = this.#open();
     client.inFlight++;
-    try {
-      await client.sql`select`;
-    } catch (error) {
-      // Whoever needs the connection meets the same failure, and can answer for it.
-      if (!(translate(error) instanceof StorageError)) throw error;
-    } finally {
-      this.#release(client);
-    }
+    await Promise.allSettled([client.sql`select`]);
+    this.#release(client);
   }
 
   /** Closes connections that nobody has used for `milliseconds`. */

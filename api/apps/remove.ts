@@ -1,0 +1,46 @@
+// Deleting an app: first nobody may reach it any more, then it goes with all it holds.
+import { stripApp } from '../../storage/admins.ts';
+import { removeApp as removeRow } from '../../storage/apps.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import { dropAppSchema } from '../../storage/provision-app.ts';
+import { insertRevocations } from '../../storage/revocations.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import { revocationEnd } from '../workspaces/revocation-end.ts';
+
+type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
+
+/**
+ * Drops an app. Rights go in the control database first: should the process die in between, the app is still there and
+ * may be deleted again, while no token or admin of it can meet a later app of the same id. Throws `404 app_not_found`.
+ */
+export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): Promise<void> {
+  const { databases, definitions } = deps;
+  const { id, schema, workspace } = app;
+  const actor = await databases.control.transaction(async (sql) => {
+    await stripApp(sql, workspace.id, id);
+    await insertRevocations(sql, [{
+      kind: 'app',
+      key: `${workspace.id}/${id}`,
+      not_before: by.now,
+      scope: null,
+      expires_at: revocationEnd(by.now),
+    }]);
+    return await actorIn(sql, by.principal);
+  });
+  await databases.provisioner(workspace.database).transaction(async (sql) => {
+    if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
+    await dropAppSchema(sql, schema);
+    await auditWorkspace(sql, deps, {
+      actor,
+      action: 'app_delete',
+      target: id,
+      details: { name: app.name },
+      origin: by.origin,
+    });
+  });
+  await definitions.invalidate(workspace.id, id);
+  await databases.forget(workspace.database, schema);
+}

@@ -1,0 +1,30 @@
+// Renaming an app.
+import { type AppRow, renameApp as renameRow } from '../../storage/apps.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import { actorOf, type By } from '../audit/actor.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+
+/** Answers the renamed app. Throws `404 app_not_found`. */
+export async function renameApp(
+  deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
+  { id, workspace }: AppDefinition,
+  { name, by }: { name: string; by: By },
+): Promise<AppRow> {
+  const actor = await actorOf(deps, by.principal);
+  const renamed = await deps.databases.provisioner(workspace.database).transaction(async (sql) => {
+    const app = await renameRow(sql, id, { name, now: by.now }) ??
+      fail('app_not_found', `app "${id}" does not exist`);
+    await auditWorkspace(sql, deps, {
+      actor,
+      action: 'app_update',
+      target: id,
+      details: { name },
+      origin: by.origin,
+    });
+    return app;
+  });
+  await deps.definitions.invalidate(workspace.id, id);
+  return renamed;
+}

@@ -1,0 +1,82 @@
+// Audit entries, written in the same transaction as what they record: a write that fails fails the action.
+import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit-log.ts';
+import type { Sql } from '../../storage/pool.ts';
+import type { Deps } from '../deps.ts';
+import type { Origin } from '../route.ts';
+
+/** What happened, and who did it. No member may hold a secret. */
+export interface AuditEvent {
+  /** Username or email of the principal, the one that was tried, or `system`. */
+  actor: string;
+  action: string;
+  /** What it happened to: an id, a name, an email. */
+  target: string;
+  details?: Readonly<Record<string, unknown>>;
+  /** The request; absent for what the server does by itself. */
+  origin?: Pick<Origin, 'requestId' | 'ip'>;
+}
+
+/** Where an entry's id and time come from. */
+export type AuditDeps = Pick<Deps, 'newId' | 'now'>;
+
+/** Appends at system scope, in the control database. `workspace` is the one that the entry is about. */
+export async function auditSystem(
+  sql: Sql,
+  deps: AuditDeps,
+  { workspace, ...event }: AuditEvent & { workspace?: string },
+): Promise<void> {
+  await appendSystem(sql, rowOf(deps, event), workspace ?? null);
+}
+
+/** Appends at workspace scope, in the workspace's database. */
+export async function auditWorkspace(sql: Sql, deps: AuditDeps, event: AuditEvent): Promise<void> {
+  await appendWorkspace(sql, rowOf(deps, event));
+}
+
+/** Appends at the scope of the app whose role the connection has. */
+export async function auditApp(sql: Sql, deps: AuditDeps, event: AuditEvent): Promise<void> {
+  await appendApp(sql, rowOf(deps, event));
+}
+
+function rowOf(deps: AuditDeps, { actor, action, target, details = {}, origin }: AuditEvent): AuditRow {
+  return {
+    id: deps.newId(),
+    ts: deps.now(),
+    actor: clean(actor),
+    action,
+    target: clean(target),
+    details: cleanObject(details),
+    request_id: origin?.requestId ?? null,
+    ip: origin?.ip ?? null,
+  };
+}
+
+const longestValue = 4096;
+/** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of text. */
+// deno-lint-ignore no-control-regex
+const deceptive = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text that can do nothing to a terminal or a log: escaped, well-formed, at most 4 KiB. */
+function clean(text: string): string {
+  const escaped = text.toWellFormed().replace(
+    deceptive,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  if (Buffer.byteLength(escaped) <= longestValue) return escaped;
+  const cut = Buffer.from(escaped).subarray(0, longestValue - 3).toString('utf8').replace(/\ufffd$/, '');
+  return `${cut}…`;
+}
+
+function cleanObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleanValue(member)]));
+}
+
+/** What is too long once it is written becomes its beginning, as text. */
+function cleanValue(value: unknown): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const text = JSON.stringify(value);
+  if (Buffer.byteLength(text) > longestValue) return clean(text);
+  if (value instanceof Date) return value;
+  return Array.isArray(value) ? value.map(cleanValue) : cleanObject({ ...value });
+}

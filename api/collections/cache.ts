@@ -1,0 +1,119 @@
+// Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
+import type { Databases } from '../../storage/databases.ts';
+import { findApp } from '../../storage/apps.ts';
+import { type Change, publish } from '../../storage/changes.ts';
+import { listCollections } from '../../storage/collections.ts';
+import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import { isTenantId } from '../../storage/ids.ts';
+import { findWorkspace } from '../../storage/workspaces.ts';
+import type { Definitions } from '../target.ts';
+
+interface Known {
+  workspace: WorkspaceDefinition | undefined;
+  readonly apps: Map<string, AppDefinition>;
+  /** Loads on their way, so that many requests wait for one. */
+  loadingWorkspace: Promise<WorkspaceDefinition | undefined> | undefined;
+  readonly loadingApps: Map<string, Promise<AppDefinition | undefined>>;
+}
+
+/** The cache, as the process that owns it uses it. */
+export interface DefinitionCache extends Definitions {
+  /** Drops everything, in this process only: changes may have been missed. */
+  forgetAll(): void;
+}
+
+/**
+ * Makes the cache of one process. Whatever is forgotten while it is being read is not kept: its load belongs to an entry
+ * that nobody finds any more. Ids that do not exist are not remembered, so they cannot fill the memory.
+ */
+export function createDefinitions({ databases }: { databases: Databases }): DefinitionCache {
+  return new Cache(databases);
+}
+
+class Cache implements DefinitionCache {
+  readonly #databases: Databases;
+  readonly #known = new Map<string, Known>();
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  peekApp(workspace: string, app: string): AppDefinition | undefined {
+    return this.#known.get(workspace)?.apps.get(app);
+  }
+
+  async workspace(id: string): Promise<WorkspaceDefinition | undefined> {
+    if (!isTenantId(id)) return undefined;
+    return await this.#workspaceOf(id, this.#entry(id));
+  }
+
+  async app(workspace: string, app: string): Promise<AppDefinition | undefined> {
+    if (!isTenantId(workspace) || !isTenantId(app)) return undefined;
+    const entry = this.#entry(workspace);
+    const known = entry.apps.get(app) ?? entry.loadingApps.get(app);
+    if (known !== undefined) return await known;
+    const loading = this.#loadApp(workspace, app, entry).finally(() => entry.loadingApps.delete(app));
+    entry.loadingApps.set(app, loading);
+    return await loading;
+  }
+
+  async invalidate(workspace: string, app?: string): Promise<void> {
+    const change: Change = app === undefined
+      ? { kind: 'workspace', workspace }
+      : { kind: 'app', workspace, app };
+    this.forget(change);
+    await this.#databases.control.run((sql) => publish(sql, change));
+  }
+
+  forget(change: Change): void {
+    if (change.kind === 'workspace') this.#known.delete(change.workspace);
+    if (change.kind !== 'app') return;
+    const entry = this.#known.get(change.workspace);
+    if (entry === undefined) return;
+    const apps = new Map(entry.apps);
+    apps.delete(change.app);
+    this.#known.set(change.workspace, { ...blank(), workspace: entry.workspace, apps });
+  }
+
+  forgetAll(): void {
+    this.#known.clear();
+  }
+
+  #entry(workspace: string): Known {
+    const known = this.#known.get(workspace);
+    if (known !== undefined) return known;
+    const entry = blank();
+    this.#known.set(workspace, entry);
+    return entry;
+  }
+
+  async #workspaceOf(id: string, entry: Known): Promise<WorkspaceDefinition | undefined> {
+    if (entry.workspace !== undefined) return entry.workspace;
+    entry.loadingWorkspace ??= this.#databases.control.run((sql) => findWorkspace(sql, id));
+    try {
+      entry.workspace = await entry.loadingWorkspace;
+    } finally {
+      entry.loadingWorkspace = undefined;
+      if (entry.workspace === undefined && this.#known.get(id) === entry) this.#known.delete(id);
+    }
+    return entry.workspace;
+  }
+
+  async #loadApp(workspaceId: string, id: string, entry: Known): Promise<AppDefinition | undefined> {
+    const workspace = await this.#workspaceOf(workspaceId, entry);
+    if (workspace === undefined) return undefined;
+    const { database } = workspace;
+    const row = await this.#databases.workspace(database).run((sql) => findApp(sql, id));
+    if (row === undefined) return undefined;
+    const { name, schema, created_at, updated_at } = row;
+    const found = await this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
+    const collections = new Map(found.map((collection) => [collection.id, collection]));
+    const app: AppDefinition = { workspace, id, name, schema, created_at, updated_at, collections };
+    entry.apps.set(id, app);
+    return app;
+  }
+}
+
+function blank(): Known {
+  return { workspace: undefined, apps: new Map(), loadingWorkspace: undefined, loadingApps: new Map() };
+}

@@ -1,0 +1,95 @@
+// Apps of a workspace.
+import { createApp } from '../apps/create.ts';
+import { listApps } from '../apps/list.ts';
+import { removeApp } from '../apps/remove.ts';
+import { renameApp } from '../apps/rename.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
+import { tenantId, tenantName } from './workspaces.ts';
+
+const app = object({
+  id: text(),
+  workspace: text(),
+  name: text(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+interface Shown {
+  id: string;
+  name: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+function shown(workspace: string, { id, name, created_at, updated_at }: Shown) {
+  return { id, workspace, name, created_at, updated_at };
+}
+
+/** The apps that the caller may see. */
+export const appsList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps',
+  summary: 'Apps of the workspace; an app admin sees its own.',
+  scope: 'realm',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(app),
+  handle: async ({ deps, target: { workspace }, principal, query }) => {
+    const page = await listApps(deps, workspace, { principal, page: pageRequestOf(query) });
+    return { ...page, items: page.items.map((item) => shown(workspace.id, item)) };
+  },
+});
+
+/** A new app. */
+export const appsCreate = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/apps',
+  summary: 'Creates an app.',
+  scope: 'workspace_admin',
+  body: object({ id: optional(tenantId), name: tenantName }),
+  status: 201,
+  response: app,
+  errors: ['conflict'],
+  handle: async ({ deps, target: { workspace }, body, principal, origin, now }) =>
+    shown(workspace.id, await createApp(deps, workspace, { ...body, by: { principal, origin, now } })),
+});
+
+/** One app. */
+export const appsShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app',
+  summary: 'One app.',
+  scope: 'realm',
+  status: 200,
+  response: app,
+  handle: ({ target }) => shown(target.workspace.id, target.app),
+});
+
+/** An app's new name. */
+export const appsRename = route({
+  method: 'PATCH',
+  path: '/api/workspaces/:workspace/apps/:app',
+  summary: 'Renames an app.',
+  scope: 'workspace_admin',
+  body: object({ name: tenantName }),
+  status: 200,
+  response: app,
+  handle: async ({ deps, target, body: { name }, principal, origin, now }) =>
+    shown(target.workspace.id, await renameApp(deps, target.app, { name, by: { principal, origin, now } })),
+});
+
+/** The end of an app. */
+export const appsRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app',
+  summary: 'Deletes an app with all it holds.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: async ({ deps, target, principal, origin, now }) => {
+    await removeApp(deps, target.app, { principal, origin, now });
+    return { ok: true as const };
+  },
+});

@@ -1,0 +1,59 @@
+// The audit logs of the three scopes.
+import { queryAppAudit, querySystemAudit, queryWorkspaceAudit } from '../audit/query.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { described, fieldMap, object, optional, pageOf, text, timestamp } from '../schema.ts';
+
+const query = object({
+  ...pageMembers,
+  action: described(optional(text({ max: 200 })), 'Part of the action, in any case.'),
+  actor: described(optional(text({ max: 400 })), 'The whole actor.'),
+});
+
+const entries = pageOf(object({
+  id: text({ format: 'uuid' }),
+  ts: timestamp(),
+  actor: text(),
+  action: text(),
+  target: text(),
+  details: fieldMap('What else is known of the act.'),
+}));
+
+/** The log of the system scope. */
+export const auditSystem = route({
+  method: 'GET',
+  path: '/api/system/audit',
+  summary: 'What happened to the server and to workspaces, newest first.',
+  scope: 'master',
+  query,
+  status: 200,
+  response: entries,
+  handle: ({ deps, query: { action, actor, ...page } }) =>
+    querySystemAudit(deps, { action, actor }, pageRequestOf(page)),
+});
+
+/** The log of a workspace's scope. */
+export const auditWorkspace = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/audit',
+  summary: 'What happened in the workspace and its apps, newest first.',
+  scope: 'workspace_admin',
+  query,
+  status: 200,
+  response: entries,
+  handle: ({ deps, target, query: { action, actor, ...page } }) =>
+    queryWorkspaceAudit(deps, target.workspace, { filter: { action, actor }, page: pageRequestOf(page) }),
+});
+
+/** The log of an app's scope. */
+export const auditApp = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/audit',
+  summary: 'What happened in the app, newest first.',
+  scope: 'app_admin',
+  query,
+  status: 200,
+  response: entries,
+  handle: ({ deps, target, query: { action, actor, ...page } }) =>
+    queryAppAudit(deps, target.app, { filter: { action, actor }, page: pageRequestOf(page) }),
+});

@@ -1,0 +1,94 @@
+// Workspaces.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { tenantIdPattern } from '../../storage/ids.ts';
+import type { By } from '../audit/actor.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
+import { createWorkspace } from '../workspaces/create.ts';
+import { listWorkspaces } from '../workspaces/list.ts';
+import { removeWorkspace } from '../workspaces/remove.ts';
+import { renameWorkspace } from '../workspaces/rename.ts';
+
+/** Ids and names of workspaces and apps, as a body gives them. */
+export const tenantId = text({
+  pattern: tenantIdPattern,
+  hint: 'must be 1 to 40 characters of a-z, 0-9, _ and -, the first a letter or digit',
+});
+/** A workspace's or app's name. */
+export const tenantName = text({ min: 1, max: 200 });
+
+const workspace = object({ id: text(), name: text(), created_at: timestamp(), updated_at: timestamp() });
+
+function shown({ id, name, created_at, updated_at }: WorkspaceDefinition) {
+  return { id, name, created_at, updated_at };
+}
+
+/** The workspaces that the caller may see. */
+export const workspacesList = route({
+  method: 'GET',
+  path: '/api/workspaces',
+  summary: 'Workspaces: all for the master, its own for another admin.',
+  scope: 'admin',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(workspace),
+  handle: async ({ deps, principal, query }) => {
+    const page = await listWorkspaces(deps, principal, pageRequestOf(query));
+    return { ...page, items: page.items.map(shown) };
+  },
+});
+
+/** A new workspace. */
+export const workspacesCreate = route({
+  method: 'POST',
+  path: '/api/workspaces',
+  summary: 'Creates a workspace.',
+  scope: 'master',
+  body: object({ id: optional(tenantId), name: tenantName }),
+  status: 201,
+  response: workspace,
+  errors: ['conflict', 'unavailable'],
+  handle: async ({ deps, body, principal, origin, now }) =>
+    shown(await createWorkspace(deps, body, { principal, origin, now })),
+});
+
+/** One workspace. */
+export const workspacesShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace',
+  summary: 'One workspace.',
+  scope: 'realm',
+  status: 200,
+  response: workspace,
+  handle: ({ target }) => shown(target.workspace),
+});
+
+/** A workspace's new name. */
+export const workspacesRename = route({
+  method: 'PATCH',
+  path: '/api/workspaces/:workspace',
+  summary: 'Renames a workspace.',
+  scope: 'master',
+  body: object({ name: tenantName }),
+  status: 200,
+  response: workspace,
+  handle: async ({ deps, params, body, principal, origin, now }) => {
+    const by: By = { principal, origin, now };
+    return shown(await renameWorkspace(deps, { id: params.workspace, name: body.name }, by));
+  },
+});
+
+/** The end of a workspace. */
+export const workspacesRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace',
+  summary: 'Deletes a workspace with all its apps, users, files, policies and audit entries.',
+  scope: 'master',
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: async ({ deps, params, principal, origin, now }) => {
+    await removeWorkspace(deps, params.workspace, { principal, origin, now });
+    return { ok: true as const };
+  },
+});

@@ -1,0 +1,75 @@
+// Creating a workspace: a ready-made database becomes its own in one control transaction.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { currentVersions, makeDatabase } from '../../storage/provision.ts';
+import { takeSpare } from '../../storage/tenant-databases.ts';
+import { insertWorkspace, workspaceExists } from '../../storage/workspaces.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+
+type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'upkeep' | 'newId' | 'now'>;
+
+/** What the master asks for. */
+export interface NewWorkspace {
+  /** A new v7 UUID when left out. */
+  id?: string | undefined;
+  name: string;
+}
+
+const attempts = 5;
+
+/** Answers the new workspace. Throws `409 conflict` for an id that is taken, which stays as it is. */
+export async function createWorkspace(
+  deps: CreateDeps,
+  { id = deps.newId(), name }: NewWorkspace,
+  by: By,
+): Promise<WorkspaceDefinition> {
+  const { databases, provisioning, upkeep } = deps;
+  // Without this look, a repeated request could cost a database.
+  if (await databases.control.run((sql) => workspaceExists(sql, id))) failTaken(id);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const workspace = await databases.control.transaction((sql) => assign(sql, deps, { id, name, by }))
+      .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
+    if (workspace !== undefined) {
+      upkeep.poke();
+      // The first app is likely to follow, and its maker needs this connection.
+      void databases.provisioner(workspace.database).warm();
+      return workspace;
+    }
+    // None is ready; what is made now may be taken by another request, hence the attempts.
+    await makeDatabase(provisioning);
+  }
+  fail('unavailable', 'no database could be made ready in time', [['Retry-After', '1']]);
+}
+
+/** Takes a ready database for the workspace; undefined when there is none. */
+async function assign(
+  sql: Sql,
+  deps: CreateDeps,
+  { id, name, by }: { id: string; name: string; by: By },
+): Promise<WorkspaceDefinition | undefined> {
+  const database = await takeSpare(sql, currentVersions(deps.provisioning.migrations));
+  if (database === undefined) return undefined;
+  const workspace = await insertWorkspace(sql, { id, name, database, now: by.now });
+  const actor = await actorIn(sql, by.principal);
+  await auditSystem(sql, deps, {
+    actor,
+    action: 'workspace_create',
+    target: id,
+    details: { name },
+    workspace: id,
+    origin: by.origin,
+  });
+  return workspace;
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof StorageError && error.constraint === 'workspaces_id';
+}
+
+function failTaken(id: string): never {
+  fail('conflict', `workspace "${id}" already exists`);
+}

@@ -1,0 +1,42 @@
+// Deleting a workspace: one control transaction ends it for everybody; the reaper drops its database afterwards.
+import { publish } from '../../storage/changes.ts';
+import { insertRevocations } from '../../storage/revocations.ts';
+import { markDropping } from '../../storage/tenant-databases.ts';
+import { removeWorkspace as removeRow } from '../../storage/workspaces.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import { revocationEnd } from './revocation-end.ts';
+
+type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'upkeep' | 'newId' | 'now'>;
+
+/**
+ * Ends a workspace with everything in it, and every token of it, so that the id may be used again at once.
+ * Throws `404 workspace_not_found`, with no side effect.
+ */
+export async function removeWorkspace(deps: RemoveDeps, id: string, by: By): Promise<void> {
+  const { databases, definitions, upkeep } = deps;
+  const database = await databases.control.transaction(async (sql) => {
+    const actor = await actorIn(sql, by.principal);
+    const workspace = await removeRow(sql, id) ??
+      fail('workspace_not_found', `workspace "${id}" does not exist`);
+    await markDropping(sql, workspace.database);
+    await insertRevocations(sql, [
+      { kind: 'workspace', key: id, not_before: by.now, scope: null, expires_at: revocationEnd(by.now) },
+    ]);
+    await auditSystem(sql, deps, {
+      actor,
+      action: 'workspace_delete',
+      target: id,
+      details: { name: workspace.name },
+      workspace: id,
+      origin: by.origin,
+    });
+    await publish(sql, { kind: 'workspace', workspace: id });
+    return workspace.database;
+  });
+  definitions.forget({ kind: 'workspace', workspace: id });
+  void databases.forget(database);
+  upkeep.poke();
+}

@@ -1,0 +1,33 @@
+// Renaming a workspace.
+import { publish } from '../../storage/changes.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { renameWorkspace as renameRow } from '../../storage/workspaces.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+
+/** Answers the renamed workspace. Throws `404 workspace_not_found`. */
+export async function renameWorkspace(
+  deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
+  { id, name }: { id: string; name: string },
+  by: By,
+): Promise<WorkspaceDefinition> {
+  const renamed = await deps.databases.control.transaction(async (sql) => {
+    const workspace = await renameRow(sql, id, { name, now: by.now }) ??
+      fail('workspace_not_found', `workspace "${id}" does not exist`);
+    const actor = await actorIn(sql, by.principal);
+    await auditSystem(sql, deps, {
+      actor,
+      action: 'workspace_update',
+      target: id,
+      details: { name },
+      workspace: id,
+      origin: by.origin,
+    });
+    await publish(sql, { kind: 'workspace', workspace: id });
+    return workspace;
+  });
+  deps.definitions.forget({ kind: 'workspace', workspace: id });
+  return renamed;
+}
