@@ -4,8 +4,12 @@ import type { Provisioning } from '../storage/provision.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import type { Upkeep } from '../storage/upkeep.ts';
 import type { Config } from '../supervisor/protocol.ts';
+import type { Passwords } from './auth/passwords.ts';
+import type { Revocations } from './auth/revocations.ts';
+import type { SigningKeys } from './auth/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens.ts';
 import type { Observe } from './observe.ts';
+import type { Policies } from './policies/effective.ts';
 import type { Definitions } from './target.ts';
 
 /** The parts of one API process. */
@@ -24,6 +28,11 @@ export interface Deps {
   secrets: Secrets;
   definitions: Definitions;
   tokens: AccessTokens;
+  signingKeys: SigningKeys;
+  passwords: Passwords;
+  /** Ends or weakens tokens that are still running. */
+  revocations: Revocations;
+  policies: Policies;
   observe: Observe;
   /** Whether the first-run setup is complete; turns true once and stays. */
   setup: { initialized: boolean };

@@ -1,0 +1,49 @@
+// The parts of one process that have to do with who somebody is, put together.
+import type { Change } from '../../storage/changes.ts';
+import type { Deps } from '../deps.ts';
+import { policyDefinitions } from '../policies/definitions.ts';
+import { effectivePolicies } from '../policies/effective.ts';
+import { Passwords } from './passwords.ts';
+import { Revocations } from './revocations.ts';
+import { openSigningKeys } from './signing-keys.ts';
+import { Tokens } from './tokens.ts';
+
+/** What main.ts does with them. */
+export interface Auth {
+  parts: Pick<Deps, 'tokens' | 'signingKeys' | 'passwords' | 'revocations' | 'policies'>;
+  /** Another process, or this one, has changed something. */
+  heed(change: Change): void;
+  /** Changes may have been missed. */
+  reload(): void;
+  close(): Promise<void>;
+}
+
+/** Ready to verify tokens once it resolves. Throws `StorageError`, and `UnsealError` with another master key. */
+export async function createAuth(
+  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe'>,
+): Promise<Auth> {
+  const { config, databases, now, newId, observe } = deps;
+  const milliseconds = () => now().getTime();
+  const tokenLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
+  const revocations = new Revocations({ databases, now, newId, observe, tokenLife });
+  const passwords = new Passwords({ now: milliseconds });
+  const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
+  const tokens = new Tokens({
+    issuer: config.auth.issuer,
+    legacySecret: config.auth.legacy_hs256_secret,
+    keys: signingKeys,
+    revocations,
+    now: milliseconds,
+  });
+  return {
+    parts: { tokens, signingKeys, passwords, revocations, policies: effectivePolicies(config) },
+    heed: ({ kind }) => {
+      if (kind === 'revocations') void revocations.catchUp();
+    },
+    reload: () => void revocations.reload(),
+    close: async () => {
+      revocations.close();
+      await passwords.close();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// The two session cookies: the access token for every path, the refresh token for /_/auth only.
+import type { Config } from '../../supervisor/protocol.ts';
+import type { Reply } from '../route.ts';
+
+/** Tokens and how long they live, in seconds. */
+export interface TokenPair {
+  access_token: string;
+  refresh_token: string;
+  accessTtl: number;
+  refreshTtl: number;
+}
+
+/** Sets both cookies. */
+export function setSessionCookies(reply: Reply, config: Config, pair: TokenPair): void {
+  add(reply, config, { name: 'at', value: pair.access_token, path: '/', maxAge: pair.accessTtl });
+  add(reply, config, { name: 'rt', value: pair.refresh_token, path: '/_/auth', maxAge: pair.refreshTtl });
+}
+
+/** Takes both cookies away. */
+export function clearSessionCookies(reply: Reply, config: Config): void {
+  add(reply, config, { name: 'at', value: '', path: '/', maxAge: 0 });
+  add(reply, config, { name: 'rt', value: '', path: '/_/auth', maxAge: 0 });
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6265#section-4.1 */
+function add(
+  reply: Reply,
+  { http }: Config,
+  { name, value, path, maxAge }: { name: 'at' | 'rt'; value: string; path: string; maxAge: number },
+): void {
+  const secure = http.cookie_secure ? '; Secure' : '';
+  reply.headers.push([
+    'Set-Cookie',
+    `${http.cookie_prefix}_${name}=${value}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`,
+  ]);
+}

@@ -1,0 +1,116 @@
+// The policies that the server itself obeys: kind, the server's own bound, default.
+import type { Config } from '../../supervisor/protocol.ts';
+
+/** Bounds of a number and the value that holds while nobody chose one. */
+export interface RangeDefinition {
+  kind: 'range';
+  /** One sentence for the reference. */
+  meaning: string;
+  min: number;
+  max(config: Config): number;
+  /** `max`: whatever the bounds allow at most. */
+  default: 'max' | ((config: Config) => number);
+}
+
+/** A yes or no. */
+export interface ToggleDefinition {
+  kind: 'toggle';
+  meaning: string;
+  default: boolean;
+}
+
+/** A choice among words: all of them while nobody chose, or none where any word is legal. */
+export interface SetDefinition {
+  kind: 'enum_set';
+  meaning: string;
+  allowed: readonly string[];
+}
+
+type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
+
+/** One row a policy. The bounds stand at the system level until the master sets others. */
+export const policyDefinitions = {
+  'password.length': {
+    kind: 'range',
+    meaning: 'Length of a password in characters.',
+    min: 8,
+    max: () => 256,
+    default: 'max',
+  },
+  'password.require_upper': {
+    kind: 'toggle',
+    meaning: 'Passwords need an upper-case letter.',
+    default: false,
+  },
+  'password.require_lower': {
+    kind: 'toggle',
+    meaning: 'Passwords need a lower-case letter.',
+    default: false,
+  },
+  'password.require_digit': { kind: 'toggle', meaning: 'Passwords need a digit.', default: false },
+  'password.require_symbol': {
+    kind: 'toggle',
+    meaning: 'Passwords need something that is neither letter nor digit.',
+    default: false,
+  },
+  'tokens.access_ttl_sec': {
+    kind: 'range',
+    meaning: 'Life of an access token in seconds.',
+    min: 1,
+    max: () => 86_400,
+    default: () => 900,
+  },
+  'tokens.refresh_ttl_sec': {
+    kind: 'range',
+    meaning: 'Life of a refresh token in seconds.',
+    min: 1,
+    max: () => 31_536_000,
+    default: () => 2_592_000,
+  },
+  'otp.ttl_sec': {
+    kind: 'range',
+    meaning: 'Life of a mailed one-time code in seconds.',
+    min: 1,
+    max: () => 3_600,
+    default: ({ auth }) => auth.otp_ttl_sec,
+  },
+  'storage.max_upload_mb': {
+    kind: 'range',
+    meaning: 'Largest upload in MB of 1,048,576 bytes.',
+    min: 0,
+    max: () => 10,
+    default: 'max',
+  },
+  'hooks.timeout_ms': {
+    kind: 'range',
+    meaning: 'Longest call of a hook in milliseconds.',
+    min: 1,
+    max: () => 30_000,
+    default: ({ hooks }) => hooks.timeout_ms,
+  },
+  'hooks.memory_mb': {
+    kind: 'range',
+    meaning: 'Memory of an app’s hook process in MB.',
+    min: 128,
+    max: ({ hooks }) => hooks.memory_mb,
+    default: 'max',
+  },
+  'hooks.egress': { kind: 'enum_set', meaning: 'Hosts that hooks may send requests to.', allowed: [] },
+  'auth.methods': {
+    kind: 'enum_set',
+    meaning: 'Ways in which end-users may log in.',
+    allowed: ['password', 'otp', 'oauth'],
+  },
+} as const satisfies Record<string, AnyDefinition>;
+
+type Definitions = typeof policyDefinitions;
+type NameOf<Kind> = {
+  [Name in keyof Definitions]: Definitions[Name]['kind'] extends Kind ? Name : never;
+}[keyof Definitions];
+
+/** Names of the policies that bound a number. */
+export type RangePolicy = NameOf<'range'>;
+/** Names of the policies that say yes or no. */
+export type TogglePolicy = NameOf<'toggle'>;
+/** Names of the policies that list words. */
+export type SetPolicy = NameOf<'enum_set'>;

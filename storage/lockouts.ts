@@ -1,0 +1,81 @@
+// Rows of control.lockouts and workspace.lockouts: failed logins of one subject, and until when it is locked.
+import type { Fragment, Sql } from './pool.ts';
+import type { Ledger } from './sessions.ts';
+
+/** How many failures within which time lock a subject, and for how long. */
+export interface LockoutLimits {
+  failures: number;
+  windowMilliseconds: number;
+  lockMilliseconds: number;
+}
+
+/** Until when the subject is locked; undefined when it is not. */
+export async function findLock(
+  sql: Sql,
+  ledger: Ledger,
+  { subject, now }: { subject: string; now: Date },
+): Promise<Date | undefined> {
+  const [row] = await sql<{ locked_until: Date }[]>`
+    select locked_until from ${table(sql, ledger)} where subject = ${subject} and locked_until > ${now}`;
+  return row?.locked_until;
+}
+
+/**
+ * Counts a failure unless the subject is locked. `counted`: false when it was locked already; `lockedUntil`: set when
+ * it is locked now. One statement on one row, so that failures at the same time are counted one after another.
+ */
+export async function countFailure(
+  sql: Sql,
+  ledger: Ledger,
+  { subject, now, limits }: { subject: string; now: Date; limits: LockoutLimits },
+): Promise<{ counted: boolean; lockedUntil: Date | undefined }> {
+  const since = new Date(now.getTime() - limits.windowMilliseconds);
+  const until = new Date(now.getTime() + limits.lockMilliseconds);
+  const [row] = await sql<{ locked_until: Date | null }[]>`
+    insert into ${table(sql, ledger)} as known (subject, failed_at, last_failed_at, locked_until)
+    values (${subject}, array[${now}::timestamptz], ${now}, ${limits.failures <= 1 ? until : null})
+    on conflict (subject) do update set
+      failed_at = array(select failure from unnest(known.failed_at) failure where failure > ${since})
+        || ${now}::timestamptz,
+      last_failed_at = ${now},
+      locked_until = case
+        when (select count(*) from unnest(known.failed_at) failure where failure > ${since}) + 1 >= ${limits.failures}
+        then ${until}::timestamptz
+      end
+    where known.locked_until is null or known.locked_until <= ${now}
+    returning locked_until`;
+  if (row !== undefined) return { counted: true, lockedUntil: row.locked_until ?? undefined };
+  return { counted: false, lockedUntil: await findLock(sql, ledger, { subject, now }) };
+}
+
+/** Forgets a subject's failures after a completed login, unless it is locked: then until when. */
+export async function clearFailures(
+  sql: Sql,
+  ledger: Ledger,
+  { subject, now }: { subject: string; now: Date },
+): Promise<Date | undefined> {
+  await sql`
+    delete from ${table(sql, ledger)}
+    where subject = ${subject} and (locked_until is null or locked_until <= ${now})`;
+  // A failure at the same time may have locked it after all: the delete waited for it and then spared the row.
+  return await findLock(sql, ledger, { subject, now });
+}
+
+/** Removes a few rows that say nothing any more, so that made-up names do not fill the table. */
+export async function pruneLockouts(
+  sql: Sql,
+  ledger: Ledger,
+  { now, limits }: { now: Date; limits: LockoutLimits },
+): Promise<void> {
+  const before = new Date(now.getTime() - limits.windowMilliseconds - limits.lockMilliseconds);
+  await sql`
+    delete from ${table(sql, ledger)} where subject in (
+      select subject from ${
+    table(sql, ledger)
+  } where last_failed_at < ${before} order by last_failed_at limit 20
+      for update skip locked)`;
+}
+
+function table(sql: Sql, ledger: Ledger): Fragment {
+  return ledger === 'control' ? sql`control.lockouts` : sql`workspace.lockouts`;
+}

@@ -1,0 +1,62 @@
+// Rows of control.revocations: what makes access tokens useless, or weaker, before they expire.
+import { publish } from './changes.ts';
+import type { Sql } from './pool.ts';
+
+/** What a revocation is about; the migration that makes the table says what each `key` is. */
+export type RevocationKind = 'jti' | 'subject' | 'scope' | 'workspace' | 'app';
+
+/** Details of a revocation: `spared` with kind subject, the others with kind scope. */
+export interface RevocationScope {
+  /** The jti of the one token that stays good. */
+  spared?: string;
+  role?: string;
+  apps?: string[];
+}
+
+/** One revocation. Tokens issued up to `not_before` are concerned; after `expires_at` none of them is left. */
+export interface RevocationRow {
+  kind: RevocationKind;
+  key: string;
+  not_before: Date;
+  scope: RevocationScope | null;
+  expires_at: Date;
+}
+
+/** A revocation and when it was written, by the database's clock. */
+export interface WrittenRevocation extends RevocationRow {
+  created_at: Date;
+}
+
+/** Adds revocations, or moves known ones on, and tells every process once the transaction commits. */
+export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  for (const { kind, key, not_before, scope, expires_at } of rows) {
+    await sql`
+      insert into control.revocations (kind, key, not_before, scope, expires_at, created_at)
+      values (${kind}, ${key}, ${not_before}, ${
+      scope === null ? null : sql.typed(scope, 3802)
+    }, ${expires_at},
+        clock_timestamp())
+      on conflict (kind, key) do update set
+        not_before = greatest(revocations.not_before, excluded.not_before),
+        scope = excluded.scope,
+        expires_at = greatest(revocations.expires_at, excluded.expires_at),
+        created_at = excluded.created_at`;
+  }
+  await publish(sql, { kind: 'revocations' });
+}
+
+/** Revocations that still matter; with `since`, those written after it (by the database's clock). */
+export async function listRevocations(
+  sql: Sql,
+  { now, since }: { now: Date; since: Date | undefined },
+): Promise<WrittenRevocation[]> {
+  return await sql<WrittenRevocation[]>`
+    select kind, key, not_before, scope, expires_at, created_at from control.revocations
+    where expires_at > ${now} and created_at > ${since ?? new Date(0)}`;
+}
+
+/** Removes revocations that no token is left for. */
+export async function pruneRevocations(sql: Sql, now: Date): Promise<void> {
+  await sql`delete from control.revocations where expires_at <= ${now}`;
+}

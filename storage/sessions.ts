@@ -1,0 +1,116 @@
+// Rows of control.sessions (masters) and workspace.sessions (admins and end-users): one a refresh token.
+import type { Fragment, Sql } from './pool.ts';
+
+/** Which of the two tables: that of the database that `sql` is connected to. */
+export type Ledger = 'control' | 'workspace';
+
+/** Whose session it is; `admin` is a workspace or app admin. */
+export type SessionKind = 'master' | 'admin' | 'user';
+
+/** A refresh token as it is stored. */
+export interface SessionRow {
+  /** A v7 UUID; the jti of the access token that was issued with it. */
+  id: string;
+  /** The id of the first session of the login. */
+  family: string;
+  kind: SessionKind;
+  principal_id: string;
+  /** The only app that the tokens are good for. */
+  app: string | null;
+  /** SHA-256. */
+  token_hash: Buffer;
+  created_at: Date;
+  expires_at: Date;
+  user_agent: string | null;
+  ip: string | null;
+}
+
+/** A session as it is found by its token. */
+export type FoundSession = Pick<SessionRow, 'id' | 'family' | 'kind' | 'principal_id' | 'app' | 'created_at'>;
+
+/** Adds a session. */
+export async function insertSession(sql: Sql, ledger: Ledger, row: SessionRow): Promise<void> {
+  await sql`
+    insert into ${
+    table(sql, ledger)
+  } (id, family, kind, principal_id, app, token_hash, created_at, expires_at,
+      user_agent, ip)
+    values (${row.id}, ${row.family}, ${row.kind}, ${row.principal_id}, ${row.app}, ${row.token_hash},
+      ${row.created_at}, ${row.expires_at}, ${row.user_agent}, ${row.ip})`;
+}
+
+/** The session with this token, good or not, or undefined. */
+export async function findSession(
+  sql: Sql,
+  ledger: Ledger,
+  tokenHash: Buffer,
+): Promise<FoundSession | undefined> {
+  const [row] = await sql<FoundSession[]>`
+    select id, family, kind, principal_id, app, created_at from ${table(sql, ledger)}
+    where token_hash = ${tokenHash}`;
+  return row;
+}
+
+/** Uses a token up: of several exchanges at once, exactly one is answered true. */
+export async function rotateSession(
+  sql: Sql,
+  ledger: Ledger,
+  { id, now }: { id: string; now: Date },
+): Promise<boolean> {
+  const [row] = await sql`
+    update ${table(sql, ledger)} set rotated_at = ${now}
+    where id = ${id} and rotated_at is null and revoked_at is null and expires_at > ${now}
+    returning 1`;
+  return row !== undefined;
+}
+
+/** Ends a login if its token was used before; answers whether that ended anything. */
+export async function revokeReusedFamily(
+  sql: Sql,
+  ledger: Ledger,
+  { id, family, now }: { id: string; family: string; now: Date },
+): Promise<boolean> {
+  const rows = await sql`
+    update ${table(sql, ledger)} set revoked_at = ${now}
+    where family = ${family} and revoked_at is null
+      and exists (select from ${
+    table(sql, ledger)
+  } used where used.id = ${id} and used.rotated_at is not null)
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** Ends the login that a session belongs to; answers the session when it was still good. */
+export async function revokeFamilyOf(
+  sql: Sql,
+  ledger: Ledger,
+  { id, now }: { id: string; now: Date },
+): Promise<void> {
+  await sql`
+    update ${table(sql, ledger)} set revoked_at = ${now}
+    where family = (select family from ${table(sql, ledger)} where id = ${id}) and revoked_at is null`;
+}
+
+/** Ends all logins of a principal, but for the one that the session `spared` belongs to. */
+export async function revokeSessionsOf(
+  sql: Sql,
+  ledger: Ledger,
+  { principalId, spared, now }: { principalId: string; spared: string | undefined; now: Date },
+): Promise<void> {
+  await sql`
+    update ${table(sql, ledger)} set revoked_at = ${now}
+    where principal_id = ${principalId} and revoked_at is null
+      and family is distinct from (select family from ${table(sql, ledger)} where id = ${spared ?? null})`;
+}
+
+/** Removes a few sessions whose tokens have expired, so that the table does not grow without end. */
+export async function pruneSessions(sql: Sql, ledger: Ledger, now: Date): Promise<void> {
+  await sql`
+    delete from ${table(sql, ledger)} where id in (
+      select id from ${table(sql, ledger)} where expires_at <= ${now} order by expires_at limit 20
+      for update skip locked)`;
+}
+
+function table(sql: Sql, ledger: Ledger): Fragment {
+  return ledger === 'control' ? sql`control.sessions` : sql`workspace.sessions`;
+}
