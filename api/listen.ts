@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen as listhen } from 'listhen';
-import { answerClientError } from './pipeline/client-error.ts';
+import { answerClientErrors, requireHost } from './pipeline/client-error.ts';
 
 /** An open port. */
 export interface Listening {
@@ -22,16 +22,22 @@ export interface ListenOptions {
 const headersTimeout = 10_000;
 const requestTimeout = 60_000;
 const maximalHeaderLines = 100;
+/** How often Node looks for connections over the two limits; its own 30 s would make 40 s of 10. */
+const connectionsCheckingInterval = 1_000;
 const idlePollMilliseconds = 50;
 
 /** Opens the port. Throws an error for the operator when it is taken: another port is never chosen instead. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const server = options.shared ? await openShared(handler, options) : await open(handler, options);
+  const guarded = requireHost(handler);
+  const server = options.shared ? await openShared(guarded, options) : await open(guarded, options);
   server.headersTimeout = headersTimeout;
   // Also the limit of a whole body: long uploads count by progress, not by this (api/files).
   server.requestTimeout = requestTimeout;
   server.maxHeadersCount = maximalHeaderLines;
-  server.on('clientError', answerClientError);
+  answerClientErrors(server);
+  // listhen makes the server without options. Node reads both when they are used, the interval at this event.
+  Object.assign(server, { connectionsCheckingInterval, requireHostHeader: false });
+  server.emit('listening');
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return { url: `http://${host}:${port}`, close: (milliseconds) => close(server, milliseconds) };

@@ -1,40 +1,100 @@
-// What Node's HTTP parser refuses never reaches the app; it is answered here with the same shape and headers.
+// What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
 import { randomUUID } from 'node:crypto';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '../errors.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** Status and code for what the parser says (https://nodejs.org/api/http.html#event-clienterror). */
-const answers: Readonly<Record<string, { line: string; code: string; message: string }>> = {
+interface Refusal {
+  status: number;
+  code: ErrorCode;
+  message: string;
+}
+
+const malformed: Refusal = { status: 400, code: 'validation', message: 'the request is not valid HTTP' };
+const hostless: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
+const unexpected: Refusal = {
+  status: 417,
+  code: 'validation',
+  message: 'Expect: only 100-continue is known',
+};
+const tunnel: Refusal = { status: 405, code: 'method_not_allowed', message: 'this is not a proxy' };
+
+/** What the parser's errors are called: https://nodejs.org/api/http.html#event-clienterror */
+const byParserCode: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
-    line: '431 Request Header Fields Too Large',
+    status: 431,
     code: 'payload_too_large',
     message: 'the request headers exceed 16 KiB',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    line: '408 Request Timeout',
-    code: 'unavailable',
-    message: 'the request came too slowly',
-  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'unavailable', message: 'the request came too slowly' },
 };
 
-const malformed = { line: '400 Bad Request', code: 'validation', message: 'the request is not valid HTTP' };
-
-/** Answers a request that could not be read, and closes its connection. */
-export function answerClientError(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { line, code, message } = answers[error.code ?? ''] ?? malformed;
-  const body = JSON.stringify({ code, message });
-  const headers = [
-    ...securityHeaders,
-    ['X-Request-Id', randomUUID()],
-    ['Content-Type', 'application/json; charset=utf-8'],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ['Connection', 'close'],
-  ];
-  socket.end(
-    `HTTP/1.1 ${line}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+/** Answers, in place of Node, what Node's server would refuse without a body. */
+export function answerClientErrors(server: Server): void {
+  server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
+    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed);
+  });
+  server.on(
+    'checkExpectation',
+    (_request: IncomingMessage, response: ServerResponse) => refuse(response, unexpected),
   );
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseUnread(socket, tunnel));
+}
+
+/** An answer that has begun must not have another one written into it. */
+function isAnswering(socket: Duplex): boolean {
+  const current: unknown = Reflect.get(socket, '_httpMessage');
+  return current instanceof ServerResponse && current.headersSent;
+}
+
+/** Refuses requests without a `Host`, or with several, which a proxy may read otherwise than we (RFC 9112 section 3.2). */
+export function requireHost(handler: RequestListener): RequestListener {
+  return (request, response) => {
+    const hosts = countHosts(request.rawHeaders);
+    if (hosts === 1 || (hosts === 0 && request.httpVersionMinor === 0)) handler(request, response);
+    else refuse(response, hostless);
+  };
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  const { headers, body } = render(refusal);
+  response.writeHead(refusal.status, headers.flat()).end(body);
+}
+
+/** For a request that could not be read there is no `ServerResponse`. */
+function refuseUnread(socket: Duplex, refusal: Refusal): void {
+  const { headers, body } = render(refusal);
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
+}
+
+function render({ code, message }: Refusal): { headers: (readonly [string, string])[]; body: string } {
+  const body = JSON.stringify({ code, message });
+  return {
+    headers: [
+      ...securityHeaders,
+      ['X-Request-Id', randomUUID()],
+      ['Content-Type', 'application/json; charset=utf-8'],
+      ['Content-Length', String(Buffer.byteLength(body))],
+      ['Connection', 'close'],
+    ],
+    body,
+  };
 }
