@@ -42,15 +42,15 @@ export type FieldKind =
 export interface Field {
   name: string;
   kind: FieldKind;
-  required?: boolean;
+  required?: boolean | undefined;
   default?: unknown;
-  min?: number;
-  max?: number;
-  options?: readonly string[];
-  target?: string;
-  cascade_delete?: boolean;
-  unique?: boolean;
-  index?: boolean;
+  min?: number | undefined;
+  max?: number | undefined;
+  options?: readonly string[] | undefined;
+  target?: string | undefined;
+  cascade_delete?: boolean | undefined;
+  unique?: boolean | undefined;
+  index?: boolean | undefined;
 }
 
 /** A collection and its version, which grows with every change, so that prepared statements follow it. */

@@ -2,7 +2,15 @@
 import type { AnyRoute } from '../route.ts';
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';
 import { auditApp, auditSystem, auditWorkspace } from './audit.ts';
+import {
+  collectionsAlter,
+  collectionsCreate,
+  collectionsDrop,
+  collectionsList,
+  collectionsShow,
+} from './collections.ts';
 import { openApiRoute } from './openapi.ts';
+import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
 import { healthz, readyz } from './server.ts';
 import {
   workspacesCreate,
@@ -25,6 +33,16 @@ const described: readonly AnyRoute[] = [
   appsShow,
   appsRename,
   appsRemove,
+  collectionsList,
+  collectionsCreate,
+  collectionsShow,
+  collectionsAlter,
+  collectionsDrop,
+  recordsList,
+  recordsCreate,
+  recordsGet,
+  recordsUpdate,
+  recordsRemove,
   auditSystem,
   auditWorkspace,
   auditApp,

@@ -25,3 +25,6 @@ export const kinds: Record<FieldKind, Kind> = {
   relation,
   file,
 };
+
+/** Their names, in the order of the table. */
+export const kindNames = Object.keys(kinds) as FieldKind[];

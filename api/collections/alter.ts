@@ -1,0 +1,117 @@
+// Changing a collection: fields are added, dropped and set anew; what a change cannot do is refused as a whole.
+import { updateCollection } from '../../storage/collections.ts';
+import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+import { alterTable, attachmentName } from '../../storage/tables.ts';
+import type { By } from '../audit/actor.ts';
+import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
+import { answerOf, type CollectionAnswer } from './answer.ts';
+import { changeCollections, type ChangeDeps } from './change.ts';
+import { fieldErrors } from './define.ts';
+import { targetErrors } from './targets.ts';
+
+/** The declaration that a collection is to have. */
+export interface ChangedCollection {
+  id?: string | undefined;
+  kind?: 'base' | 'auth' | 'view' | undefined;
+  fields: readonly Field[];
+}
+
+/** What a change of a collection is asked for. */
+export interface Alteration {
+  id: string;
+  declared: ChangedCollection;
+  /** Whether fields that are left out may be dropped with everything in them. */
+  drop: boolean;
+  by: By;
+}
+
+/**
+ * Changes a collection. Throws `400 validation` with everything that is wrong, `404` when it is gone, `409 conflict`
+ * when a field cannot become unique; nothing has changed then.
+ */
+export async function alterCollection(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { id, declared, drop, by }: Alteration,
+): Promise<CollectionAnswer> {
+  const { fields } = declared;
+  const errors = fieldErrors(fields);
+  if (errors.length > 0) failValidation(errors);
+  const altered = changeCollections(deps, app, {
+    by,
+    work: async ({ sql, schema, collections, audit }) => {
+      const before = collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+      const refused = [
+        ...identityErrors(before, declared),
+        ...changeErrors(before.fields, fields, drop),
+        ...targetErrors(fields, new Set(collections.keys())),
+      ];
+      if (refused.length > 0) failValidation(refused);
+      await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
+      await updateCollection(sql, schema, { id, fields, now: by.now });
+      await audit('collection_update', id, differences(before.fields, fields));
+      return answerOf({ ...before, fields, updated_at: by.now });
+    },
+  });
+  return await altered.catch((error: unknown) => {
+    throw explained(error, id, fields);
+  });
+}
+
+function identityErrors(before: CollectionDefinition, { id, kind }: ChangedCollection): FieldError[] {
+  const errors: FieldError[] = [];
+  if (id !== undefined && id !== before.id) {
+    errors.push({ field: 'schema.id', reason: `must be "${before.id}": a collection cannot be renamed` });
+  }
+  if (kind !== undefined && kind !== before.kind) {
+    errors.push({ field: 'schema.kind', reason: `must be "${before.kind}": it cannot be changed` });
+  }
+  return errors;
+}
+
+function changeErrors(before: readonly Field[], after: readonly Field[], drop: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  const wanted = new Map(after.map((field) => [field.name, field]));
+  for (const { name, kind, target } of before) {
+    const next = wanted.get(name);
+    const at = `schema.fields.${name}`;
+    if (next === undefined) {
+      if (!drop) {
+        errors.push({ field: at, reason: 'is missing; to drop it and its data, add ?confirm=drop' });
+      }
+    } else if (next.kind !== kind) {
+      errors.push({ field: `${at}.kind`, reason: `must be "${kind}": it cannot be changed` });
+    } else if (next.target !== target) {
+      errors.push({ field: `${at}.target`, reason: `must be "${target}": it cannot be changed` });
+    }
+  }
+  return errors;
+}
+
+/** What the records that exist have against the change. */
+function explained(error: unknown, id: string, fields: readonly Field[]): unknown {
+  if (!(error instanceof StorageError)) return error;
+  if (error.failure === 'conflict') {
+    const field = fields.find(({ name }) => attachmentName('unique', id, name) === error.constraint);
+    return new ApiError(
+      'conflict',
+      `${field?.name ?? id}: cannot be unique, because records have the same value`,
+    );
+  }
+  return error.failure === 'invalid'
+    ? new ApiError('conflict', `${id}: a value is too long to be indexed, or there have been too many fields`)
+    : error;
+}
+
+function differences(before: readonly Field[], after: readonly Field[]): Record<string, string[]> {
+  const old = new Map(before.map((field) => [field.name, JSON.stringify(field)]));
+  const kept = new Set(after.map(({ name }) => name));
+  return {
+    added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
+    dropped: before.filter(({ name }) => !kept.has(name)).map(({ name }) => name),
+    changed: after
+      .filter((field) => old.has(field.name) && old.get(field.name) !== JSON.stringify(field))
+      .map(({ name }) => name),
+  };
+}

@@ -1,0 +1,25 @@
+// A collection as responses show it.
+import type { CollectionDefinition, Field } from '../../storage/definition.ts';
+import { list, object, oneOf, text, timestamp } from '../schema.ts';
+import { fieldAnswer } from './define.ts';
+
+/** The shape, for the API description. */
+export const collectionAnswer = object({
+  schema: object({ id: text(), kind: oneOf(['base', 'auth']), fields: list(fieldAnswer) }),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+/** What a create, a change and a look at a collection answer. */
+export interface CollectionAnswer {
+  schema: { id: string; kind: 'base' | 'auth'; fields: Field[] };
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A definition as responses show it. */
+export function answerOf(
+  { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version'>,
+): CollectionAnswer {
+  return { schema: { id, kind, fields: [...fields] }, created_at, updated_at };
+}

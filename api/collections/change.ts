@@ -1,0 +1,61 @@
+// The one way to change an app's collections: one change at a time, table, definition and audit in one transaction.
+import { listCollections, lockCollections } from '../../storage/collections.ts';
+import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { actorOf, type By } from '../audit/actor.ts';
+import { auditApp } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+
+/** What a change of collections needs. */
+export type ChangeDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
+
+/** What a change may use: its transaction, and the definitions as they are under its lock. */
+export interface ChangeScope {
+  sql: Sql;
+  schema: string;
+  collections: ReadonlyMap<string, CollectionDefinition>;
+  audit(action: `collection_${string}`, target: string, details: Record<string, unknown>): Promise<void>;
+}
+
+const attempts = 3;
+
+/**
+ * Runs a change under the app's lock. Requests that are under way hold locks on the same tables, so PostgreSQL may
+ * choose the change as the victim of a deadlock; it is tried again. The new definitions are seen by the very next request.
+ */
+export async function changeCollections<Result>(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { by, work }: { by: By; work: (scope: ChangeScope) => Promise<Result> },
+): Promise<Result> {
+  const { schema, workspace } = app;
+  const connection = deps.databases.app(workspace.database, schema);
+  const actor = await actorOf(deps, by.principal);
+  const attempt = () =>
+    connection.transaction(async (sql) => {
+      await lockCollections(sql, schema);
+      const found = await listCollections(sql, schema);
+      return await work({
+        sql,
+        schema,
+        collections: new Map(found.map((collection) => [collection.id, collection])),
+        audit: (action, target, details) =>
+          auditApp(sql, deps, { actor, action, target, details, origin: by.origin }),
+      });
+    });
+  const result = await againAfterDeadlock(attempt);
+  await deps.definitions.invalidate(workspace.id, app.id);
+  return result;
+}
+
+async function againAfterDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let left = attempts;; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const deadlock = error instanceof StorageError && error.failure === 'serialization';
+      if (!deadlock || left === 1) throw error;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// Creating a collection: its declaration is checked, then table, definition and audit entry are written at once.
+import { insertCollection } from '../../storage/collections.ts';
+import type { AppDefinition, Field } from '../../storage/definition.ts';
+import { createTable } from '../../storage/tables.ts';
+import { fail, failValidation, type FieldError } from '../errors.ts';
+import type { By } from '../audit/actor.ts';
+import { answerOf, type CollectionAnswer } from './answer.ts';
+import { changeCollections, type ChangeDeps } from './change.ts';
+import { fieldErrors } from './define.ts';
+import { collectionNameFault } from './names.ts';
+import { targetErrors } from './targets.ts';
+
+/** A declaration as the body has it. */
+export interface NewCollection {
+  id: string;
+  kind?: 'base' | 'auth' | 'view' | undefined;
+  fields: readonly Field[];
+}
+
+const maximalCollections = 1_000;
+
+/** Creates a collection. Throws `400 validation` with everything that is wrong, `409 conflict` for a taken id. */
+export async function createCollection(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { declared, by }: { declared: NewCollection; by: By },
+): Promise<CollectionAnswer> {
+  const { id, fields } = declared;
+  const errors = [...identityErrors(declared), ...fieldErrors(fields)];
+  if (errors.length > 0) failValidation(errors);
+  return await changeCollections(deps, app, {
+    by,
+    work: async ({ sql, schema, collections, audit }) => {
+      if (collections.has(id)) fail('conflict', `collection "${id}" already exists`);
+      if (collections.size >= maximalCollections) {
+        fail('conflict', `the app has ${maximalCollections} collections, the most it can have`);
+      }
+      const missing = targetErrors(fields, new Set([...collections.keys(), id]));
+      if (missing.length > 0) failValidation(missing);
+      const { now } = by;
+      await insertCollection(sql, schema, { id, kind: 'base', fields, now });
+      await createTable(sql, { schema, collection: id }, fields);
+      await audit('collection_create', id, { kind: 'base', fields: fields.map(({ name }) => name) });
+      return answerOf({ id, kind: 'base', fields, created_at: now, updated_at: now });
+    },
+  });
+}
+
+function identityErrors({ id, kind }: NewCollection): FieldError[] {
+  const errors: FieldError[] = [];
+  const nameFault = collectionNameFault(id);
+  if (nameFault !== undefined) errors.push({ field: 'schema.id', reason: nameFault });
+  if (kind === 'view' || kind === 'auth') {
+    errors.push({ field: 'schema.kind', reason: `"${kind}" collections are not available yet` });
+  }
+  return errors;
+}

@@ -1,0 +1,101 @@
+// What a collection may be declared to be: everything about a declaration that needs no other collection.
+import type { Field } from '../../storage/definition.ts';
+import type { Setting } from '../../storage/fields/kind.ts';
+import { kindNames, kinds } from '../../storage/fields/kinds.ts';
+import type { FieldError } from '../errors.ts';
+import {
+  anyValue,
+  boolean,
+  described,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Schema,
+  text,
+} from '../schema.ts';
+import { fieldNameFault } from './names.ts';
+
+const maximalFields = 500;
+
+const fieldSchema = object({
+  name: text(),
+  kind: oneOf(kindNames),
+  required: optional(described(boolean(), 'Refuses a missing or null value.')),
+  default: optional(described(anyValue(), 'What a create stores when the field is left out.')),
+  min: optional(described(number(), 'Least value of a number, least length of a text.')),
+  max: optional(number()),
+  options: optional(described(list(text()), 'The values of a `select`.')),
+  target: optional(described(text(), 'The collection that a `relation` points to, or `users`.')),
+  cascade_delete: optional(described(boolean(), 'Deletes the record with the one it points to.')),
+  unique: optional(boolean()),
+  index: optional(boolean()),
+});
+
+const fieldsSchema = list(fieldSchema, { max: maximalFields });
+
+/** Body of a create. */
+export const collectionBody = object({
+  schema: object({
+    id: text(),
+    kind: optional(oneOf(['base', 'auth', 'view'])),
+    fields: fieldsSchema,
+  }),
+});
+
+/** Body of a change: the full list of fields. */
+export const collectionChangeBody = object({
+  schema: object({
+    id: optional(text()),
+    kind: optional(oneOf(['base', 'auth', 'view'])),
+    fields: fieldsSchema,
+  }),
+});
+
+/** A field in an answer. */
+export const fieldAnswer: Schema<Field> = fieldSchema;
+
+const settings: readonly Setting[] = [
+  'min',
+  'max',
+  'options',
+  'target',
+  'cascade_delete',
+  'unique',
+  'index',
+];
+
+/** Everything that is wrong with a list of fields, whatever the app's other collections are. */
+export function fieldErrors(fields: readonly Field[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const names = new Set<string>();
+  for (const [index, field] of fields.entries()) {
+    const nameFault = fieldNameFault(field.name) ??
+      (names.has(field.name) ? `"${field.name}" is declared twice` : undefined);
+    if (nameFault !== undefined) errors.push({ field: `schema.fields.${index}.name`, reason: nameFault });
+    names.add(field.name);
+    const at = (member: string) => `schema.fields.${nameFault === undefined ? field.name : index}.${member}`;
+    const faults = settingFaults(field);
+    for (const { setting, reason } of faults) errors.push({ field: at(setting), reason });
+    // A default is read as the settings say, so it cannot be judged before they are right.
+    const reason = faults.length === 0 ? defaultFault(field) : undefined;
+    if (reason !== undefined) errors.push({ field: at('default'), reason });
+  }
+  return errors;
+}
+
+function settingFaults(field: Field): { setting: Setting; reason: string }[] {
+  const kind = kinds[field.kind];
+  const misplaced = settings.filter((setting) =>
+    field[setting] !== undefined && field[setting] !== false && !kind.settings.includes(setting)
+  );
+  if (misplaced.length === 0) return kind.faultsOf(field);
+  return misplaced.map((setting) => ({ setting, reason: `is not a setting of ${field.kind} fields` }));
+}
+
+function defaultFault(field: Field): string | undefined {
+  if (field.default === undefined || field.default === null) return undefined;
+  const reading = kinds[field.kind].reader(field)(field.default);
+  return 'reason' in reading ? reading.reason : undefined;
+}

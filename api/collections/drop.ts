@@ -1,0 +1,33 @@
+// Dropping a collection with everything in it.
+import { deleteCollection } from '../../storage/collections.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import { dropTable } from '../../storage/tables.ts';
+import type { By } from '../audit/actor.ts';
+import { fail } from '../errors.ts';
+import { changeCollections, type ChangeDeps } from './change.ts';
+import { relationsTo } from './targets.ts';
+
+/** Drops a collection. Throws `404` when it is gone, `409 conflict` naming the relations that still point to it. */
+export async function dropCollection(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { id, by }: { id: string; by: By },
+): Promise<{ ok: true }> {
+  return await changeCollections(deps, app, {
+    by,
+    work: async ({ sql, schema, collections, audit }) => {
+      if (!collections.has(id)) fail('not_found', `collection "${id}" does not exist`);
+      const relations = relationsTo(id, collections.values());
+      if (relations.length > 0) {
+        fail(
+          'conflict',
+          `collection "${id}" is the target of ${relations.join(', ')}; drop those fields first`,
+        );
+      }
+      await dropTable(sql, { schema, collection: id });
+      await deleteCollection(sql, schema, id);
+      await audit('collection_delete', id, {});
+      return { ok: true };
+    },
+  });
+}

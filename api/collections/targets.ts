@@ -1,0 +1,28 @@
+// What collections point to: that relations have a target, and that no target goes away under them.
+import type { CollectionDefinition, Field } from '../../storage/definition.ts';
+import type { FieldError } from '../errors.ts';
+
+/** The built-in collection of the workspace's identities. */
+const identities = 'users';
+
+/** Relations whose target is neither one of these collections nor `users`. */
+export function targetErrors(fields: readonly Field[], known: ReadonlySet<string>): FieldError[] {
+  return fields
+    .filter(({ kind, target }) => kind === 'relation' && target !== identities && !known.has(target ?? ''))
+    .map(({ name, target }) => ({
+      field: `schema.fields.${name}.target`,
+      reason: `collection "${target}" does not exist`,
+    }));
+}
+
+/** The relations of other collections that point to this one, as `collection.field`. */
+export function relationsTo(id: string, collections: Iterable<CollectionDefinition>): string[] {
+  const relations: string[] = [];
+  for (const other of collections) {
+    if (other.id === id) continue;
+    for (const { name, target } of other.fields) {
+      if (target === id) relations.push(`${other.id}.${name}`);
+    }
+  }
+  return relations;
+}

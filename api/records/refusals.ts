@@ -1,0 +1,30 @@
+// What PostgreSQL refuses of a record, in the words of the collection.
+import { StorageError } from '../../storage/errors.ts';
+import type { RecordPlan } from '../../storage/record-plan.ts';
+import { ApiError } from '../errors.ts';
+
+/** The error to answer when a write failed; one that says nothing of the record is returned as it is. */
+export function refusalOf(error: unknown, plan: RecordPlan): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const field = plan.fieldOfConstraint(error.constraint);
+  switch (error.failure) {
+    case 'conflict':
+      return new ApiError(
+        'conflict',
+        field === undefined
+          ? `a record with this id already exists in "${plan.collection}"`
+          : `${field}: another record has this value`,
+      );
+    case 'missing_reference':
+      return new ApiError('validation', `${field ?? 'a relation'}: there is no record with this id`);
+    case 'restricted':
+      return new ApiError('conflict', 'a required relation of another record points to this record');
+    case 'invalid':
+      return new ApiError('validation', 'the record is too large, or a value is too long to be indexed');
+    case 'unavailable':
+    case 'timeout':
+    case 'undefined':
+    case 'serialization':
+      return error;
+  }
+}

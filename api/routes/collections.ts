@@ -1,0 +1,80 @@
+// Collections of an app.
+import { alterCollection } from '../collections/alter.ts';
+import { answerOf, collectionAnswer } from '../collections/answer.ts';
+import { createCollection } from '../collections/create.ts';
+import { collectionBody, collectionChangeBody } from '../collections/define.ts';
+import { dropCollection } from '../collections/drop.ts';
+import { listCollections } from '../collections/list.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { described, object, oneOf, optional, pageOf, yes } from '../schema.ts';
+
+export const collectionsList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections',
+  summary: 'Collections of the app, by id.',
+  scope: 'app_admin',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(collectionAnswer),
+  handle: ({ target, query }) => listCollections(target.app, pageRequestOf(query)),
+});
+
+export const collectionsCreate = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/apps/:app/collections',
+  summary: 'Creates a collection.',
+  scope: 'app_admin',
+  body: collectionBody,
+  status: 201,
+  response: collectionAnswer,
+  errors: ['conflict'],
+  handle: ({ deps, target, body, principal, origin, now }) =>
+    createCollection(deps, target.app, { declared: body.schema, by: { principal, origin, now } }),
+});
+
+export const collectionsShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
+  summary: 'One collection.',
+  scope: 'app_admin',
+  status: 200,
+  response: collectionAnswer,
+  handle: ({ target }) => answerOf(target.collection),
+});
+
+export const collectionsAlter = route({
+  method: 'PATCH',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
+  summary: 'Changes the fields of a collection: the full list of them.',
+  scope: 'app_admin',
+  query: object({
+    confirm: described(
+      optional(oneOf(['drop'])),
+      'Drops the fields that the list lacks, with all their values.',
+    ),
+  }),
+  body: collectionChangeBody,
+  status: 200,
+  response: collectionAnswer,
+  errors: ['conflict'],
+  handle: ({ deps, target, body, query, principal, origin, now }) =>
+    alterCollection(deps, target.app, {
+      id: target.collection.id,
+      declared: body.schema,
+      drop: query.confirm === 'drop',
+      by: { principal, origin, now },
+    }),
+});
+
+export const collectionsDrop = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
+  summary: 'Deletes a collection with all its records.',
+  scope: 'app_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['conflict'],
+  handle: ({ deps, target, principal, origin, now }) =>
+    dropCollection(deps, target.app, { id: target.collection.id, by: { principal, origin, now } }),
+});

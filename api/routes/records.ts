@@ -1,0 +1,98 @@
+// Records of a collection.
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { createRecord } from '../records/create.ts';
+import { getRecord } from '../records/get.ts';
+import { listRecords } from '../records/list.ts';
+import { removeRecord } from '../records/remove.ts';
+import { updateRecord } from '../records/update.ts';
+import { route } from '../route.ts';
+import { admitAdmins } from '../rules/access.ts';
+import { described, fieldMap, object, optional, pageOf, text, yes } from '../schema.ts';
+
+const record = object({
+  id: text({ format: 'uuid' }),
+  collection: text(),
+  fields: fieldMap('Every field of the collection; null when it is empty.'),
+  created_at: optional(text({ format: 'date-time' })),
+  updated_at: optional(text({ format: 'date-time' })),
+});
+
+const selection = {
+  fields: described(optional(text()), 'Names of fields and timestamps, separated by commas; default all.'),
+  expand: described(optional(text()), 'Not available yet.'),
+};
+
+export const recordsList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
+  summary: 'Records of the collection.',
+  scope: 'anyone',
+  query: object({
+    ...pageMembers,
+    ...selection,
+    sort: described(
+      optional(text()),
+      'Names of fields, separated by commas, each after a `-` for descending order.',
+    ),
+    filter: described(optional(text()), 'Not available yet.'),
+  }),
+  status: 200,
+  response: pageOf(record),
+  errors: ['unauthorized', 'forbidden', 'unknown_column'],
+  admit: admitAdmins,
+  handle: ({ deps, target, query: { sort, fields, filter, expand, ...page } }) =>
+    listRecords(deps, target, { page: pageRequestOf(page), sort, fields, filter, expand }),
+});
+
+export const recordsCreate = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
+  summary: 'Creates a record.',
+  scope: 'anyone',
+  body: fieldMap('Values of the fields, and `id` to choose the id: a retry then answers 409.'),
+  status: 201,
+  response: record,
+  errors: ['unauthorized', 'forbidden', 'conflict'],
+  admit: admitAdmins,
+  handle: ({ deps, target, body, now }) => createRecord(deps, target, { input: body, now }),
+});
+
+export const recordsGet = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
+  summary: 'One record.',
+  scope: 'anyone',
+  query: object(selection),
+  status: 200,
+  response: record,
+  errors: ['unauthorized', 'forbidden', 'unknown_column'],
+  admit: admitAdmins,
+  handle: ({ deps, target, params: { id }, query: { fields, expand } }) =>
+    getRecord(deps, target, { id, fields, expand }),
+});
+
+export const recordsUpdate = route({
+  method: 'PATCH',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
+  summary: 'Changes some fields of a record.',
+  scope: 'anyone',
+  body: fieldMap('The fields to change; null clears one.'),
+  status: 200,
+  response: record,
+  errors: ['unauthorized', 'forbidden', 'conflict'],
+  admit: admitAdmins,
+  handle: ({ deps, target, params: { id }, body, now }) =>
+    updateRecord(deps, target, { id, input: body, now }),
+});
+
+export const recordsRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
+  summary: 'Deletes a record.',
+  scope: 'anyone',
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['unauthorized', 'forbidden', 'conflict'],
+  admit: admitAdmins,
+  handle: ({ deps, target, params: { id } }) => removeRecord(deps, target, id),
+});
