@@ -1,6 +1,5 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
-import { FastResponse } from 'srvx';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
@@ -12,6 +11,7 @@ import {
 } from './pipeline/authenticate.ts';
 import { readJson, refuseLongBody } from './pipeline/body.ts';
 import { type Cors, cors } from './pipeline/cors.ts';
+import { WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery } from './pipeline/parameters.ts';
 import { type RateLimit, rateLimit } from './pipeline/rate-limit.ts';
 import { securityHeaders } from './pipeline/security-headers.ts';
@@ -30,7 +30,8 @@ interface Pipeline {
   limit: RateLimit;
   cors: Cors;
   authenticator: Authenticator;
-  standing: Headers;
+  /** Headers of every answer: names and values in turn. */
+  standing: readonly string[];
 }
 
 /** Where a request landed: a route, or a path without it. */
@@ -51,7 +52,7 @@ export function createApp(deps: Deps, routes: readonly AnyRoute[]): H3 {
     limit: rateLimit(config.rate_limit),
     cors: allowlist,
     authenticator: { tokens: deps.tokens, cors: allowlist, cookiePrefix: config.http.cookie_prefix },
-    standing: config.http.security_headers ? securityHeaders : [],
+    standing: config.http.security_headers ? securityHeaders.flat() : [],
   };
   const app = new H3({ silent: true, allowMalformedURL: true });
   for (const route of routes) {
@@ -211,14 +212,15 @@ function renderError(error: ApiError): Answer {
   };
 }
 
-function render(pipeline: Pipeline, arrival: Arrival, { status, headers, body }: Answer): Response {
-  const all: [string, string][] = [['X-Request-Id', arrival.requestId]];
-  for (const [name, value] of pipeline.standing) all.push([name, value]);
+function render(pipeline: Pipeline, arrival: Arrival, answer: Answer): Response {
+  const { status, body } = answer;
+  const headers = ['X-Request-Id', arrival.requestId, ...pipeline.standing];
   if (status !== 204 || arrival.method !== 'OPTIONS') {
-    for (const [name, value] of pipeline.cors.headersFor(arrival.header('origin'))) all.push([name, value]);
+    for (const [name, value] of pipeline.cors.headersFor(arrival.header('origin'))) headers.push(name, value);
   }
-  for (const [name, value] of headers) all.push([name, value]);
-  return new FastResponse(body, { status, headers: all });
+  for (const [name, value] of answer.headers) headers.push(name, value);
+  if (body !== null) headers.push('Content-Length', String(Buffer.byteLength(body)));
+  return new WholeResponse({ status, headers, body });
 }
 
 function reportFailure(deps: Deps, arrival: Arrival, error: unknown): void {

@@ -1,6 +1,5 @@
 // The API process: the one place where its parts are put together.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toNodeHandler } from 'h3';
 import { openStorage, type Storage } from '../storage/boot.ts';
 import { listen as listenForChanges } from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -14,6 +13,7 @@ import { createDefinitions } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './listen.ts';
 import { logObserver } from './observe.ts';
+import { nodeListener } from './pipeline/node-listener.ts';
 import { routes } from './routes/index.ts';
 
 const drainMilliseconds = 10_000;
@@ -63,7 +63,7 @@ async function serve(start: ApiStart): Promise<Running> {
   });
   const app = createApp(deps, routes);
   const { host, port } = config.http;
-  const listening = await listen(toNodeHandler(app), { host, port, shared: config.api.workers > 1 });
+  const listening = await listen(nodeListener(app), { host, port, shared: config.api.workers > 1 });
   observe({ type: 'server_ready', url: listening.url });
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {

@@ -1,0 +1,49 @@
+// Between Node's HTTP server and the h3 app: requests go in, answers go out in one write.
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { H3 } from 'h3';
+import { FastResponse, NodeRequest, sendNodeResponse } from 'srvx/node';
+
+/** The whole answer, known at once: what almost every route gives. */
+interface WholeAnswer {
+  status: number;
+  /** Names and values in turn, as `ServerResponse.writeHead` takes them. */
+  headers: string[];
+  body: string | null;
+}
+
+/**
+ * A response whose head and body leave in one system call. srvx writes the body and the end apart, which costs a small
+ * answer a third of its time.
+ */
+export class WholeResponse extends FastResponse {
+  readonly answer: WholeAnswer;
+
+  constructor(answer: WholeAnswer) {
+    super(null, { status: answer.status });
+    this.answer = answer;
+  }
+}
+
+/** What Node's server calls for each request. */
+export function nodeListener(app: H3): RequestListener {
+  return (req, res) => {
+    const response = app.fetch(new NodeRequest({ req, res }));
+    if (response instanceof Promise) response.then((ready) => send(res, ready), () => res.destroy());
+    else send(res, response);
+  };
+}
+
+function send(res: ServerResponse, response: Response): void {
+  if (!(response instanceof WholeResponse)) {
+    sendNodeResponse(res, response).catch(() => res.destroy());
+    return;
+  }
+  const { status, headers, body } = response.answer;
+  try {
+    res.writeHead(status, headers);
+    res.end(body);
+  } catch {
+    // A header that HTTP cannot carry: nothing was sent, and there is no answer left to give.
+    res.destroy();
+  }
+}
