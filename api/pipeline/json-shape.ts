@@ -5,6 +5,8 @@ import { fail } from '../errors.ts';
 
 const maximalDepth = 64;
 const maximalTokens = 100_000;
+/** Reading megabytes of digits takes long, and a double has 17 that count. */
+const maximalDigits = 1_000;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -54,7 +56,10 @@ function enter(scan: Scan, isObject: boolean): void {
 function scanOther(scan: Scan, byte: number): void {
   if (byte >= 0x61 && byte <= 0x7a) {
     count(scan);
-    while (isLetter(scan.bytes[++scan.at] ?? 0));
+    const { bytes } = scan;
+    let at = scan.at + 1;
+    while (isLetter(bytes[at] ?? 0)) at++;
+    scan.at = at;
     return;
   }
   scan.at++;
@@ -69,12 +74,13 @@ function scanNumber(scan: Scan): void {
   const { bytes } = scan;
   const start = scan.at;
   let exponent = false;
-  for (scan.at++; scan.at < bytes.length; scan.at++) {
+  for (scan.at++; scan.at < bytes.length && scan.at - start <= maximalDigits; scan.at++) {
     const byte = bytes[scan.at] ?? 0;
     if (byte === 0x65 || byte === 0x45) exponent = true;
     else if (!(byte >= 0x30 && byte <= 0x39) && byte !== 0x2e && byte !== 0x2d && byte !== 0x2b) break;
   }
   const length = scan.at - start;
+  if (length > maximalDigits) fail('validation', `a number has more than ${maximalDigits} digits`);
   // A double overflows at 309 digits; without an exponent a shorter number cannot.
   if ((exponent || length > 300) && Math.abs(Number(bytes.toString('latin1', start, scan.at))) === Infinity) {
     fail('validation', 'a number is not finite');
@@ -85,42 +91,48 @@ function scanString(scan: Scan): void {
   count(scan);
   const { bytes } = scan;
   const start = scan.at + 1;
-  let end = bytes.indexOf(quote, start);
-  while (end !== -1 && isEscaped(bytes, start, end)) end = bytes.indexOf(quote, end + 1);
-  if (end === -1) {
-    scan.at = bytes.length;
-    return;
+  let escaped = false;
+  let at = start;
+  for (; at < bytes.length && bytes[at] !== quote; at++) {
+    if (bytes[at] !== backslash) continue;
+    escaped = true;
+    at = endOfEscape(bytes, at);
   }
-  scan.at = end + 1;
-  const escape = bytes.indexOf(backslash, start);
-  const escaped = escape !== -1 && escape < end;
-  if (escaped) refuseBadEscapes(bytes.toString('latin1', escape, end));
-  if (scan.open.at(-1) instanceof Set && isFollowedByColon(scan)) noteKey(scan, start, end, escaped);
+  scan.at = at + 1;
+  if (at < bytes.length && scan.open.at(-1) instanceof Set && isFollowedByColon(scan)) {
+    noteKey(scan, start, at, escaped);
+  }
 }
 
-function isEscaped(bytes: Buffer, start: number, at: number): boolean {
-  let first = at;
-  while (first > start && bytes[first - 1] === backslash) first--;
-  return (at - first) % 2 === 1;
+/** The last byte of the escape that begins here. Raw bytes cannot hold a lone surrogate: they are UTF-8. */
+function endOfEscape(bytes: Buffer, at: number): number {
+  const unit = unicodeEscape(bytes, at);
+  if (unit === undefined) return at + 1;
+  if (unit === 0) fail('validation', 'the body contains a NUL character');
+  if (unit < 0xd800 || unit > 0xdfff) return at + 5;
+  const low = unit < 0xdc00 ? unicodeEscape(bytes, at + 6) : undefined;
+  if (low === undefined || low < 0xdc00 || low > 0xdfff) {
+    fail('validation', 'the body contains a lone surrogate');
+  }
+  return at + 11;
 }
 
-const escapePattern = /\\(?:u([0-9a-fA-F]{4})|[^u])/g;
-
-/** Looks at `\uXXXX` escapes; raw bytes cannot hold a lone surrogate, since they are UTF-8. */
-function refuseBadEscapes(text: string): void {
-  let high = -1;
-  for (const match of text.matchAll(escapePattern)) {
-    const unit = match[1] === undefined ? -1 : parseInt(match[1], 16);
-    if (unit === 0) fail('validation', 'the body contains a NUL character');
-    const isLow = unit >= 0xdc00 && unit <= 0xdfff;
-    if (high !== -1 && !(isLow && match.index === high)) break;
-    if (high === -1 && isLow) {
-      high = 0;
-      break;
-    }
-    high = unit >= 0xd800 && unit <= 0xdbff ? match.index + 6 : -1;
+/** The UTF-16 unit of a `\uXXXX` at this place, or undefined. */
+function unicodeEscape(bytes: Buffer, at: number): number | undefined {
+  if (bytes[at] !== backslash || bytes[at + 1] !== 0x75) return undefined;
+  let unit = 0;
+  for (let digit = at + 2; digit < at + 6; digit++) {
+    const value = hexValue(bytes[digit] ?? 0);
+    if (value === -1) return undefined;
+    unit = unit * 16 + value;
   }
-  if (high !== -1) fail('validation', 'the body contains a lone surrogate');
+  return unit;
+}
+
+function hexValue(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
 function isFollowedByColon(scan: Scan): boolean {
