@@ -13,8 +13,6 @@ export interface ApiOptions {
   database: Promise<DatabaseAccess>;
   path: string;
   onEvent: (event: ChildEvent) => void;
-  /** Gets the lines of the API's output; without it they go to standard output directly. */
-  onLine: ((line: string) => void) | undefined;
   onProgress: (message: string) => void;
   onInitialized: () => void;
   /** The program to run instead of the API, for tests of the supervisor alone. */
@@ -109,7 +107,6 @@ class Worker {
       args: [this.#options.program ?? apiProgram],
       env: { PATH: this.#options.path },
       ipc: { onMessage: (message) => this.#receive(message) },
-      ...(this.#options.onLine === undefined ? {} : { onLine: this.#options.onLine }),
       orphanSignal: 'KILL',
     };
   }

@@ -96,7 +96,7 @@ export interface ChildSpec {
   name: string;
   /** Prepares and describes one start. */
   command: () => Command | Promise<Command>;
-  /** Resolves when the process serves; throws `StartRefused` when no further try can help. */
+  /** Resolves when the process serves; before it ever did, `StartRefused` says that no further try can help. */
   whenReady: (running: Running, ended: AbortSignal) => Promise<void>;
   readyDeadline: number;
   /** Asks the process to end what it is doing and exit. */
@@ -120,6 +120,7 @@ export class Child {
   #state: ChildState = 'stopped';
   #running: Running | undefined;
   #readySince: number | undefined;
+  #wasReady = false;
   #life: Promise<void> | undefined;
 
   constructor(spec: ChildSpec, onEvent: (event: ChildEvent) => void) {
@@ -191,12 +192,13 @@ export class Child {
       if (!this.#stop.signal.aborted) this.#state = 'ready';
       const milliseconds = Math.round(this.#readySince - started);
       this.#onEvent({ type: 'ready', name: this.#spec.name, pid: this.#running.pid, milliseconds });
+      this.#wasReady = true;
       this.#firstReady.resolve();
       return describe(await this.#running.exited);
     } catch (error) {
       this.#running?.killGroup();
       await this.#running?.exited;
-      if (error instanceof StartRefused) {
+      if (error instanceof StartRefused && !this.#wasReady) {
         this.#stop.abort();
         this.#firstReady.reject(error);
       }

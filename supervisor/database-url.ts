@@ -9,13 +9,16 @@ const modes: Readonly<Record<string, DatabaseAccess['ssl']>> = {
   'verify-full': 'verify-full',
 };
 
+const noHost = 'no-host.invalid';
+
 /**
  * Reads `postgres://user:password@host:port/database?sslmode=…`; `?host=/directory` names a Unix socket's directory
  * (https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Throws an `Error` that says what is
  * wrong and does not repeat the URL, which holds a password.
  */
 export function parseDatabaseUrl(text: string): DatabaseAccess {
-  const url = URL.parse(text);
+  // With a socket's directory the host is left empty, which only other schemes may.
+  const url = URL.parse(text) ?? URL.parse(text.replace('@/', `@${noHost}/`));
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
     throw new Error('must be a URL like postgres://user:password@host:5432/database');
   }
@@ -25,7 +28,7 @@ export function parseDatabaseUrl(text: string): DatabaseAccess {
   }
   const socket = url.searchParams.get('host');
   const host = socket ?? decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'));
-  if (host === '') throw new Error('names no host');
+  if (host === '' || host === noHost) throw new Error('names no host');
   if (url.username === '') throw new Error('names no user');
   const mode = url.searchParams.get('sslmode') ?? (host.startsWith('/') ? 'disable' : 'prefer');
   const ssl = modes[mode];

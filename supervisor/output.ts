@@ -1,4 +1,5 @@
-// What the server prints: one line a fact, as JSON or for a person.
+// What the supervisor prints, for itself and for PostgreSQL: one line a fact, as JSON or for a person. The API writes its
+// own lines to the same place.
 import { writeSync } from 'node:fs';
 
 /** How serious a line is. */
@@ -14,8 +15,6 @@ export interface Output {
   hint: (text: string) => void;
   /** A line that PostgreSQL wrote. */
   postgresLine: (line: string) => void;
-  /** A line that an API process wrote. */
-  apiLine: (line: string) => void;
 }
 
 /** What an output depends on. `write` gets whole lines with their ends. */
@@ -42,11 +41,6 @@ export function createOutput(options: OutputOptions): Output {
     postgresLine: (text) => {
       const { level, message } = readPostgresLine(text);
       line(level, { part: 'postgres', message });
-    },
-    apiLine: (text) => {
-      const entry = readEntry(text);
-      if (entry === undefined) line('error', { part: 'api', message: text });
-      else write(`${format === 'json' ? text : pretty({ part: 'api', ...entry })}\n`);
     },
   };
 }
@@ -84,24 +78,11 @@ export function readPostgresLine(text: string): { level: Level; message: string 
   return { level: routine.test(message) ? 'debug' : severities[severity] ?? 'info', message };
 }
 
-function readEntry(text: string): Record<string, unknown> | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const entry: unknown = JSON.parse(text);
-    return typeof entry === 'object' && entry !== null ? { ...entry } : undefined;
-  } catch {
-    // A crash may cut a line short: it is shown as it is.
-    return undefined;
-  }
-}
-
-/** `12:00:00.000 info  api  request_done method=GET status=200`. */
+/** `2026-01-02T03:04:05.678Z info  postgres redo starts`, as the API writes its own lines. */
 function pretty(entry: Readonly<Record<string, unknown>>): string {
-  const { ts, level, part, message, type, ...rest } = entry;
-  const fields = Object.entries(rest).filter(([, value]) => value !== undefined).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `${name}=${/[\s"=]/.test(text) ? JSON.stringify(text) : text}`;
-  });
-  const head = [String(ts).slice(11, 23), String(level).padEnd(5), String(part).padEnd(10)];
-  return [...head, message ?? type ?? '', ...fields].join(' ').trimEnd();
+  const { ts, level, part, message, ...rest } = entry;
+  const fields = Object.entries(rest).map(([name, value]) =>
+    `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+  );
+  return [ts, String(level).padEnd(5), part, message, ...fields].join(' ');
 }

@@ -50,8 +50,6 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     database: database.promise,
     path: searchPath(),
     onEvent,
-    // JSON lines need no second hand; for a person they are rewritten.
-    onLine: config.log.format === 'pretty' ? output.apiLine : undefined,
     onProgress: (message) => output.say('info', message),
     onInitialized: () => {},
   });

@@ -32,7 +32,6 @@ function make(change: (config: Config) => Config, database = Promise.resolve(acc
     database,
     path: '/usr/bin:/bin',
     onEvent: (event) => events.push(event),
-    onLine: () => {},
     onProgress: (message) => progress.push(message),
     onInitialized: () => {},
     program: fileURLToPath(new URL('stand-in-api.ts', import.meta.url)),

@@ -201,6 +201,19 @@ describe('a child', () => {
     expect(events).toEqual([]);
   });
 
+  it('that served before is tried again even when its start is refused', async () => {
+    let starts = 0;
+    const { child: made, events } = child('sleep 1000', {
+      whenReady: () => ++starts === 2 ? Promise.reject(new StartRefused('no database')) : Promise.resolve(),
+    });
+    await made.start();
+    process.kill(made.running?.pid ?? 0, 'SIGKILL');
+    await vi.waitFor(() =>
+      expect(events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'crashed', 'ready'])
+    );
+    expect(events[2]).toMatchObject({ reason: 'no database' });
+  });
+
   it('can be stopped while it waits to be started again', async () => {
     const { child: made, events } = child('exit 1', {
       whenReady: () => new Promise(() => {}),

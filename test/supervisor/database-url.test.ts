@@ -44,6 +44,7 @@ describe('database.url', () => {
     ],
     ['postgres://me@db?sslcert=x', 'has an unknown parameter sslcert: sslmode and host are known'],
     ['postgres://db.example/x', 'names no user'],
+    ['postgres://me:pw@/x', 'names no host'],
     ['postgres://me:100%@db.example/x', 'has a % that is not followed by two hexadecimal digits'],
   ])('refuses %s', (url, message) => {
     expect(() => parseDatabaseUrl(url)).toThrow(new Error(message));

@@ -31,11 +31,9 @@ describe('the output', () => {
     const { output, written } = make({ format: 'pretty' });
     output.say('warn', 'slow disk', { path: '/a b' });
     output.hint('do this');
-    output.apiLine('{"ts":"2026-01-02T03:04:05.679Z","level":"info","type":"request_done","status":200}');
     expect(written).toEqual([
-      '03:04:05.678 warn  supervisor slow disk path="/a b"\n',
+      '2026-01-02T03:04:05.678Z warn  supervisor slow disk path=/a b\n',
       'do this\n',
-      '03:04:05.679 info  api        request_done status=200\n',
     ]);
   });
 
@@ -45,16 +43,6 @@ describe('the output', () => {
     output.postgresLine('12 LOG:  redo starts at 0/1');
     output.postgresLine('12 FATAL:  no space left on device');
     expect(written).toHaveLength(1);
-  });
-
-  it('shows a line of the API that is no JSON, such as the trace of a crash', () => {
-    const { output, written } = make();
-    output.apiLine('Error: boom');
-    expect(JSON.parse(written.join(''))).toMatchObject({
-      level: 'error',
-      part: 'api',
-      message: 'Error: boom',
-    });
   });
 
   it.each([
