@@ -12,17 +12,29 @@ interface Bucket {
 }
 
 const maximalBuckets = 100_000;
+const sweepMilliseconds = 1_000;
 
 /** Buckets of `burst` tokens that refill with `per_second` a second; full ones are forgotten. */
 export function rateLimit(options: { enabled: boolean; per_second: number; burst: number }): RateLimit {
   if (!options.enabled) return () => undefined;
   const { per_second: perSecond, burst } = options;
   const buckets = new Map<string, Bucket>();
+  let sweptAt = -Infinity;
+  const makeRoom = (now: number) => {
+    // Looking through all of them for each new address would be a gift to whoever has many.
+    if (now - sweptAt >= sweepMilliseconds) {
+      forgetFull(buckets, now, options);
+      sweptAt = now;
+    }
+    // All still in use: better to forget the oldest than to grow without bound.
+    const [oldest] = buckets.keys();
+    if (buckets.size >= maximalBuckets && oldest !== undefined) buckets.delete(oldest);
+  };
   return (ip, now) => {
     const key = bucketKey(ip);
     let bucket = buckets.get(key);
     if (bucket === undefined) {
-      if (buckets.size >= maximalBuckets) forgetFull(buckets, now, options);
+      if (buckets.size >= maximalBuckets) makeRoom(now);
       bucket = { tokens: burst, at: now };
       buckets.set(key, bucket);
     }
@@ -60,7 +72,4 @@ function forgetFull(
   for (const [key, { tokens, at }] of buckets) {
     if (tokens + ((now - at) * per_second) / 1_000 >= burst) buckets.delete(key);
   }
-  // All still in use: better to forget the oldest than to grow without bound.
-  const [oldest] = buckets.keys();
-  if (buckets.size >= maximalBuckets && oldest !== undefined) buckets.delete(oldest);
 }
