@@ -1,0 +1,97 @@
+// Whether the server tires: CPU time a request and memory over minutes of the same load, first against last.
+import { renderRequest, startGenerator } from './load.ts';
+import { residentMebibytes } from './proc.ts';
+import type { Findings } from './report.ts';
+import { measure, type Side } from './rounds.ts';
+import { type RecordStage, sample, withRecords } from './stage.ts';
+import { spread } from './statistics.ts';
+
+/** How long, and in which steps. */
+export interface DriftPace {
+  minutes: number;
+  connections: number;
+}
+
+interface Sample {
+  second: number;
+  cpu: number;
+  requestsPerSecond: number;
+  /** Resident memory of API and supervisor, in MiB. */
+  resident: number;
+}
+
+const warmUpSeconds = 10;
+/** The first and the last of these parts are compared. */
+const parts = 10;
+
+/** Nine reads to one write on one collection, as fast as it goes. */
+export async function benchDrift({ minutes, connections }: DriftPace): Promise<Findings> {
+  return await withRecords(async (stage) => {
+    const seconds = (minutes * 60) / parts;
+    const samples = await watch(stage, { seconds: Math.min(seconds, 10), total: minutes * 60, connections });
+    const first = samples.filter(({ second }) => second <= seconds);
+    const last = samples.filter(({ second }) => second > minutes * 60 - seconds);
+    const of = (some: readonly Sample[], key: keyof Sample) => spread(some.map((sample) => sample[key]));
+    const cpu = { first: of(first, 'cpu'), last: of(last, 'cpu') };
+    const growth = cpu.last.median / cpu.first.median;
+    return {
+      bench: 'drift',
+      title:
+        `nine reads to one create for ${minutes} min: the last tenth of the time ("ours") against the first`,
+      figures: [
+        {
+          name: 'CPU a request',
+          unit: 'µs',
+          ours: cpu.last,
+          baseline: cpu.first,
+          ratio: spread([growth]),
+          goal: { text: 'at most 1.1 times the first', reached: growth <= 1.1 },
+        },
+        { name: 'resident memory', unit: 'MiB', ours: of(last, 'resident'), baseline: of(first, 'resident') },
+        {
+          name: 'requests/s',
+          unit: '',
+          ours: of(last, 'requestsPerSecond'),
+          baseline: of(first, 'requestsPerSecond'),
+        },
+      ],
+      series: [
+        { name: 'CPU a request', unit: 'µs', points: samples.map(({ second, cpu }) => [second, cpu]) },
+        {
+          name: 'resident memory',
+          unit: 'MiB',
+          points: samples.map(({ second, resident }) => [second, resident]),
+        },
+      ],
+      raw: samples,
+    };
+  });
+}
+
+async function watch(
+  { server, path, token, ids }: RecordStage,
+  { seconds, total, connections }: { seconds: number; total: number; connections: number },
+): Promise<Sample[]> {
+  const create = renderRequest({ method: 'POST', path, token, body: sample });
+  const requests = ids.map((id, index) =>
+    index % 10 === 0 ? create : renderRequest({ method: 'GET', path: `${path}/${id}`, token })
+  );
+  const side: Side = {
+    name: 'ours',
+    pids: [server.apiPid, server.pid],
+    plan: { port: server.port, requests },
+  };
+  const generator = startGenerator();
+  const samples: Sample[] = [];
+  try {
+    await measure(generator, side, { seconds: warmUpSeconds, connections });
+    for (let second = seconds; second <= total; second += seconds) {
+      const { cpu, requestsPerSecond } = await measure(generator, side, { seconds, connections });
+      const resident = residentMebibytes(server.apiPid) + residentMebibytes(server.pid);
+      samples.push({ second, cpu, requestsPerSecond, resident });
+    }
+  } finally {
+    await generator.stop();
+  }
+  return samples;
+}

@@ -1,0 +1,51 @@
+// `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --rounds, --seconds,
+// --minutes (drift), --workspaces, --starts, --fleet (start).
+import { parseArgs } from 'node:util';
+import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
+import { benchDrift } from './drift.ts';
+import { type Findings, report } from './report.ts';
+import type { Pace } from './rounds.ts';
+import { benchStart } from './start.ts';
+import { benchWorkspaces } from './workspaces.ts';
+
+const { values: flags, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    connections: { type: 'string', default: '32' },
+    minutes: { type: 'string', default: '1' },
+    workspaces: { type: 'string', default: '20' },
+    starts: { type: 'string', default: '5' },
+    fleet: { type: 'string', default: '100' },
+  },
+});
+
+const pace: Pace = {
+  rounds: Number(flags.rounds ?? (flags.quick ? 3 : 7)),
+  seconds: Number(flags.seconds ?? (flags.quick ? 2 : 5)),
+  warmUpSeconds: flags.quick ? 2 : 5,
+  connections: Number(flags.connections),
+};
+
+const benches: Record<string, () => Promise<Findings>> = {
+  get: () => benchGet(pace),
+  create: () => benchCreate(pace),
+  list: () => benchList(pace),
+  healthz: () => benchHealthz(pace),
+  drift: () => benchDrift({ minutes: Number(flags.minutes), connections: pace.connections }),
+  workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
+  start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
+};
+
+const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `no such bench: ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}\n`,
+  );
+  process.exit(2);
+}
+for (const [name, run] of Object.entries(benches)) {
+  if (wanted.length === 0 || wanted.includes(name)) await report(await run());
+}

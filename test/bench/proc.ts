@@ -1,0 +1,54 @@
+// What Linux says of a process: the CPU time it used and the memory it holds
+// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Clock ticks a second, fixed in Linux's interface to user space. */
+const ticksPerSecond = 100;
+
+/** Fields of /proc/<pid>/stat after the command name, which may hold spaces. */
+function statOf(pid: number): string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+/** User and system CPU time of all threads of a process, in microseconds. */
+export function cpuMicroseconds(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11]) + Number(fields[12])) * (1_000_000 / ticksPerSecond);
+}
+
+/** Resident memory of a process, in MiB. */
+export function residentMebibytes(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  return Number(kibibytes ?? 0) / 1_024;
+}
+
+/** A descendant of a process whose command line contains the text. */
+export function findDescendant(ancestor: number, text: string): number | undefined {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (/^\d+$/.test(name)) parents.set(Number(name), parentOf(Number(name)));
+  }
+  const descends = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && (parent === ancestor || descends(parent));
+  };
+  return [...parents.keys()].find((pid) => descends(pid) && commandLine(pid).includes(text));
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(statOf(pid)[1]);
+  } catch {
+    // It ended between the listing and the reading.
+    return 0;
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,108 @@
+// Interleaved rounds: ours and the yardstick in turn, so that whatever else the machine does meets both alike.
+import type { Generator, LoadResult, Plan } from './load.ts';
+import { cpuMicroseconds } from './proc.ts';
+import { type Spread, spread } from './statistics.ts';
+
+/** One of the two servers that are compared. */
+export interface Side {
+  name: string;
+  /** Processes whose CPU time counts as the server's. */
+  pids: readonly number[];
+  plan: Omit<Plan, 'seconds' | 'connections'>;
+}
+
+/** How long and how often. */
+export interface Pace {
+  rounds: number;
+  seconds: number;
+  warmUpSeconds: number;
+  connections: number;
+}
+
+/** One run of one side. */
+export interface Round {
+  requestsPerSecond: number;
+  /** CPU time of the server's processes for each request, in microseconds. */
+  cpu: number;
+  p50: number;
+  p99: number;
+}
+
+/** What one side did over all rounds. */
+export interface SideResult {
+  name: string;
+  rounds: Round[];
+  requestsPerSecond: Spread;
+  cpu: Spread;
+  p50: Spread;
+  p99: Spread;
+}
+
+/** Both sides, and ours by the yardstick's, round by round. */
+export interface Comparison {
+  ours: SideResult;
+  yardstick: SideResult;
+  /** Requests a second of ours divided by the yardstick's in the same round. */
+  ratio: Spread;
+}
+
+/** Warms both sides up and measures them in turn; every second round begins with the other side. */
+export async function compare(
+  generator: Generator,
+  sides: { ours: Side; yardstick: Side },
+  pace: Pace,
+): Promise<Comparison> {
+  const { ours, yardstick } = sides;
+  for (const side of [ours, yardstick]) {
+    await measure(generator, side, { ...pace, seconds: pace.warmUpSeconds });
+  }
+  const results: { ours: Round[]; yardstick: Round[] } = { ours: [], yardstick: [] };
+  for (let index = 0; index < pace.rounds; index++) {
+    const order = index % 2 === 0 ? (['ours', 'yardstick'] as const) : (['yardstick', 'ours'] as const);
+    for (const which of order) results[which].push(await measure(generator, sides[which], pace));
+  }
+  const ratios = results.ours.map((round, index) =>
+    round.requestsPerSecond / (results.yardstick[index]?.requestsPerSecond ?? Number.NaN)
+  );
+  return {
+    ours: summarize(ours.name, results.ours),
+    yardstick: summarize(yardstick.name, results.yardstick),
+    ratio: spread(ratios),
+  };
+}
+
+/** One run of one side. */
+export async function measure(
+  generator: Generator,
+  side: Side,
+  pace: { seconds: number; connections: number },
+): Promise<Round> {
+  const before = cpuOf(side);
+  const result: LoadResult = await generator.run({
+    ...side.plan,
+    seconds: pace.seconds,
+    connections: pace.connections,
+  });
+  return {
+    requestsPerSecond: result.requests / result.seconds,
+    cpu: (cpuOf(side) - before) / result.requests,
+    p50: result.p50,
+    p99: result.p99,
+  };
+}
+
+function cpuOf({ pids }: Side): number {
+  return pids.reduce((sum, pid) => sum + cpuMicroseconds(pid), 0);
+}
+
+function summarize(name: string, rounds: Round[]): SideResult {
+  const of = (key: keyof Round) => spread(rounds.map((round) => round[key]));
+  return {
+    name,
+    rounds,
+    requestsPerSecond: of('requestsPerSecond'),
+    cpu: of('cpu'),
+    p50: of('p50'),
+    p99: of('p99'),
+  };
+}
