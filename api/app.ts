@@ -6,6 +6,7 @@ import { type Arrival, arrive } from './pipeline/arrival.ts';
 import {
   authenticate,
   type Authenticator,
+  readBearer,
   readCookie,
   refuseForeignOrigin,
 } from './pipeline/authenticate.ts';
@@ -139,7 +140,8 @@ async function process(
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   route.admit?.(call);
   if (route.body !== undefined) {
-    call.body = check(await readJson(arrival, deps.config.http.max_body_bytes), route.body);
+    const cap = deps.config.http.max_body_bytes;
+    call.body = check(await readJson(arrival, cap, route.bodyMayBeEmpty), route.body);
   }
   if (route.query !== undefined) call.query = check(readQuery(arrival, route.query), route.query);
   const value = await route.handle(call);
@@ -192,6 +194,7 @@ function callOf(
     body: undefined,
     origin: { requestId: arrival.requestId, ip: arrival.ip, userAgent: arrival.header('user-agent') ?? '' },
     cookie: (name) => readCookie(arrival, `${authenticator.cookiePrefix}_${name}`),
+    bearer: () => readBearer(arrival),
     now: arrival.now,
   };
 }

@@ -43,6 +43,8 @@ export interface Call<Path extends string, S extends Scope, Query, Body> {
   reply: Reply;
   /** The value of a cookie of ours, by its name without the prefix (`at`, `rt`). */
   cookie(name: 'at' | 'rt'): string | undefined;
+  /** The text of a bearer token, unchecked; for logout, which takes an expired one too. */
+  bearer(): string | undefined;
   /** When the request arrived: the one clock reading of the request. */
   now: Date;
 }
@@ -62,6 +64,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   refusesForeignOrigin?: boolean;
   query?: Schema<Query>;
   body?: Schema<Body>;
+  /** An empty body counts as `{}`. */
+  bodyMayBeEmpty?: boolean;
   status: 200 | 201;
   response: Schema<Answer>;
   /** Other statuses that `reply.status` may choose, with the shape of their body. */

@@ -39,6 +39,18 @@ export async function setMasterPassword(
     update control.master_admins set password_hash = ${passwordHash}, updated_at = ${now} where id = ${id}`;
 }
 
+/** Replaces one password by another; false when it is no longer the one that was checked. */
+export async function replaceMasterPassword(
+  sql: Sql,
+  id: string,
+  { from, to, now }: { from: string; to: string; now: Date },
+): Promise<boolean> {
+  const [row] = await sql`
+    update control.master_admins set password_hash = ${to}, updated_at = ${now}
+    where id = ${id} and password_hash = ${from} returning 1`;
+  return row !== undefined;
+}
+
 /** Replaces a hash by one of the same password with newer parameters, unless the password was changed meanwhile. */
 export async function rehashMaster(
   sql: Sql,

@@ -39,16 +39,24 @@ export async function insertSession(sql: Sql, ledger: Ledger, row: SessionRow): 
       ${row.created_at}, ${row.expires_at}, ${row.user_agent}, ${row.ip})`;
 }
 
-/** The session with this token, good or not, or undefined. */
+/** The session with this token or id, good or not, or undefined. */
 export async function findSession(
   sql: Sql,
   ledger: Ledger,
-  tokenHash: Buffer,
+  by: { tokenHash: Buffer } | { id: string },
 ): Promise<FoundSession | undefined> {
+  const wanted = 'id' in by ? sql`id = ${by.id}` : sql`token_hash = ${by.tokenHash}`;
   const [row] = await sql<FoundSession[]>`
-    select id, family, kind, principal_id, app, created_at from ${table(sql, ledger)}
-    where token_hash = ${tokenHash}`;
+    select id, family, kind, principal_id, app, created_at from ${table(sql, ledger)} where ${wanted}`;
   return row;
+}
+
+/**
+ * Waits until nobody else exchanges or ends a token of the login, and holds them off until the transaction ends: else
+ * a token could be added to it while it is being ended.
+ */
+export async function lockFamily(sql: Sql, family: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`session ${family}`}, 0))`;
 }
 
 /** Uses a token up: of several exchanges at once, exactly one is answered true. */
@@ -80,15 +88,14 @@ export async function revokeReusedFamily(
   return rows.length > 0;
 }
 
-/** Ends the login that a session belongs to; answers the session when it was still good. */
-export async function revokeFamilyOf(
+/** Ends a login. */
+export async function revokeFamily(
   sql: Sql,
   ledger: Ledger,
-  { id, now }: { id: string; now: Date },
+  { family, now }: { family: string; now: Date },
 ): Promise<void> {
   await sql`
-    update ${table(sql, ledger)} set revoked_at = ${now}
-    where family = (select family from ${table(sql, ledger)} where id = ${id}) and revoked_at is null`;
+    update ${table(sql, ledger)} set revoked_at = ${now} where family = ${family} and revoked_at is null`;
 }
 
 /** Ends all logins of a principal, but for the one that the session `spared` belongs to. */

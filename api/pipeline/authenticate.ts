@@ -18,7 +18,7 @@ const bearer = /^Bearer +([^\s]+) *$/i;
 export function authenticate(arrival: Arrival, by: Authenticator): Principal | null | Promise<Principal> {
   const authorization = arrival.header('authorization');
   if (authorization !== undefined) {
-    const token = bearer.exec(authorization)?.[1] ??
+    const token = readBearer(arrival) ??
       fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
     return by.tokens.recall(token) ?? by.tokens.verify(token);
   }
@@ -38,6 +38,11 @@ export function refuseForeignOrigin(arrival: Arrival, cors: Cors): void {
   if (originOf(arrival, cors) === 'foreign') {
     fail('forbidden', 'the Origin is neither this host nor in the CORS allowlist');
   }
+}
+
+/** The token of an Authorization header, or undefined. */
+export function readBearer(arrival: Arrival): string | undefined {
+  return bearer.exec(arrival.header('authorization') ?? '')?.[1];
 }
 
 /** The value of one cookie (RFC 6265 section 5.4), or undefined. */

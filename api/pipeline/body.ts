@@ -12,11 +12,16 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 }
 
 /**
- * The body as a JSON object. Throws `413` over the cap, `422 deserialization` when it is empty, of another type or not
- * a JSON object, `400 validation` when its shape is refused.
+ * The body as a JSON object. Throws `413` over the cap, `422 deserialization` when it is empty (unless it may be), of
+ * another type or not a JSON object, `400 validation` when its shape is refused.
  */
-export async function readJson(arrival: Arrival, cap: number): Promise<Record<string, unknown>> {
+export async function readJson(
+  arrival: Arrival,
+  cap: number,
+  mayBeEmpty = false,
+): Promise<Record<string, unknown>> {
   const bytes = await readBytes(arrival, cap);
+  if (bytes.length === 0 && mayBeEmpty) return {};
   if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
   const type = arrival.header('content-type');
   if (type === undefined || !jsonType.test(type)) {

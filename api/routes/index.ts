@@ -1,7 +1,9 @@
 // Every route of the server, one file a resource.
 import type { AnyRoute } from '../route.ts';
+import { adminsCreate, adminsList, adminsRemove, adminsUpdate } from './admins.ts';
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';
 import { auditApp, auditSystem, auditWorkspace } from './audit.ts';
+import { adminLogin, adminRefresh, logout, masterLogin, masterPassword, me, refreshAny } from './auth.ts';
 import {
   collectionsAlter,
   collectionsCreate,
@@ -9,9 +11,11 @@ import {
   collectionsList,
   collectionsShow,
 } from './collections.ts';
+import { jwks, jwksWellKnown } from './jwks.ts';
 import { openApiRoute } from './openapi.ts';
 import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
 import { healthz, readyz } from './server.ts';
+import { setup } from './setup.ts';
 import {
   workspacesCreate,
   workspacesList,
@@ -23,6 +27,20 @@ import {
 const described: readonly AnyRoute[] = [
   healthz,
   readyz,
+  setup,
+  masterLogin,
+  masterPassword,
+  refreshAny,
+  logout,
+  jwksWellKnown,
+  jwks,
+  adminLogin,
+  adminRefresh,
+  me,
+  adminsList,
+  adminsCreate,
+  adminsUpdate,
+  adminsRemove,
   workspacesList,
   workspacesCreate,
   workspacesShow,

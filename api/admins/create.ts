@@ -1,0 +1,59 @@
+// The master makes a workspace admin or an app admin.
+import { type AdminRow, insertAdmin } from '../../storage/admins.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { normalizedName } from '../auth/attempt.ts';
+import { checkNewPassword } from '../auth/password-policy.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { checkApps, refuseDuplicate } from './input.ts';
+import { type Admin, showAdmin } from './shape.ts';
+
+/** What the master sends. */
+export interface NewAdmin {
+  /** A new v7 UUID when left out. */
+  id?: string | undefined;
+  email: string;
+  password: string;
+  name?: string | undefined;
+  /** Empty: an admin of the whole workspace. */
+  app_ids?: readonly string[] | undefined;
+}
+
+/** Answers the new admin. Throws `400 validation`, `409 conflict` for an id or email that is taken. */
+export async function createAdmin(
+  deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
+  workspace: WorkspaceDefinition,
+  { id = deps.newId(), email, password, name = '', app_ids = [], ...by }: NewAdmin & By,
+): Promise<Admin> {
+  await checkNewPassword(deps.policies, { workspace: workspace.id }, { field: 'password', password });
+  const apps = await checkApps(deps, workspace, app_ids);
+  const row: AdminRow = {
+    id: id.toLowerCase(),
+    workspace: workspace.id,
+    email: normalizedName(email),
+    name,
+    password_hash: await deps.passwords.hash(password),
+    role: apps.length === 0 ? 'workspace_admin' : 'app_admin',
+    app_ids: apps,
+    credentials_changed_at: deps.revocations.instant(),
+    created_at: by.now,
+    updated_at: by.now,
+  };
+  try {
+    await deps.databases.control.transaction(async (sql) => {
+      await insertAdmin(sql, row);
+      await auditSystem(sql, deps, {
+        actor: await actorIn(sql, by.principal),
+        action: 'admin_create',
+        target: row.email,
+        details: { id: row.id, workspace: workspace.id, role: row.role, app_ids: row.app_ids },
+        workspace: workspace.id,
+        origin: by.origin,
+      });
+    });
+  } catch (error) {
+    refuseDuplicate(error);
+  }
+  return showAdmin(row);
+}

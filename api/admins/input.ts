@@ -1,0 +1,50 @@
+// What the master may write about an admin.
+import { listApps } from '../../storage/apps.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+import type { Deps } from '../deps.ts';
+import { fail, failValidation } from '../errors.ts';
+import { list, text } from '../schema.ts';
+
+/** An email address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
+export const adminEmail = text({
+  max: 254,
+  pattern:
+    /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
+  hint: 'must be an email address',
+  format: 'email',
+});
+/** A person's name; may be empty. */
+export const adminName = text({ max: 200 });
+/** Apps of an app admin; empty for a workspace admin. */
+export const adminApps = list(text({ min: 1, max: 40 }), { max: 1_000 });
+/** Longer ones are refused before they are hashed; the policy says what is long enough. */
+export const passwordText = text({ min: 1, max: 4_096 });
+
+/** The list without repetitions. Throws `400 validation` naming the apps that do not exist. */
+export async function checkApps(
+  { databases }: Pick<Deps, 'databases'>,
+  { database }: WorkspaceDefinition,
+  appIds: readonly string[],
+): Promise<string[]> {
+  const wanted = [...new Set(appIds)];
+  if (wanted.length === 0) return wanted;
+  const request = { page: 1, per_page: wanted.length, count: false };
+  const { items } = await databases.workspace(database).run((sql) => listApps(sql, request, wanted));
+  const missing = wanted.filter((id) => !items.some((app) => app.id === id));
+  if (missing.length > 0) {
+    failValidation(missing.map((id) => ({ field: 'app_ids', reason: `app "${id}" does not exist` })));
+  }
+  return wanted;
+}
+
+/** Turns the violation of a unique constraint into the answer for it; anything else goes on as it is. */
+export function refuseDuplicate(error: unknown): never {
+  if (error instanceof StorageError && error.constraint === 'admins_workspace_email') {
+    fail('conflict', 'an admin with this email already exists');
+  }
+  if (error instanceof StorageError && error.constraint === 'admins_pkey') {
+    fail('conflict', 'an admin with this id already exists');
+  }
+  throw error;
+}

@@ -1,0 +1,16 @@
+// The admins of a workspace.
+import { listAdmins as listRows } from '../../storage/admins.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import type { Page, PageRequest } from '../../storage/page.ts';
+import type { Deps } from '../deps.ts';
+import { type Admin, showAdmin } from './shape.ts';
+
+/** In the order of their creation. */
+export async function listAdmins(
+  { databases }: Pick<Deps, 'databases'>,
+  { id }: WorkspaceDefinition,
+  request: PageRequest,
+): Promise<Page<Admin>> {
+  const page = await databases.control.run((sql) => listRows(sql, id, request));
+  return { ...page, items: page.items.map(showAdmin) };
+}

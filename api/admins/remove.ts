@@ -1,0 +1,38 @@
+// The master removes an admin; its tokens are refused at once.
+import { removeAdmin as removeRow } from '../../storage/admins.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { isUuid } from '../../storage/ids.ts';
+import { insertRevocations } from '../../storage/revocations.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+
+/** Throws `404 not_found`. */
+export async function removeAdmin(
+  deps: Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>,
+  { workspace, id }: { workspace: WorkspaceDefinition; id: string },
+  by: By,
+): Promise<void> {
+  if (!isUuid(id)) failMissing(id);
+  const revoked = await deps.databases.control.transaction(async (sql) => {
+    const admin = await removeRow(sql, workspace.id, id) ?? failMissing(id);
+    // Its refresh tokens need no end: the exchange looks for the admin.
+    const rows = [deps.revocations.row('subject', admin.id)];
+    await insertRevocations(sql, rows);
+    await auditSystem(sql, deps, {
+      actor: await actorIn(sql, by.principal),
+      action: 'admin_delete',
+      target: admin.email,
+      details: { id: admin.id, workspace: workspace.id, role: admin.role },
+      workspace: workspace.id,
+      origin: by.origin,
+    });
+    return rows;
+  });
+  deps.revocations.apply(revoked);
+}
+
+function failMissing(id: string): never {
+  fail('not_found', `admin "${id}" does not exist`);
+}

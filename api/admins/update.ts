@@ -1,0 +1,104 @@
+// The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
+import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/admins.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { isUuid } from '../../storage/ids.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
+import { normalizedName } from '../auth/attempt.ts';
+import { checkNewPassword } from '../auth/password-policy.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import { checkApps, refuseDuplicate } from './input.ts';
+import { type Admin, showAdmin } from './shape.ts';
+
+type UpdateDeps = Pick<
+  Deps,
+  'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'
+>;
+
+/** What the master sends; a member that is left out stays as it is. */
+export interface AdminPatch {
+  email?: string | undefined;
+  name?: string | undefined;
+  password?: string | undefined;
+  /** Empty: an admin of the whole workspace. */
+  app_ids?: readonly string[] | undefined;
+}
+
+/** Answers the changed admin. Throws `400 validation`, `404 not_found`, `409 conflict` for an email that is taken. */
+export async function changeAdmin(
+  deps: UpdateDeps,
+  { workspace, id }: { workspace: WorkspaceDefinition; id: string },
+  { patch, ...by }: { patch: AdminPatch } & By,
+): Promise<Admin> {
+  if (!isUuid(id)) failMissing(id);
+  const changes = await changesOf(deps, workspace, patch);
+  const changed = await deps.databases.control.transaction(async (sql) => {
+    const before = await lockAdmin(sql, workspace.id, id) ?? failMissing(id);
+    const revoked = revocationsOf(deps, before, changes);
+    const instant = revoked.find(({ kind }) => kind === 'subject')?.not_before;
+    const admin = await updateAdmin(sql, before, {
+      changes: { ...changes, credentials_changed_at: instant },
+      now: by.now,
+    });
+    await insertRevocations(sql, revoked);
+    await audit(sql, deps, { admin, patch, by });
+    return { admin, revoked };
+  }).catch(refuseDuplicate);
+  deps.revocations.apply(changed.revoked);
+  return showAdmin(changed.admin);
+}
+
+async function changesOf(
+  deps: UpdateDeps,
+  workspace: WorkspaceDefinition,
+  { email, name, password, app_ids }: AdminPatch,
+): Promise<AdminChanges> {
+  const at = { workspace: workspace.id };
+  if (password !== undefined) await checkNewPassword(deps.policies, at, { field: 'password', password });
+  const apps = app_ids === undefined ? undefined : await checkApps(deps, workspace, app_ids);
+  return {
+    email: email === undefined ? undefined : normalizedName(email),
+    name,
+    password_hash: password === undefined ? undefined : await deps.passwords.hash(password),
+    app_ids: apps,
+    role: apps === undefined ? undefined : apps.length === 0 ? 'workspace_admin' : 'app_admin',
+  };
+}
+
+function revocationsOf(
+  { revocations }: UpdateDeps,
+  { id }: AdminRow,
+  { password_hash, role, app_ids }: AdminChanges,
+): RevocationRow[] {
+  const rows: RevocationRow[] = [];
+  if (password_hash !== undefined) rows.push(revocations.row('subject', id));
+  if (role !== undefined && app_ids !== undefined) {
+    const scope = role === 'app_admin' ? { role, apps: [...app_ids] } : { role };
+    rows.push(revocations.row('scope', id, scope));
+  }
+  return rows;
+}
+
+async function audit(
+  sql: Sql,
+  deps: UpdateDeps,
+  { admin, patch, by }: { admin: AdminRow; patch: AdminPatch; by: By },
+): Promise<void> {
+  const { id, workspace, email, role, app_ids } = admin;
+  const changed = Object.keys(patch).sort();
+  await auditSystem(sql, deps, {
+    actor: await actorIn(sql, by.principal),
+    action: 'admin_update',
+    target: email,
+    details: { id, workspace, changed, role, app_ids },
+    workspace,
+    origin: by.origin,
+  });
+}
+
+function failMissing(id: string): never {
+  fail('not_found', `admin "${id}" does not exist`);
+}

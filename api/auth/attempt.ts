@@ -1,0 +1,100 @@
+// One attempt to log in: refused while its subject is locked, counted when it fails, forgiven when it succeeds.
+import type { Connection, Sql } from '../../storage/pool.ts';
+import {
+  clearFailures,
+  countFailure,
+  findLock,
+  type LockoutLimits,
+  pruneLockouts,
+} from '../../storage/lockouts.ts';
+import type { Ledger } from '../../storage/sessions.ts';
+import { auditSystem, auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+
+/** Who tries, and where it is counted and audited. */
+export interface Attempt {
+  connection: Connection;
+  ledger: Ledger;
+  /** What the failures are counted under; the same for a name that exists and one that does not. */
+  subject: string;
+  /** The name that was tried. */
+  actor: string;
+  origin: Origin;
+  now: Date;
+}
+
+type AttemptDeps = Pick<Deps, 'newId' | 'now'>;
+
+const limits: LockoutLimits = { failures: 5, windowMilliseconds: 300_000, lockMilliseconds: 300_000 };
+
+/** A name as it is compared and counted: case and spaces around it do not make another one. */
+export function normalizedName(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** Lets an attempt begin. Throws `429 too_many_requests` while the subject is locked, the right password included. */
+export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise<void> {
+  const { connection, ledger } = attempt;
+  const until = await connection.run((sql) => findLock(sql, ledger, attempt));
+  if (until === undefined) return;
+  await connection.run((sql) =>
+    auditAttempt(sql, deps, attempt, { action: 'login_locked', details: { until } })
+  );
+  failLocked(attempt, until);
+}
+
+/**
+ * Ends an attempt with wrong credentials. Throws `401 bad_credentials`, or `429` when others at the same time have
+ * locked the subject: whatever is tried at once, the answers are those of some order of one after another.
+ */
+export async function failAttempt(deps: AttemptDeps, attempt: Attempt): Promise<never> {
+  const { connection, ledger, subject, now } = attempt;
+  const { counted, lockedUntil } = await connection.transaction(async (sql) => {
+    const outcome = await countFailure(sql, ledger, { subject, now, limits });
+    const details = outcome.lockedUntil === undefined ? {} : { locked_until: outcome.lockedUntil };
+    const action = outcome.counted ? 'login_failed' : 'login_locked';
+    await auditAttempt(sql, deps, attempt, { action, details });
+    await pruneLockouts(sql, ledger, { now, limits });
+    return outcome;
+  });
+  if (!counted && lockedUntil !== undefined) failLocked(attempt, lockedUntil);
+  fail('bad_credentials', 'the name or the password is wrong');
+}
+
+/**
+ * Ends an attempt with right credentials: `work` makes the session in the same transaction. Throws `429` when others at
+ * the same time have locked the subject.
+ */
+export async function completeAttempt(
+  deps: AttemptDeps,
+  attempt: Attempt,
+  work: (sql: Sql) => Promise<void>,
+): Promise<void> {
+  const { connection, ledger } = attempt;
+  const lockedUntil = await connection.transaction(async (sql) => {
+    const until = await clearFailures(sql, ledger, attempt);
+    if (until === undefined) await work(sql);
+    const action = until === undefined ? 'login_success' : 'login_locked';
+    await auditAttempt(sql, deps, attempt, { action, details: until === undefined ? {} : { until } });
+    return until;
+  });
+  if (lockedUntil !== undefined) failLocked(attempt, lockedUntil);
+}
+
+/** Appends to the log of the scope that the attempt belongs to. */
+async function auditAttempt(
+  sql: Sql,
+  deps: AttemptDeps,
+  { ledger, actor, origin }: Attempt,
+  { action, details }: { action: string; details: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  const event = { actor, action, target: actor, details, origin };
+  await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+}
+
+function failLocked({ now }: Attempt, until: Date): never {
+  const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1_000));
+  fail('too_many_requests', `too many failed logins; wait ${seconds} s`, [['Retry-After', String(seconds)]]);
+}

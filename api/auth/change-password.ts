@@ -1,0 +1,55 @@
+// A master admin changes its own password; every other session of it ends.
+import { clearFailures } from '../../storage/lockouts.ts';
+import { isUuid } from '../../storage/ids.ts';
+import { findMaster, replaceMasterPassword } from '../../storage/master-admins.ts';
+import { insertRevocations } from '../../storage/revocations.ts';
+import { revokeSessionsOf } from '../../storage/sessions.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import type { Principal } from '../scope.ts';
+import { beginAttempt, failAttempt } from './attempt.ts';
+import { masterAttempt } from './login-master.ts';
+import { checkNewPassword } from './password-policy.ts';
+
+type ChangeDeps = Pick<
+  Deps,
+  'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'
+>;
+
+/**
+ * Throws `401 bad_credentials` for a wrong current password, which counts like a failed login, and
+ * `429 too_many_requests` while the admin is locked.
+ */
+export async function changeMasterPassword(
+  deps: ChangeDeps,
+  { id, jti }: Principal,
+  { current, next, origin, now }: { current: string; next: string; origin: Origin; now: Date },
+): Promise<void> {
+  const { databases: { control }, passwords, revocations } = deps;
+  await checkNewPassword(deps.policies, {}, { field: 'new_password', password: next });
+  const known = await control.run((sql) => findMaster(sql, id)) ?? fail('unauthorized', 'this admin is gone');
+  const attempt = masterAttempt(deps, known.username, { origin, now });
+  await beginAttempt(deps, attempt);
+  const { matches } = await passwords.verify(current, known.password_hash);
+  if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
+  const hashes = { from: known.password_hash, to: await passwords.hash(next) };
+  const rows = await control.transaction(async (sql) => {
+    if (!await replaceMasterPassword(sql, id, { ...hashes, now })) {
+      fail('bad_credentials', 'the password was just changed');
+    }
+    const revoked = [revocations.row('subject', id, { spared: jti })];
+    await revokeSessionsOf(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
+    await insertRevocations(sql, revoked);
+    await clearFailures(sql, 'control', attempt);
+    await auditSystem(sql, deps, {
+      actor: known.username,
+      action: 'password_change',
+      target: known.username,
+      origin,
+    });
+    return revoked;
+  });
+  revocations.apply(rows);
+}

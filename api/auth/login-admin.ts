@@ -1,0 +1,68 @@
+// Login of a workspace or app admin.
+import { type AdminRow, findAdminByEmail, rehashAdmin } from '../../storage/admins.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { insertSession, pruneSessions } from '../../storage/sessions.ts';
+import { type Admin, showAdmin } from '../admins/shape.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedName } from './attempt.ts';
+import type { Grant } from './claims.ts';
+import type { TokenPair } from './cookies.ts';
+import { draftSession, homeOf, tokensOf } from './sessions.ts';
+
+type LoginDeps = Pick<
+  Deps,
+  'databases' | 'definitions' | 'passwords' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'
+>;
+
+/** What an admin sends. */
+export interface AdminLogin {
+  email: string;
+  password: string;
+  /** The tokens are to be good for this app only. */
+  app?: string | undefined;
+}
+
+/** Answers tokens. Throws `401 bad_credentials`, `403 forbidden` for an app out of reach, `429 too_many_requests`. */
+export async function loginAdmin(
+  deps: LoginDeps,
+  workspace: WorkspaceDefinition,
+  { email, password, app, origin, now }: AdminLogin & { origin: Origin; now: Date },
+): Promise<{ pair: TokenPair; admin: Admin }> {
+  const actor = normalizedName(email);
+  const subject = `ws:${workspace.id}:${actor}`;
+  const attempt: Attempt = { ...homeOf(deps, workspace), subject, actor, origin, now };
+  await beginAttempt(deps, attempt);
+  const id = deps.newId();
+  const { control } = deps.databases;
+  const known = await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
+  const verdict = await deps.passwords.verify(password, known?.password_hash);
+  if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
+  const grant = await grantOf(deps, known, app) ??
+    fail('forbidden', `this admin does not reach app "${app}"`);
+  const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
+  await completeAttempt(deps, attempt, async (sql) => {
+    await insertSession(sql, 'workspace', draft.row);
+    await pruneSessions(sql, 'workspace', now);
+  });
+  if (verdict.outdated) {
+    const hashes = { from: known.password_hash, to: await deps.passwords.hash(password) };
+    await control.run((sql) => rehashAdmin(sql, known.id, hashes));
+  }
+  return { pair: await tokensOf(deps, draft), admin: showAdmin(known) };
+}
+
+/** What an admin's token lets it do; undefined when it asks for an app that it does not reach. */
+export async function grantOf(
+  { definitions }: Pick<Deps, 'definitions'>,
+  { id, workspace, role, app_ids }: AdminRow,
+  app: string | undefined,
+): Promise<Grant | undefined> {
+  if (app === undefined) {
+    return role === 'app_admin' ? { role, id, workspace, apps: app_ids } : { role, id, workspace };
+  }
+  if (role === 'app_admin' && !app_ids.includes(app)) return undefined;
+  if (await definitions.app(workspace, app) === undefined) return undefined;
+  return { role: 'app_admin', id, workspace, apps: [app], narrowed: true };
+}

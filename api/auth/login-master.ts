@@ -1,0 +1,52 @@
+// Login of a master admin.
+import { findMaster, findMasterByUsername, rehashMaster } from '../../storage/master-admins.ts';
+import { insertSession, pruneSessions } from '../../storage/sessions.ts';
+import { type Admin, showMaster } from '../admins/shape.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedName } from './attempt.ts';
+import type { TokenPair } from './cookies.ts';
+import { draftSession, tokensOf } from './sessions.ts';
+
+type LoginDeps = Pick<Deps, 'databases' | 'passwords' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'>;
+
+/** An attempt of a master admin, also at changing the password. */
+export function masterAttempt(
+  { databases }: Pick<Deps, 'databases'>,
+  username: string,
+  { origin, now }: { origin: Origin; now: Date },
+): Attempt {
+  const actor = normalizedName(username);
+  return { connection: databases.control, ledger: 'control', subject: `master:${actor}`, actor, origin, now };
+}
+
+/** Answers tokens. Throws `401 bad_credentials`, `429 too_many_requests`. */
+export async function loginMaster(
+  deps: LoginDeps,
+  { username, password }: { username: string; password: string },
+  by: { origin: Origin; now: Date },
+): Promise<{ pair: TokenPair; admin: Admin }> {
+  const attempt = masterAttempt(deps, username, by);
+  await beginAttempt(deps, attempt);
+  const id = deps.newId();
+  const { control } = deps.databases;
+  const known = await control.run((sql) => findMasterByUsername(sql, attempt.actor));
+  const verdict = await deps.passwords.verify(password, known?.password_hash);
+  if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
+  const grant = { role: 'master_admin', id: known.id } as const;
+  const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
+  await completeAttempt(deps, attempt, async (sql) => {
+    const current = await findMaster(sql, known.id);
+    if (current?.password_hash !== known.password_hash) {
+      fail('bad_credentials', 'the password was just changed');
+    }
+    await insertSession(sql, 'control', draft.row);
+    await pruneSessions(sql, 'control', by.now);
+  });
+  if (verdict.outdated && known.password_hash !== null) {
+    const hashes = { from: known.password_hash, to: await deps.passwords.hash(password) };
+    await control.run((sql) => rehashMaster(sql, known.id, hashes));
+  }
+  return { pair: await tokensOf(deps, draft), admin: showMaster(known) };
+}

@@ -1,0 +1,152 @@
+// Exchanging a refresh token for a new pair: each token works once, and one that is used again ends its login.
+import { type AdminRow, findAdmin } from '../../storage/admins.ts';
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { findMaster, type MasterAdminRow } from '../../storage/master-admins.ts';
+import type { Connection, Sql } from '../../storage/pool.ts';
+import {
+  findSession,
+  type FoundSession,
+  insertSession,
+  type Ledger,
+  lockFamily,
+  revokeReusedFamily,
+  rotateSession,
+  type SessionKind,
+} from '../../storage/sessions.ts';
+import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
+import { auditSystem, auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import type { Grant } from './claims.ts';
+import type { TokenPair } from './cookies.ts';
+import { grantOf } from './login-admin.ts';
+import { readRefreshToken } from './refresh-tokens.ts';
+import { draftSession, homeOf, type SessionDraft, tokensOf } from './sessions.ts';
+
+type RefreshDeps = Pick<
+  Deps,
+  'databases' | 'definitions' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'
+>;
+
+/** What a refresh endpoint accepts: any token, or those of one kind in one workspace. */
+export type Accepts = 'any' | { workspace: string; kind: SessionKind };
+
+/** A token that was found, and the place that its session is kept in. */
+interface Presented {
+  session: FoundSession;
+  workspace: WorkspaceDefinition | undefined;
+  connection: Connection;
+  ledger: Ledger;
+}
+
+/** Whose session it is, as of now. */
+interface Holder {
+  grant: Grant;
+  admin: Admin;
+  /** The name in the audit log. */
+  actor: string;
+}
+
+/** Answers a new pair and uses the old token up. Throws `401 unauthorized`. */
+export async function refresh(
+  deps: RefreshDeps,
+  { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: Origin; now: Date },
+): Promise<{ pair: TokenPair; admin: Admin }> {
+  const id = deps.newId();
+  const presented = await find(deps, token, accepts) ?? refuse();
+  const holder = await holderOf(deps, presented) ?? refuse();
+  const { session, connection } = presented;
+  const { family, kind, app } = session;
+  const { grant, admin } = holder;
+  const draft = await draftSession(deps, { id, family, kind, grant, app: app ?? undefined, origin });
+  const isFirst = await connection.transaction((sql) =>
+    exchange(sql, deps, { presented, holder, draft, origin, now })
+  );
+  if (!isFirst) refuse();
+  return { pair: await tokensOf(deps, draft), admin };
+}
+
+async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise<Presented | undefined> {
+  const located = readRefreshToken(deps.secrets, token);
+  if (located === undefined) return undefined;
+  if (accepts !== 'any' && accepts.workspace !== located.workspace) return undefined;
+  const workspace = located.workspace === undefined
+    ? undefined
+    : await deps.definitions.workspace(located.workspace);
+  if (workspace?.id !== located.workspace) return undefined;
+  const home = homeOf(deps, workspace);
+  const session = await home.connection.run((sql) =>
+    findSession(sql, home.ledger, { tokenHash: located.hash })
+  );
+  if (session === undefined || accepts !== 'any' && accepts.kind !== session.kind) return undefined;
+  return { session, workspace, ...home };
+}
+
+/** Rights are read anew; undefined when the principal is gone or has lost the app that the session is for. */
+async function holderOf(
+  deps: RefreshDeps,
+  { session, workspace }: Presented,
+): Promise<Holder | undefined> {
+  const { kind, principal_id } = session;
+  const { control } = deps.databases;
+  if (kind === 'master') {
+    const row = await control.run((sql) => findMaster(sql, principal_id));
+    return row === undefined ? undefined : masterHolder(row);
+  }
+  if (kind === 'user' || workspace === undefined) return undefined;
+  const row = await control.run((sql) => findAdmin(sql, workspace.id, principal_id));
+  return row === undefined ? undefined : await adminHolder(deps, row, session);
+}
+
+function masterHolder(row: MasterAdminRow): Holder {
+  return { grant: { role: 'master_admin', id: row.id }, admin: showMaster(row), actor: row.username };
+}
+
+async function adminHolder(
+  deps: RefreshDeps,
+  row: AdminRow,
+  { app, created_at }: FoundSession,
+): Promise<Holder | undefined> {
+  // The session is in another database than the password, so the password's change could not end it there.
+  if (created_at <= row.credentials_changed_at) return undefined;
+  const grant = await grantOf(deps, row, app ?? undefined);
+  return grant === undefined ? undefined : { grant, admin: showAdmin(row), actor: row.email };
+}
+
+/** Rotates; false when the token had been used or revoked before, which ends the whole login. */
+async function exchange(
+  sql: Sql,
+  deps: RefreshDeps,
+  { presented, holder, draft, origin, now }: {
+    presented: Presented;
+    holder: Holder;
+    draft: SessionDraft;
+    origin: Origin;
+    now: Date;
+  },
+): Promise<boolean> {
+  const { ledger, session: { id, family, kind, principal_id } } = presented;
+  await lockFamily(sql, family);
+  // Waits for a password change under way, which then has revoked this session.
+  if (kind === 'master') await findMaster(sql, principal_id);
+  if (await rotateSession(sql, ledger, { id, now })) {
+    await insertSession(sql, ledger, draft.row);
+    return true;
+  }
+  if (await revokeReusedFamily(sql, ledger, { id, family, now })) {
+    const event = {
+      actor: holder.actor,
+      action: 'token_reuse',
+      target: holder.actor,
+      details: { family },
+      origin,
+    };
+    await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+  }
+  return false;
+}
+
+function refuse(): never {
+  fail('unauthorized', 'the refresh token is not valid, expired or has been used');
+}

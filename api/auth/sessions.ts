@@ -1,0 +1,85 @@
+// Sessions: a refresh token in a ledger, and the access token that goes with it.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { millisecondOf } from '../../storage/ids.ts';
+import type { Connection } from '../../storage/pool.ts';
+import type { Ledger, SessionKind, SessionRow } from '../../storage/sessions.ts';
+import type { Deps } from '../deps.ts';
+import type { Origin } from '../route.ts';
+import type { Grant } from './claims.ts';
+import type { TokenPair } from './cookies.ts';
+import { makeRefreshToken } from './refresh-tokens.ts';
+
+/** A session that is about to begin. */
+export interface SessionStart {
+  /**
+   * A v7 UUID that was made before the principal's row was read: whatever changes the row afterwards revokes up to a
+   * later instant, and so catches this session.
+   */
+  id: string;
+  /** The id of the login's first session; left out for a new login. */
+  family?: string;
+  kind: SessionKind;
+  grant: Grant;
+  /** The only app that the tokens are good for. */
+  app: string | undefined;
+  origin: Origin;
+}
+
+/** A row to be stored, and what becomes its tokens once it is. */
+export interface SessionDraft {
+  row: SessionRow;
+  refreshToken: string;
+  accessTtl: number;
+  refreshTtl: number;
+  grant: Grant;
+}
+
+/** Where sessions of a workspace, or of the server itself (undefined), are kept. */
+export function homeOf(
+  { databases }: Pick<Deps, 'databases'>,
+  workspace: WorkspaceDefinition | undefined,
+): { connection: Connection; ledger: Ledger } {
+  return workspace === undefined
+    ? { connection: databases.control, ledger: 'control' }
+    : { connection: databases.workspace(workspace.database), ledger: 'workspace' };
+}
+
+/** Prepares a session; it begins when its row is stored. */
+export async function draftSession(
+  { secrets, policies }: Pick<Deps, 'secrets' | 'policies'>,
+  { id, family = id, kind, grant, app, origin }: SessionStart,
+): Promise<SessionDraft> {
+  const place = { workspace: grant.workspace, app };
+  const access = await policies.range('tokens.access_ttl_sec', place);
+  const refresh = await policies.range('tokens.refresh_ttl_sec', place);
+  const token = makeRefreshToken(secrets, grant.workspace);
+  const begins = millisecondOf(id);
+  return {
+    row: {
+      id,
+      family,
+      kind,
+      principal_id: grant.id,
+      app: app ?? null,
+      token_hash: token.hash,
+      created_at: new Date(begins),
+      expires_at: new Date(begins + refresh.value * 1_000),
+      user_agent: origin.userAgent.slice(0, 500),
+      ip: origin.ip,
+    },
+    refreshToken: token.text,
+    accessTtl: access.value,
+    refreshTtl: refresh.value,
+    grant,
+  };
+}
+
+/** The tokens of a session whose row is stored. */
+export async function tokensOf(
+  { tokens }: Pick<Deps, 'tokens'>,
+  { row, grant, refreshToken, accessTtl, refreshTtl }: SessionDraft,
+): Promise<TokenPair> {
+  const issuedAt = row.created_at.getTime();
+  const accessToken = await tokens.issue(grant, { jti: row.id, issuedAt, ttlSeconds: accessTtl });
+  return { access_token: accessToken, refresh_token: refreshToken, accessTtl, refreshTtl };
+}

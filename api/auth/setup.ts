@@ -1,0 +1,38 @@
+// The first-run setup: the master admin gets its password, once.
+import { publish } from '../../storage/changes.ts';
+import { findMasterByUsername, setMasterPassword } from '../../storage/master-admins.ts';
+import { claimSetup } from '../../storage/server.ts';
+import { auditSystem } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import { checkNewPassword } from './password-policy.ts';
+
+const username = 'admin';
+
+/** Completes the setup. Throws `409 conflict` when it is complete already. */
+export async function completeSetup(
+  deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'setup' | 'newId' | 'now'>,
+  password: string,
+  { origin, now }: { origin: Origin; now: Date },
+): Promise<void> {
+  if (deps.setup.initialized) failComplete();
+  await checkNewPassword(deps.policies, {}, { field: 'password', password });
+  const isFirst = await deps.databases.control.transaction(async (sql) => {
+    // The others wait here for the end of this transaction instead of each hashing a password for nothing.
+    if (!await claimSetup(sql)) return false;
+    const master = await findMasterByUsername(sql, username);
+    if (master === undefined) throw new Error('there is no master admin');
+    const passwordHash = await deps.passwords.hash(password);
+    await setMasterPassword(sql, master.id, { passwordHash, now });
+    await auditSystem(sql, deps, { actor: username, action: 'setup', target: 'server', origin });
+    await publish(sql, { kind: 'setup' });
+    return true;
+  });
+  deps.setup.initialized = true;
+  if (!isFirst) failComplete();
+}
+
+function failComplete(): never {
+  fail('conflict', 'the master password is already set');
+}

@@ -1,0 +1,90 @@
+// Workspace and app admins, managed by the master.
+import { createAdmin } from '../admins/create.ts';
+import { adminApps, adminEmail, adminName, passwordText } from '../admins/input.ts';
+import { listAdmins } from '../admins/list.ts';
+import { removeAdmin } from '../admins/remove.ts';
+import { adminSchema } from '../admins/shape.ts';
+import { changeAdmin } from '../admins/update.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { described, object, optional, pageOf, text, yes } from '../schema.ts';
+
+const apps = described(
+  optional(adminApps),
+  'Empty: an admin of the whole workspace; else an admin of these apps.',
+);
+const uuid = text({
+  pattern: /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/,
+  hint: 'must be a UUID',
+  format: 'uuid',
+});
+
+/** A new admin. */
+export const adminsCreate = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/admins',
+  summary: 'Creates a workspace admin or an app admin.',
+  scope: 'master',
+  body: object({
+    id: optional(uuid),
+    email: adminEmail,
+    password: passwordText,
+    name: optional(adminName),
+    app_ids: apps,
+  }),
+  status: 201,
+  response: adminSchema,
+  errors: ['conflict'],
+  handle: ({ deps, target, body, principal, origin, now }) =>
+    createAdmin(deps, target.workspace, { ...body, principal, origin, now }),
+});
+
+/** All admins of a workspace. */
+export const adminsList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/admins',
+  summary: 'The workspace admins and app admins of a workspace.',
+  scope: 'master',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(adminSchema),
+  handle: ({ deps, target, query }) => listAdmins(deps, target.workspace, pageRequestOf(query)),
+});
+
+/** Changes to an admin. */
+export const adminsUpdate = route({
+  method: 'PATCH',
+  path: '/api/workspaces/:workspace/admins/:id',
+  summary: 'Changes an admin; holds for tokens that are already out at their next request.',
+  scope: 'master',
+  body: object({
+    email: optional(adminEmail),
+    password: optional(passwordText),
+    name: optional(adminName),
+    app_ids: apps,
+  }),
+  status: 200,
+  response: adminSchema,
+  errors: ['conflict'],
+  handle: ({ deps, params, target, body, principal, origin, now }) =>
+    changeAdmin(deps, { workspace: target.workspace, id: params.id }, {
+      patch: body,
+      principal,
+      origin,
+      now,
+    }),
+});
+
+/** The end of an admin. */
+export const adminsRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/admins/:id',
+  summary: 'Removes an admin; its tokens are refused at once.',
+  scope: 'master',
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: async ({ deps, params, target, principal, origin, now }) => {
+    await removeAdmin(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
+    return { ok: true };
+  },
+});

@@ -1,0 +1,151 @@
+// Sessions of master, workspace and app admins.
+import { adminSchema } from '../admins/shape.ts';
+import { passwordText } from '../admins/input.ts';
+import { changeMasterPassword } from '../auth/change-password.ts';
+import { clearSessionCookies, setSessionCookies, type TokenPair } from '../auth/cookies.ts';
+import { loginAdmin } from '../auth/login-admin.ts';
+import { loginMaster } from '../auth/login-master.ts';
+import { logOut } from '../auth/logout.ts';
+import { describeMe } from '../auth/me.ts';
+import { refresh } from '../auth/refresh.ts';
+import type { Admin } from '../admins/shape.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import { type Reply, route } from '../route.ts';
+import { described, object, optional, text, yes } from '../schema.ts';
+
+/** As long as a name or an address may be; a longer one is nobody's. */
+const loginName = text({ max: 320 });
+const refreshToken = text({ max: 1_000 });
+const session = object({ access_token: text(), refresh_token: text(), admin: adminSchema });
+
+/** Sets both cookies, and answers the same tokens. */
+function signIn(
+  { deps, reply }: { deps: Pick<Deps, 'config'>; reply: Reply },
+  { pair, admin }: { pair: TokenPair; admin: Admin },
+) {
+  setSessionCookies(reply, deps.config, pair);
+  return { access_token: pair.access_token, refresh_token: pair.refresh_token, admin };
+}
+
+/** Login of a master admin. */
+export const masterLogin = route({
+  method: 'POST',
+  path: '/_/auth/admin/login',
+  summary: 'Logs a master admin in.',
+  scope: 'open',
+  body: object({ username: loginName, password: passwordText }),
+  status: 200,
+  response: session,
+  errors: ['bad_credentials', 'too_many_requests', 'unavailable'],
+  handle: async (call) => signIn(call, await loginMaster(call.deps, call.body, call)),
+});
+
+/** A new password for the master admin who asks. */
+export const masterPassword = route({
+  method: 'POST',
+  path: '/_/auth/admin/password',
+  summary: 'Changes the password of the master admin who asks, and ends all its other sessions.',
+  scope: 'master',
+  body: object({ current_password: passwordText, new_password: passwordText }),
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['bad_credentials', 'too_many_requests'],
+  handle: async ({ deps, principal, body, origin, now }) => {
+    const { current_password: current, new_password: next } = body;
+    await changeMasterPassword(deps, principal, { current, next, origin, now });
+    return { ok: true };
+  },
+});
+
+/** New tokens for any kind of principal. */
+export const refreshAny = route({
+  method: 'POST',
+  path: '/_/auth/refresh',
+  summary: 'Exchanges a refresh token, from the body or else from the cookie, for a new pair.',
+  scope: 'open',
+  refusesForeignOrigin: true,
+  body: object({ refresh_token: optional(refreshToken) }),
+  bodyMayBeEmpty: true,
+  status: 200,
+  response: session,
+  errors: ['unauthorized', 'unavailable'],
+  handle: async (call) => {
+    const { deps, body, cookie, origin, now } = call;
+    const token = body.refresh_token ?? cookie('rt') ?? fail('unauthorized', 'there is no refresh token');
+    return signIn(call, await refresh(deps, { token, accepts: 'any', origin, now }));
+  },
+});
+
+/** The end of a session. */
+export const logout = route({
+  method: 'POST',
+  path: '/_/auth/logout',
+  summary: 'Ends the session that the tokens of the request belong to, and clears both cookies.',
+  scope: 'open',
+  refusesForeignOrigin: true,
+  body: object({
+    refresh_token: described(optional(refreshToken), 'Default: the cookie.'),
+  }),
+  bodyMayBeEmpty: true,
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: async ({ deps, body, cookie, bearer, reply, origin, now }) => {
+    const tokens = {
+      refreshToken: body.refresh_token ?? cookie('rt'),
+      accessToken: bearer() ?? cookie('at'),
+    };
+    await logOut(deps, tokens, { origin, now });
+    clearSessionCookies(reply, deps.config);
+    return { ok: true };
+  },
+});
+
+/** Login of a workspace or app admin. */
+export const adminLogin = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/admin/login',
+  summary: 'Logs a workspace or app admin in.',
+  scope: 'open',
+  body: object({
+    email: loginName,
+    password: passwordText,
+    app: described(optional(text({ max: 40 })), 'The tokens are good for this app only.'),
+  }),
+  status: 200,
+  response: session,
+  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  handle: async (call) => {
+    const { deps, target, body, origin, now } = call;
+    return signIn(call, await loginAdmin(deps, target.workspace, { ...body, origin, now }));
+  },
+});
+
+/** New tokens for a workspace or app admin. */
+export const adminRefresh = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/refresh',
+  summary: 'Exchanges the refresh token of a workspace or app admin for a new pair.',
+  scope: 'open',
+  refusesForeignOrigin: true,
+  body: object({ refresh_token: refreshToken }),
+  status: 200,
+  response: session,
+  errors: ['unauthorized'],
+  handle: async (call) => {
+    const { deps, params: { workspace }, body, origin, now } = call;
+    const accepts = { workspace, kind: 'admin' } as const;
+    return signIn(call, await refresh(deps, { token: body.refresh_token, accepts, origin, now }));
+  },
+});
+
+/** Who is asking. */
+export const me = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/auth/me',
+  summary: 'The admin whose token this is.',
+  scope: 'member',
+  status: 200,
+  response: adminSchema,
+  handle: ({ deps, principal }) => describeMe(deps, principal),
+});

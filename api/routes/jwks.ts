@@ -1,0 +1,33 @@
+// The public keys that access tokens can be verified with (RFC 7517), at two paths.
+import { type Call, route } from '../route.ts';
+import { list, object, oneOf, text } from '../schema.ts';
+
+const keySet = object({
+  keys: list(object({
+    kty: oneOf(['RSA']),
+    n: text(),
+    e: text(),
+    alg: oneOf(['RS256']),
+    use: oneOf(['sig']),
+    kid: text(),
+  })),
+});
+
+const declaration = {
+  method: 'GET',
+  summary: 'The JSON Web Key Set of the access tokens.',
+  scope: 'open',
+  status: 200,
+  response: keySet,
+  contentType: 'application/jwk-set+json',
+  handle: ({ deps, reply }: Pick<Call<string, 'open', undefined, undefined>, 'deps' | 'reply'>) => {
+    reply.headers.push(['Cache-Control', 'public, max-age=3600']);
+    return deps.signingKeys.jwks;
+  },
+} as const;
+
+/** Where RFC 8615 puts such things. */
+export const jwksWellKnown = route({ ...declaration, path: '/.well-known/jwks.json' });
+
+/** Among the other auth routes. */
+export const jwks = route({ ...declaration, path: '/_/auth/jwks.json' });

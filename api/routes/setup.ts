@@ -1,0 +1,22 @@
+// The first-run setup.
+import { passwordText } from '../admins/input.ts';
+import { completeSetup } from '../auth/setup.ts';
+import { route } from '../route.ts';
+import { object, yes } from '../schema.ts';
+
+/** Sets the master password, once. */
+export const setup = route({
+  method: 'POST',
+  path: '/_/setup',
+  summary: 'Sets the password of the master admin `admin`; works once.',
+  scope: 'open',
+  beforeSetup: true,
+  body: object({ password: passwordText }),
+  status: 201,
+  response: object({ initialized: yes() }),
+  errors: ['conflict'],
+  handle: async ({ deps, body, origin, now }) => {
+    await completeSetup(deps, body.password, { origin, now });
+    return { initialized: true };
+  },
+});
