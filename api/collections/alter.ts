@@ -1,4 +1,5 @@
 // Changing a collection: fields are added, dropped and set anew; what a change cannot do is refused as a whole.
+import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/collections.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
@@ -105,13 +106,15 @@ function explained(error: unknown, id: string, fields: readonly Field[]): unknow
 }
 
 function differences(before: readonly Field[], after: readonly Field[]): Record<string, string[]> {
-  const old = new Map(before.map((field) => [field.name, JSON.stringify(field)]));
+  const old = new Map(before.map((field) => [field.name, field]));
   const kept = new Set(after.map(({ name }) => name));
+  const changed = after.filter((field) => {
+    const other = old.get(field.name);
+    return other !== undefined && !isDeepStrictEqual(other, field);
+  });
   return {
     added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
     dropped: before.filter(({ name }) => !kept.has(name)).map(({ name }) => name),
-    changed: after
-      .filter((field) => old.has(field.name) && old.get(field.name) !== JSON.stringify(field))
-      .map(({ name }) => name),
+    changed: changed.map(({ name }) => name),
   };
 }

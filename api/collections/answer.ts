@@ -21,5 +21,7 @@ export interface CollectionAnswer {
 export function answerOf(
   { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version'>,
 ): CollectionAnswer {
-  return { schema: { id, kind, fields: [...fields] }, created_at, updated_at };
+  // jsonb keeps the members of an object in an order of its own.
+  const ordered = fields.map(({ name, kind, ...settings }) => ({ name, kind, ...settings }));
+  return { schema: { id, kind, fields: ordered }, created_at, updated_at };
 }
