@@ -8,28 +8,23 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { revocationEnd } from '../workspaces/revocation-end.ts';
 
-type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
+type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'>;
 
 /**
  * Drops an app. Rights go in the control database first: should the process die in between, the app is still there and
  * may be deleted again, while no token or admin of it can meet a later app of the same id. Throws `404 app_not_found`.
  */
 export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): Promise<void> {
-  const { databases, definitions } = deps;
+  const { databases, definitions, revocations } = deps;
   const { id, schema, workspace } = app;
-  const actor = await databases.control.transaction(async (sql) => {
+  const { actor, revoked } = await databases.control.transaction(async (sql) => {
     await stripApp(sql, workspace.id, id);
-    await insertRevocations(sql, [{
-      kind: 'app',
-      key: `${workspace.id}/${id}`,
-      not_before: by.now,
-      scope: null,
-      expires_at: revocationEnd(by.now),
-    }]);
-    return await actorIn(sql, by.principal);
+    const rows = [revocations.row('app', `${workspace.id}/${id}`)];
+    await insertRevocations(sql, rows);
+    return { actor: await actorIn(sql, by.principal), revoked: rows };
   });
+  revocations.apply(revoked);
   await databases.provisioner(workspace.database).transaction(async (sql) => {
     if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
     await dropAppSchema(sql, schema);

@@ -19,12 +19,13 @@ const loginName = text({ max: 320 });
 const refreshToken = text({ max: 1_000 });
 const session = object({ access_token: text(), refresh_token: text(), admin: adminSchema });
 
-/** Sets both cookies, and answers the same tokens. */
+/** Sets both cookies, and answers the same tokens; no cache may keep them (RFC 6749 section 5.1). */
 function signIn(
   { deps, reply }: { deps: Pick<Deps, 'config'>; reply: Reply },
   { pair, admin }: { pair: TokenPair; admin: Admin },
 ) {
   setSessionCookies(reply, deps.config, pair);
+  reply.headers.push(['Cache-Control', 'no-store']);
   return { access_token: pair.access_token, refresh_token: pair.refresh_token, admin };
 }
 

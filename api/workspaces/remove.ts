@@ -7,24 +7,22 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { revocationEnd } from './revocation-end.ts';
 
-type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'upkeep' | 'newId' | 'now'>;
+type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'revocations' | 'upkeep' | 'newId' | 'now'>;
 
 /**
  * Ends a workspace with everything in it, and every token of it, so that the id may be used again at once.
  * Throws `404 workspace_not_found`, with no side effect.
  */
 export async function removeWorkspace(deps: RemoveDeps, id: string, by: By): Promise<void> {
-  const { databases, definitions, upkeep } = deps;
-  const database = await databases.control.transaction(async (sql) => {
+  const { databases, definitions, revocations, upkeep } = deps;
+  const { database, revoked } = await databases.control.transaction(async (sql) => {
     const actor = await actorIn(sql, by.principal);
     const workspace = await removeRow(sql, id) ??
       fail('workspace_not_found', `workspace "${id}" does not exist`);
     await markDropping(sql, workspace.database);
-    await insertRevocations(sql, [
-      { kind: 'workspace', key: id, not_before: by.now, scope: null, expires_at: revocationEnd(by.now) },
-    ]);
+    const revoked = [revocations.row('workspace', id)];
+    await insertRevocations(sql, revoked);
     await auditSystem(sql, deps, {
       actor,
       action: 'workspace_delete',
@@ -34,8 +32,9 @@ export async function removeWorkspace(deps: RemoveDeps, id: string, by: By): Pro
       origin: by.origin,
     });
     await publish(sql, { kind: 'workspace', workspace: id });
-    return workspace.database;
+    return { database: workspace.database, revoked };
   });
+  revocations.apply(revoked);
   definitions.forget({ kind: 'workspace', workspace: id });
   void databases.forget(database);
   upkeep.poke();
