@@ -1,6 +1,7 @@
 // The API processes: started with everything they must know, kept alive, stopped without cutting off a request.
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent, type Command, type Running } from './child.ts';
+import { compileCacheEnvironment } from './compile-cache.ts';
 import type { Config, DatabaseAccess, FromApi, ToApi } from './protocol.ts';
 import { coreRestarts } from './restarts.ts';
 import { StartRefused } from './start-refused.ts';
@@ -105,7 +106,7 @@ class Worker {
     return {
       file: process.execPath,
       args: [this.#options.program ?? apiProgram],
-      env: { PATH: this.#options.path },
+      env: { PATH: this.#options.path, ...compileCacheEnvironment() },
       ipc: { onMessage: (message) => this.#receive(message) },
       orphanSignal: 'KILL',
     };

@@ -1,82 +1,8 @@
 #!/usr/bin/env node
-// The command line.
-import { existsSync, readFileSync } from 'node:fs';
-import { type ArgsDef, defineCommand, runMain } from 'citty';
-import { describeConfig, describeConfigAsJson } from './commands/config.ts';
-import { serve } from './commands/serve.ts';
-import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from './config.ts';
-import { readFlags } from './flags.ts';
-import { StartRefused } from './start-refused.ts';
+// The program `bulkhead`.
+import { startWithCompileCache } from './compile-cache.ts';
 
-const commonFlags = {
-  'data-dir': { type: 'string', description: 'Directory of everything the server keeps (data_dir)' },
-  'http-host': { type: 'string', description: 'Address to listen on (http.host)' },
-  'http-port': { type: 'string', description: 'Port to listen on (http.port)' },
-  set: { type: 'string', description: 'Any setting, as key=value; every setting also has a flag of its own' },
-} satisfies ArgsDef;
-
-const main = defineCommand({
-  meta: { name: 'bulkhead', version: readVersion(), description: 'A multi-tenant backend server.' },
-  subCommands: {
-    serve: defineCommand({
-      meta: { name: 'serve', description: 'Run the server.' },
-      args: commonFlags,
-      run: ({ rawArgs }) => orOneLine(async () => serve((await resolve(rawArgs)).config, stopSignals())),
-    }),
-    config: defineCommand({
-      meta: {
-        name: 'config',
-        description: 'Print the effective configuration and where each value came from.',
-      },
-      args: { ...commonFlags, json: { type: 'boolean', description: 'Print JSON' } },
-      run: ({ rawArgs }) =>
-        orOneLine(async () => {
-          const resolved = await resolve(rawArgs);
-          const describe = readFlags(rawArgs).json ? describeConfigAsJson : describeConfig;
-          process.stdout.write(describe(resolved));
-        }),
-    }),
-  },
-});
-
-await runMain(main);
-
-async function resolve(rawArgs: readonly string[]): Promise<ResolvedConfig> {
-  const cwd = process.cwd();
-  const { flags } = readFlags(rawArgs);
-  const terminal = process.stdout.isTTY === true;
-  return resolveConfig({ file: await loadConfigFile(cwd), env: environment(), flags, cwd, terminal });
-}
-
-/** An operator's mistake is one line and exit code 1; anything else is a defect of ours and shows its stack. */
-async function orOneLine(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-    process.exit(0);
-  } catch (error) {
-    if (!(error instanceof StartRefused)) throw error;
-    process.stderr.write(`bulkhead: ${error.message}\n`);
-    process.exit(1);
-  }
-}
-
-function stopSignals(): { stop: AbortSignal; hurry: AbortSignal } {
-  const stop = new AbortController();
-  const hurry = new AbortController();
-  const onSignal = () => {
-    if (stop.signal.aborted) hurry.abort();
-    stop.abort();
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  return { stop: stop.signal, hurry: hurry.signal };
-}
-
-/** The package's version; package.json is one folder up, and two from dist/supervisor. */
-function readVersion(): string {
-  const files = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
-  const file = files.find((candidate) => existsSync(candidate));
-  if (file === undefined) return 'unknown';
-  const { version }: { version?: unknown } = JSON.parse(readFileSync(file, 'utf8'));
-  return String(version);
-}
+await startWithCompileCache();
+// Not before: what is loaded now is loaded from the cache.
+const { runCommandLine } = await import('./commands/command-line.ts');
+await runCommandLine();
