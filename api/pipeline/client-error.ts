@@ -31,7 +31,7 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     code: 'payload_too_large',
-    message: 'the request headers exceed 16 KiB',
+    message: 'the request headers exceed 16 KiB or 100 lines',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'unavailable', message: 'the request came too slowly' },
 };
