@@ -106,14 +106,15 @@ export class RecordPlan {
 
   /** A page of records: `$1` how many, `$2` how many to skip. The keys name columns that exist. */
   list(sort: readonly SortKey[]): Statement {
+    // Qualified: a bare name would be the selected text of an instant, which no index is made for.
     const order = [...sort, { column: 'id', descending: false }]
-      .map(({ column, descending }) => quoteIdentifier(column) + (descending ? ' desc' : ''))
+      .map(({ column, descending }) => `r.${quoteIdentifier(column)}${descending ? ' desc' : ''}`)
       .join(', ');
     return remember(
       this.#lists,
       order,
       () =>
-        `${this.#comment}select ${this.#columns} from ${this.#table} ` +
+        `${this.#comment}select ${this.#columns} from ${this.#table} as r ` +
         `order by ${order} limit $1::bigint offset $2::bigint`,
     );
   }
