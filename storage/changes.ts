@@ -1,5 +1,6 @@
 // What processes tell one another over LISTEN/NOTIFY on the control database, so that their caches agree.
-import postgres from 'postgres';
+import { Client } from './client.ts';
+import { translate } from './errors.ts';
 import type { Endpoint, Sql } from './pool.ts';
 
 /** Something that another process may have in memory has changed. */
@@ -32,29 +33,55 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+const reopenMilliseconds = 100;
+
 /** Listens on a connection of its own, which is opened again whenever it is lost. Throws when it cannot be opened. */
 export async function listen(endpoint: Endpoint, handlers: ChangeHandlers): Promise<Listening> {
-  const { host, port, ssl, database, username, password } = endpoint;
-  const sql = postgres({
-    host,
-    port,
-    ssl: ssl === 'disable' ? false : ssl,
-    database,
-    username,
-    password,
-    max: 1,
-    connect_timeout: 5,
-    backoff: () => 0.1,
-    fetch_types: false,
-    onnotice: () => undefined,
-    connection: { application_name: 'bulkhead', search_path: '""' },
-  });
-  await sql.listen(channel, (payload) => {
-    const change = parse(payload);
-    if (change === undefined) handlers.onGap();
-    else handlers.onChange(change);
-  }, handlers.onGap);
-  return { stop: () => sql.end({ timeout: 1 }) };
+  const listener = new Listener(endpoint, handlers);
+  try {
+    await listener.open();
+  } catch (error) {
+    await listener.stop();
+    throw translate(error);
+  }
+  return listener;
+}
+
+class Listener implements Listening {
+  readonly #endpoint: Endpoint;
+  readonly #handlers: ChangeHandlers;
+  #client: Client | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(endpoint: Endpoint, handlers: ChangeHandlers) {
+    this.#endpoint = endpoint;
+    this.#handlers = handlers;
+  }
+
+  async open(): Promise<void> {
+    const { onChange, onGap } = this.#handlers;
+    this.#client = new Client(this.#endpoint, { now: 0, onLost: () => this.#reopen() });
+    await this.#client.sql.listen(channel, (payload) => {
+      const change = parse(payload);
+      if (change === undefined) onGap();
+      else onChange(change);
+    }, onGap);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    await this.#client?.close(1);
+  }
+
+  #reopen(): void {
+    if (this.#stopped) return;
+    this.#retry = setTimeout(() => {
+      // Whatever fails, the connection is lost with it, and this is called again.
+      this.open().catch(() => 'lost');
+    }, reopenMilliseconds);
+  }
 }
 
 /** Undefined for a message that this version does not know: something changed, and it cannot say what. */

@@ -1,16 +1,19 @@
 // Connections to one database as one role: several single-connection clients with our own least-busy pick,
 // because a stock pool slows down without end while more requests are in flight than connections
 // (porsager/postgres issue 747).
-import postgres from 'postgres';
+import type postgres from 'postgres';
+import { Client, type Login } from './client.ts';
 import { StorageError, translate } from './errors.ts';
 import type { Permits } from './permits.ts';
-import { textArrayType } from './text-array.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
 export type Sql = postgres.ISql;
 
 /** A piece of a statement, made by the `sql` tag. It is a thenable: never return one from an async function. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+/** Where and as whom to connect. */
+export type Endpoint = Login;
 
 /** Work on one database as one role. */
 export interface Connection {
@@ -20,27 +23,7 @@ export interface Connection {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-/** Where and as whom to connect. */
-export interface Endpoint {
-  host: string;
-  port: number;
-  ssl: 'disable' | 'prefer' | 'require' | 'verify-full';
-  database: string;
-  username: string;
-  password: string;
-}
-
-interface Client {
-  sql: postgres.Sql;
-  inFlight: number;
-  /** Open transactions: statements put on this client would wait for their end. */
-  transactions: number;
-  idleSince: number;
-  /** Takes no new work, and is closed as soon as it has none. */
-  retired: boolean;
-}
-
-const reconnectSeconds = 0.1;
+const closeSeconds = 5;
 
 /**
  * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
@@ -52,8 +35,12 @@ export class Pool implements Connection {
   readonly #permits: Permits;
   readonly #now: () => number;
   #clients: Client[] = [];
+  /** Clients that take no new work and are closed as soon as they have none. */
+  readonly #retired = new Set<Client>();
   #opening: Promise<void> | undefined;
   #ended = false;
+  #ending: Promise<void> | undefined;
+  #whenEmpty: (() => void) | undefined;
 
   constructor(endpoint: Endpoint, options: { cap: number; permits: Permits; now: () => number }) {
     this.endpoint = endpoint;
@@ -62,7 +49,7 @@ export class Pool implements Connection {
     this.#now = options.now;
   }
 
-  /** Connections held, busy or not. */
+  /** Connections that take work, busy or not. */
   get size(): number {
     return this.#clients.length;
   }
@@ -78,8 +65,7 @@ export class Pool implements Connection {
   }
 
   async run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    const client = this.#leastBusy() ?? await this.#firstClient();
-    client.inFlight++;
+    const client = this.#take() ?? await this.#takeFirst();
     try {
       return await work(client.sql);
     } catch (error) {
@@ -90,11 +76,10 @@ export class Pool implements Connection {
   }
 
   async transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    const client = this.#leastBusy() ?? await this.#firstClient();
-    client.inFlight++;
+    const client = this.#take() ?? await this.#takeFirst();
     client.transactions++;
     try {
-      return await client.sql.begin((sql) => work(sql)) as Result;
+      return await client.transaction(work);
     } catch (error) {
       throw translate(error);
     } finally {
@@ -108,7 +93,9 @@ export class Pool implements Connection {
    * nobody's: whoever needs the connection meets it again, and can answer for it.
    */
   async warm(): Promise<void> {
-    if (this.#clients.length > 0 || this.#ended || !this.#permits.tryTake()) return;
+    if (this.#clients.length > 0 || this.#opening !== undefined || this.#ended || !this.#permits.tryTake()) {
+      return;
+    }
     const client = this.#open();
     client.inFlight++;
     await Promise.allSettled([client.sql`select`]);
@@ -119,67 +106,81 @@ export class Pool implements Connection {
   async closeIdle(milliseconds: number): Promise<void> {
     const before = this.#now() - milliseconds;
     const idle = this.#clients.filter((client) => client.inFlight === 0 && client.idleSince <= before);
-    if (idle.length === 0) return;
-    this.#clients = this.#clients.filter((client) => !idle.includes(client));
-    await Promise.all(idle.map((client) => this.#close(client)));
+    await Promise.all(idle.map((client) => this.#retire(client)));
   }
 
   /** Gives one of several connections up, as soon as what it has in flight is answered. */
   retireOne(): void {
     const [first, ...others] = this.#clients;
     if (first === undefined || others.length === 0) return;
-    this.#retire(others.reduce((least, client) => weight(client) < weight(least) ? client : least, first));
+    void this.#retire(
+      others.reduce((least, client) => weight(client) < weight(least) ? client : least, first),
+    );
   }
 
   /** Refuses new work, lets what is in flight finish (5 s), closes every connection. */
-  async end(): Promise<void> {
+  end(): Promise<void> {
     this.#ended = true;
-    const clients = this.#clients;
-    this.#clients = [];
-    await Promise.all(clients.map((client) => this.#close(client)));
+    return this.#ending ??= this.#closeAll();
   }
 
-  async #close(client: Client): Promise<void> {
-    try {
-      await client.sql.end({ timeout: 5 });
-    } finally {
-      this.#permits.give();
-    }
+  async #closeAll(): Promise<void> {
+    for (const client of [...this.#clients]) void this.#retire(client);
+    if (this.#retired.size === 0) return;
+    const patience = setTimeout(() => {
+      for (const client of this.#retired) void this.#close(client, 0);
+    }, closeSeconds * 1_000);
+    await new Promise<void>((resolve) => this.#whenEmpty = resolve);
+    clearTimeout(patience);
   }
 
   #release(client: Client): void {
     client.inFlight--;
     client.idleSince = this.#now();
     if (client.inFlight > 0) return;
-    if (client.retired) void this.#close(client);
-    else if (this.#permits.wanted) this.#retire(client);
+    if (this.#retired.has(client)) void this.#close(client, closeSeconds);
+    else if (this.#permits.wanted) void this.#retire(client);
   }
 
-  #retire(client: Client): void {
-    const rest = this.#clients.filter((other) => other !== client);
-    if (rest.length === this.#clients.length) return;
-    this.#clients = rest;
-    client.retired = true;
-    if (client.inFlight === 0) void this.#close(client);
+  async #retire(client: Client): Promise<void> {
+    if (!this.#clients.includes(client)) return;
+    this.#clients = this.#clients.filter((other) => other !== client);
+    this.#retired.add(client);
+    if (client.inFlight === 0) await this.#close(client, closeSeconds);
+  }
+
+  async #close(client: Client, seconds: number): Promise<void> {
+    await client.close(seconds);
+    this.#drop(client);
+  }
+
+  /** The connection is gone: its permit is free, once. */
+  #drop(client: Client): void {
+    const known = this.#clients.includes(client);
+    if (known) this.#clients = this.#clients.filter((other) => other !== client);
+    if (known || this.#retired.delete(client)) this.#permits.give();
+    if (this.#retired.size === 0) this.#whenEmpty?.();
   }
 
   /** An idle client, else a new one while cap and permits allow, else the one with the least work ahead of it. */
-  #leastBusy(): Client | undefined {
+  #take(): Client | undefined {
     let best: Client | undefined;
     for (const client of this.#clients) {
-      if (client.inFlight === 0) return client;
       if (best === undefined || weight(client) < weight(best)) best = client;
+      if (best.inFlight === 0) break;
     }
     if (best === undefined) return undefined;
-    if (this.#clients.length < this.#cap && this.#permits.tryTake()) return this.#open();
-    return best;
+    const mayGrow = best.inFlight > 0 && this.#clients.length < this.#cap && this.#permits.tryTake();
+    const taken = mayGrow ? this.#open() : best;
+    taken.inFlight++;
+    return taken;
   }
 
   /** All who come while the first connection waits for its permit wait for the same one. */
-  async #firstClient(): Promise<Client> {
+  async #takeFirst(): Promise<Client> {
     for (;;) {
       if (this.#ended) throw new StorageError('unavailable', 'the database connection is closed');
-      const client = this.#leastBusy();
+      const client = this.#take();
       if (client !== undefined) return client;
       this.#opening ??= this.#openFirst().finally(() => this.#opening = undefined);
       await this.#opening;
@@ -193,39 +194,7 @@ export class Pool implements Connection {
   }
 
   #open(): Client {
-    const { host, port, ssl, database, username, password } = this.endpoint;
-    const client: Client = {
-      sql: postgres({
-        host,
-        port,
-        ssl: ssl === 'disable' ? false : ssl,
-        database,
-        username,
-        password,
-        max: 1,
-        idle_timeout: 0,
-        max_lifetime: null,
-        connect_timeout: 5,
-        // A server that comes back is found at once; the stock back-off grows to 20 s.
-        backoff: () => reconnectSeconds,
-        fetch_types: false,
-        types: { textArray: textArrayType },
-        onnotice: () => undefined,
-        connection: {
-          // Visible to every role of the cluster (pg_stat_activity), so it says nothing.
-          application_name: 'bulkhead',
-          // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
-          search_path: '""',
-          // Instants come back as one text, whatever the server's own settings.
-          TimeZone: 'UTC',
-          DateStyle: 'ISO, YMD',
-        },
-      }),
-      inFlight: 0,
-      transactions: 0,
-      idleSince: this.#now(),
-      retired: false,
-    };
+    const client: Client = new Client(this.endpoint, { now: this.#now(), onLost: () => this.#drop(client) });
     this.#clients.push(client);
     return client;
   }

@@ -12,6 +12,7 @@ export interface UpkeepOptions {
   onFailure: (error: unknown) => void;
 }
 
+const soonMilliseconds = 250;
 const firstRetryMilliseconds = 500;
 const lastRetryMilliseconds = 30_000;
 
@@ -21,6 +22,7 @@ export class Upkeep {
   #round: Promise<void> | undefined;
   #again = false;
   #retry: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #pause = firstRetryMilliseconds;
   #stopped = false;
 
@@ -28,9 +30,18 @@ export class Upkeep {
     this.#options = options;
   }
 
-  /** Says that there may be something to do. */
-  poke(): void {
+  /**
+   * Says that there may be something to do, now or soon: refilling right after a spare was taken would compete with
+   * the very request that took it.
+   */
+  poke(when: 'now' | 'soon' = 'now'): void {
     if (this.#stopped) return;
+    if (when === 'soon') {
+      this.#soon ??= setTimeout(() => this.poke(), soonMilliseconds);
+      return;
+    }
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     if (this.#round !== undefined) {
       this.#again = true;
       return;
@@ -47,12 +58,15 @@ export class Upkeep {
 
   /** Waits until nothing is left to do, or a round has failed. */
   async settled(): Promise<void> {
+    if (this.#soon !== undefined) this.poke();
     while (this.#round !== undefined) await this.#round;
   }
 
   /** Lets the step at hand finish and does nothing more. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     clearTimeout(this.#retry);
     await this.settled();
   }

@@ -34,7 +34,7 @@ export async function createWorkspace(
     const workspace = await databases.control.transaction((sql) => assign(sql, deps, { id, name, by }))
       .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
     if (workspace !== undefined) {
-      upkeep.poke();
+      upkeep.poke('soon');
       // The first app is likely to follow, and its maker needs this connection.
       void databases.provisioner(workspace.database).warm();
       return workspace;

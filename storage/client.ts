@@ -1,0 +1,103 @@
+// One connection to one database as one role, from its opening to its end; it is never opened a second time.
+import postgres from 'postgres';
+import { StorageError } from './errors.ts';
+import { type Address, openSocket, type OwnSocket } from './socket.ts';
+import { textArrayType } from './text-array.ts';
+
+/** Where and as whom to connect. */
+export interface Login extends Address {
+  database: string;
+  username: string;
+  password: string;
+}
+
+const authenticationSeconds = 5;
+
+/** A driver's client with a single connection, opened by its first statement. */
+export class Client {
+  readonly sql: postgres.Sql;
+  /** Runs, transactions included, that have not ended. */
+  inFlight = 0;
+  /** Open transactions: statements put on this client would wait for their end. */
+  transactions = 0;
+  /** In milliseconds. */
+  idleSince: number;
+  readonly #onLost: () => void;
+  /** Ends each open transaction with an error. */
+  readonly #open = new Set<(error: Error) => void>();
+  #socket: OwnSocket | undefined;
+  #state: 'open' | 'closing' | 'lost' = 'open';
+
+  /** `onLost` is called once, when the connection could not be made or ended by itself. */
+  constructor(endpoint: Login, options: { now: number; onLost: () => void }) {
+    this.idleSince = options.now;
+    this.#onLost = options.onLost;
+    this.sql = postgres(this.#settings(endpoint));
+  }
+
+  /**
+   * Runs work in a transaction. A lost connection ends it at once: the driver itself would wait for the answer to a
+   * `rollback` that it cannot send.
+   */
+  transaction<Result>(work: (sql: postgres.ISql) => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const begun = this.sql.begin((sql) => work(sql).then((result) => ({ result })));
+      this.#open.add(reject);
+      begun.then(({ result }) => resolve(result), reject).finally(() => this.#open.delete(reject));
+    });
+  }
+
+  /** Closes the connection, at most `seconds` from now; what is in flight then fails. */
+  async close(seconds: number): Promise<void> {
+    if (this.#state === 'lost') return;
+    this.#state = 'closing';
+    this.#socket?.release();
+    await this.sql.end({ timeout: seconds });
+  }
+
+  #settings({ host, port, ssl, database, username, password }: Login) {
+    return {
+      host,
+      port,
+      database,
+      username,
+      password,
+      socket: () => this.#connect({ host, port, ssl }),
+      max: 1,
+      idle_timeout: 0,
+      max_lifetime: null,
+      connect_timeout: authenticationSeconds,
+      fetch_types: false,
+      types: { textArray: textArrayType },
+      onnotice: () => undefined,
+      connection: {
+        // Visible to every role of the cluster (pg_stat_activity), so it says nothing.
+        application_name: 'bulkhead',
+        // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
+        search_path: '""',
+      },
+    };
+  }
+
+  async #connect(address: Address) {
+    try {
+      this.#socket = await openSocket(address, () => this.#lose());
+    } catch (error) {
+      this.#lose();
+      throw error;
+    }
+    if (this.#state === 'closing') this.#socket.release();
+    return this.#socket.socket;
+  }
+
+  /** Fails what is in flight and what comes, at once: the driver would wait for a connection that never comes. */
+  #lose(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'lost';
+    void this.sql.end({ timeout: 0 });
+    for (const end of this.#open) {
+      end(new StorageError('unavailable', 'the connection to the database was lost'));
+    }
+    this.#onLost();
+  }
+}

@@ -1,0 +1,106 @@
+// The socket under a connection to PostgreSQL, made by us and not by the driver.
+import { connect as connectSocket, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+/** Where a server listens: the directory of its Unix socket, or a host name. */
+export interface Address {
+  host: string;
+  port: number;
+  ssl: 'disable' | 'prefer' | 'require' | 'verify-full';
+}
+
+/** A connected socket whose end is told once, and never to the driver. */
+export interface OwnSocket {
+  socket: Socket;
+  /** From now on the driver may see the socket close, because it is the one that closes it. */
+  release(): void;
+}
+
+const connectMilliseconds = 5_000;
+/** https://www.postgresql.org/docs/18/protocol-message-formats.html: SSLRequest */
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const sslAccepted = 'S'.charCodeAt(0);
+
+/**
+ * Connects. When the connection is lost, the driver is not told by `close`: it would forget its socket, write to it all
+ * the same (an exception that nobody can catch: porsager/postgres issues 1154 and 1208), and connect again in the middle
+ * of a transaction. Instead `onLost` is called, and whoever owns the driver's client ends it.
+ * Throws an error with a `code`.
+ */
+export async function openSocket(address: Address, onLost: () => void): Promise<OwnSocket> {
+  const plain = await connected(address);
+  const socket = address.ssl === 'disable' ? plain : await encrypted(plain, address);
+  let released = false;
+  let lost = false;
+  const emit = socket.emit.bind(socket);
+  socket.emit = (event: string | symbol, ...args: unknown[]): boolean => {
+    if (event !== 'close' || released) return emit(event, ...args);
+    if (!lost) onLost();
+    lost = true;
+    return true;
+  };
+  // The driver listens a moment later; what happens until then must not be an exception.
+  socket.on('error', ignore);
+  return {
+    socket,
+    release() {
+      released = true;
+    },
+  };
+}
+
+/** An error is always followed by the end of the socket, and that is what counts. */
+function ignore(): void {}
+
+function connected({ host, port }: Address): Promise<Socket> {
+  const socket = host.startsWith('/')
+    ? connectSocket(`${host}/.s.PGSQL.${port}`)
+    : connectSocket({ host, port, noDelay: true, keepAlive: true });
+  return settled(socket, 'connect');
+}
+
+async function encrypted(socket: Socket, { host, ssl }: Address): Promise<Socket> {
+  const answer = await accepts(socket);
+  if (!answer && ssl === 'prefer') return socket;
+  if (!answer) {
+    socket.destroy();
+    throw failure('ECONNREFUSED', 'the database server does not speak TLS');
+  }
+  return await settled(
+    connectTls({ socket, servername: host, rejectUnauthorized: ssl === 'verify-full' }),
+    'secureConnect',
+  );
+}
+
+/** Asks whether the server speaks TLS; it answers with one byte. */
+async function accepts(socket: Socket): Promise<boolean> {
+  socket.write(sslRequest);
+  await settled(socket, 'readable');
+  const answer: unknown = socket.read(1);
+  return Buffer.isBuffer(answer) && answer[0] === sslAccepted;
+}
+
+/** Waits for an event of a socket; an error, or too long a wait, destroys it. */
+function settled(socket: Socket, event: 'connect' | 'secureConnect' | 'readable'): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const end = (error: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(error);
+    };
+    const timer = setTimeout(() => end(failure('CONNECT_TIMEOUT', 'no answer')), connectMilliseconds);
+    const closed = () => end(failure('ECONNRESET', 'the connection was closed'));
+    socket.once('error', end);
+    socket.once('close', closed);
+    socket.once(event, () => {
+      clearTimeout(timer);
+      socket.off('error', end);
+      socket.off('close', closed);
+      resolve(socket);
+    });
+  });
+}
+
+function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

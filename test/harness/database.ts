@@ -1,0 +1,110 @@
+// PostgreSQL for storage tests: the shared server's own cluster, with a control database for each test file.
+import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { openStorage, type Storage, type StorageOptions } from '../../storage/boot.ts';
+import { Databases } from '../../storage/databases.ts';
+import { uuidV7Source } from '../../storage/ids.ts';
+import { unlimited } from '../../storage/permits.ts';
+import { type Endpoint, Pool, type Sql } from '../../storage/pool.ts';
+import { reap } from '../../storage/reaper.ts';
+import { clusterNames } from '../../storage/roles.ts';
+import { decodeMasterKey, derivePassword } from '../../supervisor/master-key.ts';
+import { socketPort } from '../../supervisor/postgres-socket.ts';
+
+/** The provisioner of the shared server's cluster, which has the real `pg_hba.conf`. The one place that knows it. */
+export function provisionerEndpoint(database = 'bulkhead'): Endpoint {
+  const { dataDir } = inject('server');
+  const masterKey = decodeMasterKey(readFileSync(join(dataDir, 'master.key'), 'utf8').trim());
+  if (masterKey === undefined) throw new Error('the shared server has no master key');
+  const password = derivePassword(masterKey, 'bulkhead');
+  const host = join(dataDir, 'run');
+  return { host, port: socketPort, ssl: 'disable', database, username: 'bulkhead', password };
+}
+
+/** A control database, template and roles of a test file's own, beside those of the shared server. */
+export interface OwnInstallation {
+  access: Endpoint;
+  masterKey: Buffer;
+  /** Opens the storage; closed by `remove` when the test does not. No spares unless asked for. */
+  open(options?: Partial<StorageOptions>): Promise<Storage>;
+  /** Runs statements on one connection as any role in any database, then closes it. */
+  as<Result>(endpoint: Partial<Endpoint>, work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /** Drops all of it. */
+  remove(): Promise<void>;
+}
+
+/** Makes an empty control database. */
+export async function ownInstallation(): Promise<OwnInstallation> {
+  const access = provisionerEndpoint(`t_${randomBytes(6).toString('hex')}`);
+  const masterKey = randomBytes(32);
+  const opened: Storage[] = [];
+  await onProvisioner((sql) => sql.unsafe(`create database ${access.database}`));
+  const open = async (options: Partial<StorageOptions> = {}) => {
+    const storage = await openStorage({ ...defaults(access, masterKey), ...options });
+    opened.push(storage);
+    return storage;
+  };
+  const remove = async () => {
+    for (const storage of opened) await storage.close();
+    await dropAll(access);
+  };
+  return { access, masterKey, open, as: (endpoint, work) => once({ ...access, ...endpoint }, work), remove };
+}
+
+function defaults(access: Endpoint, masterKey: Buffer): StorageOptions {
+  return {
+    access,
+    masterKey,
+    workspacePoolCap: 2,
+    appPoolCap: 2,
+    // The shared server's own connections come out of the same `max_connections`.
+    workers: 4,
+    worker: 0,
+    spares: 0,
+    now: () => new Date(),
+    newId: uuidV7Source(Date.now),
+    report: () => undefined,
+    onReaped: () => undefined,
+    onFailure: (error) => {
+      throw error;
+    },
+  };
+}
+
+async function dropAll(access: Endpoint): Promise<void> {
+  const names = clusterNames(access.database);
+  const [known] = await once(access, (sql) => sql`select to_regclass('control.tenant_databases') as found`);
+  if (known?.['found'] !== null) {
+    await once(access, (sql) => sql`update control.tenant_databases set state = 'dropping'`);
+    const options = {
+      passwordOf: () => '',
+      workspacePoolCap: 1,
+      appPoolCap: 1,
+      tenantConnections: 1,
+      now: Date.now,
+    };
+    const databases = new Databases({ provisioner: access, ...options });
+    await reap({ databases, onReaped: () => undefined });
+    await databases.end();
+  }
+  await onProvisioner(async (sql) => {
+    await sql.unsafe(`drop database if exists ${names.template} with (force)`);
+    await sql.unsafe(`drop database if exists ${access.database} with (force)`);
+    await sql.unsafe(`drop role if exists ${names.groups.workspace}, ${names.groups.app}`);
+  });
+}
+
+async function onProvisioner(work: (sql: Sql) => Promise<unknown>): Promise<void> {
+  await once(provisionerEndpoint(), work);
+}
+
+async function once<Result>(endpoint: Endpoint, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const pool = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+  try {
+    return await pool.run(work);
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,100 @@
+// All pools of a process: one budget, and the control database apart from it.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { Databases } from '../../storage/databases.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+
+let own: OwnInstallation;
+const opened: Databases[] = [];
+
+beforeAll(async () => {
+  own = await ownInstallation();
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((databases) => databases.end()));
+});
+afterAll(() => own.remove());
+
+function make(tenantConnections: number): Databases {
+  const databases = new Databases({
+    provisioner: own.access,
+    passwordOf: () => own.access.password,
+    workspacePoolCap: 4,
+    appPoolCap: 4,
+    tenantConnections,
+    now: Date.now,
+  });
+  opened.push(databases);
+  return databases;
+}
+
+const nap = (seconds: number) => (sql: Sql) => sql`select pg_sleep(${seconds}::float8)`;
+
+/** Two pools of the same role: what they are called is all that tells them apart here. */
+const names = (databases: Databases) => ({
+  first: databases.provisioner('bulkhead'),
+  second: databases.provisioner(own.access.database),
+});
+
+it('closes the pool that was idle longest for one that needs a connection', async () => {
+  const databases = make(1);
+  const { first, second } = names(databases);
+  await first.run(nap(0));
+  await second.run(nap(0));
+  expect([first.size, second.size]).toEqual([0, 1]);
+});
+
+it('answers unavailable after 2 s when no connection comes free, without holding the control database up', async () => {
+  const databases = make(1);
+  const { first, second } = names(databases);
+  const busy = first.run(nap(2.5));
+  const start = performance.now();
+  const refused = second.run(nap(0)).catch((error: unknown) => error);
+  await databases.control.run(nap(0));
+  expect(performance.now() - start).toBeLessThan(1_000);
+  expect(await refused).toMatchObject({
+    failure: 'unavailable',
+    message: 'all database connections are busy',
+  });
+  const waited = performance.now() - start;
+  expect(waited).toBeGreaterThan(1_900);
+  expect(waited).toBeLessThan(2_400);
+  await busy;
+});
+
+it('serves two hundred pools with a handful of connections: an answer or unavailable, never another error', async () => {
+  const databases = make(5);
+  const pools = Array.from(
+    { length: 8 },
+    (_, at) => at % 2 === 0 ? names(databases).first : names(databases).second,
+  );
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 200 }, (_, at) => pools[at % pools.length]?.run(nap(0.001))),
+  );
+  const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+  for (const { reason } of failures) expect(reason).toMatchObject({ failure: 'unavailable' });
+  expect(outcomes.length - failures.length).toBeGreaterThan(100);
+});
+
+it('gives a session a connection of its own, closed afterwards', async () => {
+  const databases = make(1);
+  const pid = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid;
+  const session = await databases.session(pid);
+  expect(session).not.toBe(await databases.control.run(pid));
+  const alive = await databases.control.run((sql) =>
+    sql`select 1 from pg_stat_activity where pid = ${session ?? 0}`
+  );
+  expect(alive).toHaveLength(0);
+});
+
+it('forgets one role or a whole database, and opens it again when it is asked to', async () => {
+  const databases = make(4);
+  const { first, second } = names(databases);
+  await Promise.all([first.run(nap(0)), second.run(nap(0))]);
+  await databases.forget('bulkhead', 'nobody');
+  expect(first.size).toBe(1);
+  await databases.forget('bulkhead');
+  expect([first.size, second.size]).toEqual([0, 1]);
+  await expect(first.run(nap(0))).rejects.toMatchObject({ failure: 'unavailable' });
+  await names(databases).first.run(nap(0));
+});
