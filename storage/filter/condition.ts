@@ -1,0 +1,121 @@
+// A filter that has met its collection: every operand has a type, every name a column.
+import type { Comparable } from '../fields/kind.ts';
+import type { FilterSource } from './source.ts';
+import type { Operator, RequestPart } from './tree.ts';
+
+/** Types that values compare in. Whatever is not JSON is of one of them; a JSON value may be. */
+export type ScalarType = Exclude<Comparable, 'json'>;
+
+/** A value of a scalar type. An instant is its milliseconds since 1970, a UUID its lower-case text. */
+export type Scalar = string | number | boolean;
+
+/** From a record to the record that one of its relation fields points to. */
+export interface Hop {
+  /** The relation field. */
+  column: string;
+  /** Name of the collection it points to. */
+  target: string;
+  source: FilterSource;
+}
+
+/** A column of the record itself or, by `hops`, of a related one; in a `json` column, the place that `path` leads to. */
+export interface ColumnTerm {
+  kind: 'column';
+  hops: readonly Hop[];
+  column: string;
+  type: Comparable;
+  path: readonly string[];
+}
+
+/** A literal, or what a request's value has become. */
+export interface ValueTerm {
+  kind: 'value';
+  type: ScalarType;
+  value: Scalar;
+}
+
+/** The instant of the request. */
+export interface NowTerm {
+  kind: 'now';
+}
+
+/** A member of the request. `readAs`: the type of the other side, where that is known. */
+export interface RequestTerm {
+  kind: 'request';
+  part: RequestPart;
+  name: string;
+  readAs: ScalarType | undefined;
+}
+
+/** One side of a comparison. */
+export type Term = ColumnTerm | ValueTerm | NowTerm | RequestTerm;
+
+/** A filter, ready to be decided for a record and a request. */
+export type Condition =
+  | { kind: 'constant'; truth: boolean }
+  | { kind: 'and' | 'or'; parts: readonly Condition[] }
+  | { kind: 'not'; part: Condition }
+  | { kind: 'compare'; operator: Operator; left: Term; right: Term }
+  /** Whether there is no value: the comparison with the literal `null`. */
+  | { kind: 'empty'; term: Term };
+
+/** True, false, or unknown: what the request lacks can neither be met nor be failed. */
+export type Truth = boolean | 'unknown';
+
+/** The type of a term, as far as it is known before there is a request. */
+export function typeOf(term: Term): Comparable | undefined {
+  switch (term.kind) {
+    case 'column':
+    case 'value':
+      return term.type;
+    case 'now':
+      return 'datetime';
+    case 'request':
+      return undefined;
+  }
+}
+
+/** Whether values of these types can be compared: as `text` where one is a UUID and the other may be the text of one. */
+export function alike(left: ScalarType, right: ScalarType): ScalarType | undefined {
+  if (left === right) return left;
+  const types: readonly ScalarType[] = [left, right];
+  return types.includes('uuid') && types.includes('text') ? 'text' : undefined;
+}
+
+/** Name of a related record as seen from the filtered one: `author`, or `author.company`. */
+export function nameOfHops(hops: readonly Hop[]): string {
+  return hops.map(({ column }) => column).join('.');
+}
+
+/** The related records that a condition looks at, by the name of their hops, each after the one it hangs on. */
+export function relatedIn(condition: Condition): ReadonlyMap<string, readonly Hop[]> {
+  const found = new Map<string, readonly Hop[]>();
+  for (const { hops } of columnsOf(condition)) {
+    hops.forEach((_, index) => {
+      const part = hops.slice(0, index + 1);
+      found.set(nameOfHops(part), part);
+    });
+  }
+  return found;
+}
+
+function columnsOf(condition: Condition): ColumnTerm[] {
+  switch (condition.kind) {
+    case 'constant':
+      return [];
+    case 'and':
+    case 'or':
+      return condition.parts.flatMap(columnsOf);
+    case 'not':
+      return columnsOf(condition.part);
+    case 'compare':
+      return [condition.left, condition.right].filter(isColumn);
+    case 'empty':
+      return [condition.term].filter(isColumn);
+  }
+}
+
+/** Whether a term is a column. */
+export function isColumn(term: Term): term is ColumnTerm {
+  return term.kind === 'column';
+}

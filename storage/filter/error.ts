@@ -1,0 +1,28 @@
+// What is wrong with a filter, and where in its text.
+
+/** The two answers that a filter can be refused with; both are `400`. */
+export type FilterErrorCode = 'parse_error' | 'unknown_column';
+
+/** A filter that cannot be used. The message is for whoever wrote it; `position` counts characters from 1. */
+export class FilterError extends Error {
+  readonly code: FilterErrorCode;
+  readonly position: number;
+
+  constructor(code: FilterErrorCode, message: string, position: number) {
+    super(`${message} (at character ${position})`);
+    this.name = 'FilterError';
+    this.code = code;
+    this.position = position;
+  }
+}
+
+const shownCharacters = 40;
+
+/** A piece of the filter as a message shows it: quoted and cut short. */
+export function shown(piece: string): string {
+  const characters = [...piece];
+  const cut = characters.length > shownCharacters
+    ? [...characters.slice(0, shownCharacters), '…']
+    : characters;
+  return JSON.stringify(cut.join(''));
+}

@@ -1,0 +1,162 @@
+// A condition meets a request: what needs no record is decided here, and only the rest is asked of the database.
+import type { ColumnTerm, Condition, NowTerm, RequestTerm, Term, Truth, ValueTerm } from './condition.ts';
+import { comparedAs, operators } from './operators.ts';
+import { decide, readRequest, type RequestValues } from './request.ts';
+import type { Operator } from './tree.ts';
+
+/** A comparison that needs the record, or its opposite. */
+export type Test =
+  | {
+    kind: 'compare';
+    operator: Operator;
+    left: ColumnTerm | ValueTerm;
+    right: ColumnTerm | ValueTerm;
+    negated: boolean;
+  }
+  | { kind: 'empty'; term: ColumnTerm; negated: boolean };
+
+/** A condition in which only tests can be negated, and what is unknown does not pass. */
+export type Reduced<Rest> =
+  | { kind: 'constant'; passes: boolean }
+  | { kind: 'and' | 'or'; parts: readonly Reduced<Rest>[] }
+  | Rest;
+
+/** What is left of a condition for one request. */
+export type Residue = Reduced<Test>;
+
+type Comparison = Extract<Condition, { kind: 'compare' | 'empty' }>;
+
+/** Puts a request's values into a condition. Constants are gone unless all of it is one. */
+export function fold(condition: Condition, request: RequestValues): Residue {
+  return reduce<Test>(
+    condition,
+    false,
+    (comparison, negated) =>
+      comparison.kind === 'empty'
+        ? foldEmptiness(comparison.term, negated, request)
+        : foldComparison(comparison, negated, request),
+  );
+}
+
+/**
+ * Decides a condition as far as that is possible before the body is read and the database asked: undefined when it is not.
+ * What this refuses would be refused whatever the body and the record are.
+ */
+export function decideEarly(condition: Condition, request: Omit<RequestValues, 'body'>): boolean | undefined {
+  const withoutBody = { ...request, body: {} };
+  const residue = reduce<Test | { kind: 'open' }>(condition, false, (comparison, negated) => {
+    if (termsOf(comparison).some((term) => term.kind === 'request' && term.part === 'body')) {
+      return { kind: 'open' };
+    }
+    return comparison.kind === 'empty'
+      ? foldEmptiness(comparison.term, negated, withoutBody)
+      : foldComparison(comparison, negated, withoutBody);
+  });
+  return residue.kind === 'constant' ? residue.passes : undefined;
+}
+
+function termsOf(comparison: Comparison): Term[] {
+  return comparison.kind === 'empty' ? [comparison.term] : [comparison.left, comparison.right];
+}
+
+/** Negation is pushed down to the comparisons, so that unknown can be taken for a failure: it stays unknown under `!`. */
+function reduce<Rest extends { kind: string }>(
+  condition: Condition,
+  negated: boolean,
+  foldTest: (comparison: Comparison, negated: boolean) => Reduced<Rest>,
+): Reduced<Rest> {
+  switch (condition.kind) {
+    case 'constant':
+      return constant(condition.truth, negated);
+    case 'not':
+      return reduce(condition.part, !negated, foldTest);
+    case 'and':
+    case 'or': {
+      const kind = (condition.kind === 'and') === negated ? 'or' : 'and';
+      return join(kind, condition.parts.map((part) => reduce(part, negated, foldTest)));
+    }
+    case 'compare':
+    case 'empty':
+      return foldTest(condition, negated);
+  }
+}
+
+function constant(truth: Truth, negated: boolean): { kind: 'constant'; passes: boolean } {
+  return { kind: 'constant', passes: truth !== 'unknown' && truth !== negated };
+}
+
+function join<Rest extends { kind: string }>(
+  kind: 'and' | 'or',
+  parts: readonly Reduced<Rest>[],
+): Reduced<Rest> {
+  const neutral = kind === 'and';
+  const rest: Reduced<Rest>[] = [];
+  for (const part of parts) {
+    if (!isConstant(part)) rest.push(part);
+    else if (part.passes !== neutral) return part;
+  }
+  const [only, ...others] = rest;
+  if (only === undefined) return { kind: 'constant', passes: neutral };
+  return others.length === 0 ? only : { kind, parts: rest };
+}
+
+function isConstant(part: { kind: string }): part is { kind: 'constant'; passes: boolean } {
+  return part.kind === 'constant';
+}
+
+function foldEmptiness(term: Term, negated: boolean, request: RequestValues): Residue {
+  if (term.kind === 'column') return { kind: 'empty', term, negated };
+  const found = valueOf(term, request);
+  return constant(found === null || found === 'absent', negated);
+}
+
+function foldComparison(
+  { operator, left, right }: Extract<Comparison, { kind: 'compare' }>,
+  negated: boolean,
+  request: RequestValues,
+): Residue {
+  if (left.kind === 'column' && right.kind === 'column') {
+    return { kind: 'compare', operator, left, right, negated };
+  }
+  if (left.kind === 'column') {
+    const value = valueOf(asValue(right), request);
+    return foldHalf({ operator, column: left, value, negated }, (known) => ({ left, right: known }));
+  }
+  const value = valueOf(left, request);
+  if (right.kind === 'column') {
+    return foldHalf({ operator, column: right, value, negated }, (known) => ({ left: known, right }));
+  }
+  return constant(decide(operator, value, valueOf(right, request)), negated);
+}
+
+function asValue(term: Term): Exclude<Term, ColumnTerm> {
+  if (term.kind === 'column') throw new TypeError('a column is no value');
+  return term;
+}
+
+interface Half {
+  operator: Operator;
+  column: ColumnTerm;
+  value: ValueTerm | null | 'absent';
+  negated: boolean;
+}
+
+/** A column and a value that is known by now. */
+function foldHalf(
+  { operator, column, value, negated }: Half,
+  sides: (value: ValueTerm) => { left: ColumnTerm | ValueTerm; right: ColumnTerm | ValueTerm },
+): Residue {
+  const meaning = operators[operator];
+  if (value === 'absent') return constant('unknown', negated);
+  if (value === null) return constant(meaning.withoutValue, negated);
+  const isUnlike = column.type !== 'json' && comparedAs(meaning, column.type, value.type) === undefined;
+  if (!isUnlike) return { kind: 'compare', operator, negated, ...sides(value) };
+  return meaning.withoutValue ? { kind: 'empty', term: column, negated } : constant(false, negated);
+}
+
+function valueOf(
+  term: ValueTerm | NowTerm | RequestTerm,
+  request: RequestValues,
+): ValueTerm | null | 'absent' {
+  return term.kind === 'value' ? term : readRequest(term, request);
+}

@@ -1,0 +1,88 @@
+// The comparing operators, each with its two meanings side by side. A new operator is a row here and a sign in `lex.ts`.
+import { alike, type Scalar, type ScalarType } from './condition.ts';
+import { likeSql, matches } from './pattern.ts';
+import type { Operator } from './tree.ts';
+import { order } from './values.ts';
+
+/** What an operator means. Sides that have no value, or values of unlike types, never reach `sql` and `holds`. */
+export interface Meaning {
+  /** Its answer when a side has no value: such a side is unlike everything. */
+  readonly withoutValue: boolean;
+  /** Whether both sides must be texts, the right one a pattern. */
+  readonly pattern: boolean;
+  /**
+   * In SQL, of two expressions of one type; a pattern comes as `pattern.ts` made it. Null may stand for false,
+   * and for `withoutValue`, where a side is null: what holds then must not be false.
+   */
+  sql(left: string, right: string, type: ScalarType): string;
+  /** In memory, of two values of one type. */
+  holds(left: Scalar, right: Scalar): boolean;
+}
+
+/** All of them. */
+export const operators: Record<Operator, Meaning> = {
+  '=': {
+    withoutValue: false,
+    pattern: false,
+    sql: (left, right, type) => `${collated(left, type)} = ${right}`,
+    holds: (left, right) => order(left, right) === 0,
+  },
+  '!=': {
+    withoutValue: true,
+    pattern: false,
+    sql: (left, right, type) => `(${collated(left, type)} = ${right}) is not true`,
+    holds: (left, right) => order(left, right) !== 0,
+  },
+  '>': {
+    withoutValue: false,
+    pattern: false,
+    sql: (left, right, type) => `${collated(left, type)} > ${right}`,
+    holds: (left, right) => order(left, right) > 0,
+  },
+  '>=': {
+    withoutValue: false,
+    pattern: false,
+    sql: (left, right, type) => `${collated(left, type)} >= ${right}`,
+    holds: (left, right) => order(left, right) >= 0,
+  },
+  '<': {
+    withoutValue: false,
+    pattern: false,
+    sql: (left, right, type) => `${collated(left, type)} < ${right}`,
+    holds: (left, right) => order(left, right) < 0,
+  },
+  '<=': {
+    withoutValue: false,
+    pattern: false,
+    sql: (left, right, type) => `${collated(left, type)} <= ${right}`,
+    holds: (left, right) => order(left, right) <= 0,
+  },
+  '~': {
+    withoutValue: false,
+    pattern: true,
+    sql: likeSql,
+    holds: (left, right) => matches(String(left), String(right)),
+  },
+  '!~': {
+    withoutValue: true,
+    pattern: true,
+    sql: (left, right) => `(${likeSql(left, right)}) is not true`,
+    holds: (left, right) => !matches(String(left), String(right)),
+  },
+};
+
+/** Texts compare by code point, whatever the locale of the database or the collation of the column. */
+function collated(expression: string, type: ScalarType): string {
+  return type === 'text' ? `${expression} collate "C"` : expression;
+}
+
+/** The type in which an operator compares values of two types; undefined when they are unlike. */
+export function comparedAs(
+  { pattern }: Meaning,
+  left: ScalarType,
+  right: ScalarType,
+): ScalarType | undefined {
+  const type = alike(left, right);
+  if (!pattern) return type;
+  return type === 'text' || type === 'uuid' ? 'text' : undefined;
+}

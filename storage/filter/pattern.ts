@@ -1,0 +1,45 @@
+// The right side of `~`, in both meanings. Without a percent sign it is searched for; with one it is a pattern for the whole
+// text, in which `%` stands for any characters. Only `%` is special, and `\%` is a percent sign.
+import { foldCase, foldCaseSql } from './letter-case.ts';
+
+const wildcard = /(?<!\\)%/;
+
+/** Whether a text matches a pattern, letter case ignored. */
+export function matches(text: string, pattern: string): boolean {
+  const folded = foldCase(text);
+  const [first = '', ...others] = foldCase(pattern).split(wildcard).map((part) =>
+    part.replaceAll('\\%', '%')
+  );
+  const last = others.pop();
+  if (last === undefined) return folded.includes(first);
+  if (folded.length < first.length + last.length) return false;
+  if (!folded.startsWith(first) || !folded.endsWith(last)) return false;
+  // Taking each part where it first occurs leaves the most room for the next.
+  let from = first.length;
+  for (const part of others) {
+    const found = folded.indexOf(part, from);
+    if (found === -1) return false;
+    from = found + part.length;
+  }
+  return from <= folded.length - last.length;
+}
+
+/** A pattern for `like … escape '!'`; backslashes would depend on `standard_conforming_strings`. */
+export function likePattern(pattern: string): string {
+  const escaped = foldCase(pattern).replaceAll('!', '!!').replaceAll('_', '!_').replaceAll('\\%', '!%');
+  return wildcard.test(pattern) ? escaped : `%${escaped}%`;
+}
+
+/** `likePattern` in SQL, of an expression of type text: for patterns that a column holds. */
+export function likePatternSql(expression: string): string {
+  const escaped = `replace(replace(replace(${
+    foldCaseSql(expression)
+  }, '!', '!!'), '_', '!_'), E'\\\\%', '!%')`;
+  return `case when strpos(replace(${expression}, E'\\\\%', ''), '%') > 0 ` +
+    `then ${escaped} else '%' || ${escaped} || '%' end`;
+}
+
+/** Whether a text expression matches what one of the functions above made, in SQL. */
+export function likeSql(text: string, pattern: string): string {
+  return `${foldCaseSql(text)} like ${pattern} escape '!'`;
+}

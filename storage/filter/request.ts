@@ -1,0 +1,86 @@
+// The members of a request that filters may name, and how they are read.
+import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
+import { comparedAs, operators } from './operators.ts';
+import type { Operator } from './tree.ts';
+import { readText } from './values.ts';
+
+/** Who asks. Members that this principal lacks are left out. */
+export interface RequestPrincipal {
+  id: string;
+  email?: string | undefined;
+  role: string;
+}
+
+/** What a filter learns of the request it is decided for. */
+export interface RequestValues {
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Null for an anonymous caller. */
+  auth: RequestPrincipal | null;
+  /** The JSON body; empty where there is none. */
+  body: Readonly<Record<string, unknown>>;
+  method: string;
+  /** The query's parameters, the first value of each. */
+  query: Readonly<Record<string, string | undefined>>;
+}
+
+/** A value at the moment of comparison: none (`null`), not there at all (`absent`), or an array or object (`composite`). */
+export type Found = ValueTerm | null | 'absent' | 'composite';
+
+/**
+ * Reads a member of the request. An array or object counts as absent: whoever sends one where a value belongs must not get
+ * past a rule, whichever way the rule is turned.
+ */
+export function readRequest(
+  term: NowTerm | RequestTerm,
+  request: RequestValues,
+): ValueTerm | null | 'absent' {
+  if (term.kind === 'now') return { kind: 'value', type: 'datetime', value: request.now };
+  const { part, name, readAs } = term;
+  switch (part) {
+    case 'method':
+      return { kind: 'value', type: 'text', value: request.method };
+    case 'query':
+      return readWords(own(request.query, name), readAs);
+    case 'auth':
+      return readJson(own(request.auth ?? {}, name), readAs);
+    case 'body':
+      return readJson(own(request.body, name), readAs);
+  }
+}
+
+/** Members of the object itself only: a body may name `constructor` or `toString`. */
+function own(values: object, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(values, name)?.value;
+}
+
+/** In a query everything is a text, so it is read as whatever it is compared with. */
+function readWords(value: unknown, readAs: RequestTerm['readAs']): ValueTerm | null | 'absent' {
+  const read = typeof value !== 'string' || readAs === undefined ? undefined : readText[readAs](value);
+  return read === undefined || readAs === undefined
+    ? readJson(value, undefined)
+    : { kind: 'value', type: readAs, value: read };
+}
+
+/** JSON has types of its own, and there is no coercion between them; only instants and UUIDs are texts there. */
+function readJson(value: unknown, readAs: RequestTerm['readAs']): ValueTerm | null | 'absent' {
+  if (value === null) return null;
+  if (typeof value === 'boolean') return { kind: 'value', type: 'boolean', value };
+  if (typeof value === 'number') return { kind: 'value', type: 'number', value };
+  // A text that PostgreSQL cannot hold is no value either.
+  if (typeof value !== 'string' || readText.text(value) === undefined) return 'absent';
+  const read = readAs === 'datetime' || readAs === 'uuid' ? readText[readAs](value) : undefined;
+  return read === undefined || readAs === undefined
+    ? { kind: 'value', type: 'text', value }
+    : { kind: 'value', type: readAs, value: read };
+}
+
+/** What a comparison says of two values: absence first, then emptiness, then types. */
+export function decide(operator: Operator, left: Found, right: Found): Truth {
+  const meaning = operators[operator];
+  if (left === 'absent' || right === 'absent') return 'unknown';
+  if (left === null || right === null) return meaning.withoutValue;
+  if (left === 'composite' || right === 'composite') return false;
+  if (comparedAs(meaning, left.type, right.type) === undefined) return false;
+  return meaning.holds(left.value, right.value);
+}

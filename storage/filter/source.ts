@@ -1,0 +1,61 @@
+// What a filter may see of a collection: its columns, and where its relations lead.
+import type { AppDefinition, CollectionDefinition } from '../definition.ts';
+import type { Comparable } from '../fields/kind.ts';
+import { kinds } from '../fields/kinds.ts';
+import type { TableName } from '../tables.ts';
+
+/** A column that a filter may name. What is not listed does not exist for it, and no message tells the difference. */
+export interface FilterColumn {
+  type: Comparable;
+  /** For a relation, the name of the collection it points to. */
+  target?: string | undefined;
+}
+
+/** A table and those of its columns that a filter may name. */
+export interface FilterSource {
+  table: TableName;
+  columns: ReadonlyMap<string, FilterColumn>;
+}
+
+/** Where names are looked up: the filtered collection, and the targets of relations by name. */
+export interface FilterScope {
+  source: FilterSource;
+  target(name: string): FilterSource | undefined;
+}
+
+const ownColumns: readonly (readonly [string, FilterColumn])[] = [
+  ['id', { type: 'uuid' }],
+  ['created_at', { type: 'datetime' }],
+  ['updated_at', { type: 'datetime' }],
+];
+
+/** The workspace's users as apps see them, without whatever tells how they sign in. */
+const users: FilterSource = {
+  table: { schema: 'workspace', collection: 'users_public' },
+  columns: new Map([
+    ...ownColumns,
+    ['email', { type: 'text' }],
+    ['verified', { type: 'boolean' }],
+    ['last_login', { type: 'datetime' }],
+  ]),
+};
+
+/** The scope of a collection's filters and rules. */
+export function scopeOf(app: AppDefinition, collection: CollectionDefinition): FilterScope {
+  return {
+    source: sourceOf(app.schema, collection),
+    target: (name) => {
+      if (name === 'users') return users;
+      const target = app.collections.get(name);
+      return target === undefined ? undefined : sourceOf(app.schema, target);
+    },
+  };
+}
+
+function sourceOf(schema: string, { id, fields }: CollectionDefinition): FilterSource {
+  const columns = fields.map(({ name, kind, target }): [string, FilterColumn] => [
+    name,
+    { type: kinds[kind].comparable, target: kind === 'relation' ? target : undefined },
+  ]);
+  return { table: { schema, collection: id }, columns: new Map([...columns, ...ownColumns]) };
+}

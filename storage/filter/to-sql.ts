@@ -1,0 +1,106 @@
+// The meaning in SQL: a condition's residue as a text with parameters only. All synchronous: a postgres.js fragment is a
+// thenable, and an async function that returned one would run it.
+import { quoteIdentifier } from '../quote.ts';
+import { qualified } from '../tables.ts';
+import { type ColumnTerm, type Hop, isColumn } from './condition.ts';
+import type { Residue, Test } from './fold.ts';
+import { operators } from './operators.ts';
+import { type Slots, type Spell, testSql } from './test-sql.ts';
+
+/** Where the text will stand. */
+export interface SqlPlace {
+  /** Alias of the filtered table in the statement; not `related_<number>`. */
+  alias: string;
+  /** Number of the first parameter that is free. */
+  firstParameter: number;
+  /**
+   * What a related record must pass to be looked at, as the residue of a condition on its own collection; without it every
+   * related record is. A record that does not pass is as if it were not there.
+   */
+  guard?: (target: string) => Residue;
+}
+
+/** A boolean expression for `where`; null stands for false. `true` and `false` alone when nothing is to be asked. */
+export interface SqlCondition {
+  text: string;
+  params: (string | number)[];
+}
+
+interface Context {
+  readonly slots: Slots;
+  readonly aliases: { count: number };
+  /** Quoted alias of the table whose columns are meant. */
+  readonly alias: string;
+  readonly guard: SqlPlace['guard'];
+}
+
+/** Writes a residue down. */
+export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPlace): SqlCondition {
+  const slots: Slots = { firstParameter, params: [] };
+  const text = write(residue, { slots, aliases: { count: 0 }, alias: quoteIdentifier(alias), guard });
+  return { text, params: slots.params };
+}
+
+function write(residue: Residue, context: Context): string {
+  switch (residue.kind) {
+    case 'constant':
+      return String(residue.passes);
+    case 'and':
+    case 'or':
+      return `(${residue.parts.map((part) => write(part, context)).join(` ${residue.kind} `)})`;
+    case 'compare':
+    case 'empty':
+      return writeTest(residue, context);
+  }
+}
+
+/** A test that looks at one related record becomes a semi-join, which PostgreSQL can start from either end. */
+function writeTest(test: Test, context: Context): string {
+  const [far, ...others] = columnsOf(test).filter(({ hops }) => hops.length > 0);
+  const near: Spell = ({ column }) => `${context.alias}.${quoteIdentifier(column)}`;
+  if (far === undefined) return negate(testSql(test, near, context.slots), test.negated);
+  if (others.length > 0) {
+    const spell: Spell = (term) => term.hops.length === 0 ? near(term) : subselect(term, context);
+    return negate(testSql(test, spell, context.slots), test.negated);
+  }
+  const { from, alias } = join(far.hops, context);
+  const inside = testSql(
+    test,
+    (term) => term === far ? `${alias}.${quoteIdentifier(term.column)}` : near(term),
+    context.slots,
+  );
+  // Where no related record is, the test has its answer for sides without a value.
+  const withoutRecord = test.kind === 'empty' || operators[test.operator].withoutValue;
+  const sought = withoutRecord ? `(${inside}) is not true` : `(${inside})`;
+  return `${withoutRecord === test.negated ? '' : 'not '}exists (select 1 ${from} and ${sought})`;
+}
+
+function columnsOf(test: Test): ColumnTerm[] {
+  return test.kind === 'empty' ? [test.term] : [test.left, test.right].filter(isColumn);
+}
+
+function negate(text: string, negated: boolean): string {
+  return negated ? `((${text}) is not true)` : `(${text})`;
+}
+
+/** The tables behind hops, tied to each other and to the row outside. */
+function join(hops: readonly Hop[], context: Context): { from: string; alias: string } {
+  const { aliases, guard } = context;
+  let { alias } = context;
+  const tables: string[] = [];
+  const ties: string[] = [];
+  for (const { column, target, source } of hops) {
+    const from = alias;
+    alias = quoteIdentifier(`related_${++aliases.count}`);
+    tables.push(`${qualified(source.table)} as ${alias}`);
+    ties.push(`${alias}."id" = ${from}.${quoteIdentifier(column)}`);
+    if (guard !== undefined) ties.push(write(guard(target), { ...context, alias, guard: undefined }));
+  }
+  return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };
+}
+
+/** At most one row: every hop leads to a primary key. */
+function subselect(term: ColumnTerm, context: Context): string {
+  const { from, alias } = join(term.hops, context);
+  return `(select ${alias}.${quoteIdentifier(term.column)} ${from})`;
+}
