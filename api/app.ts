@@ -143,7 +143,7 @@ async function process(
     const cap = deps.config.http.max_body_bytes;
     call.body = check(await readJson(arrival, cap, route.bodyMayBeEmpty), route.body);
   }
-  if (route.query !== undefined) call.query = check(readQuery(arrival, route.query), route.query);
+  if (route.query !== undefined) call.query = readQuery(arrival, route.query);
   const value = await route.handle(call);
   return {
     status: reply.status ?? route.status,

@@ -1,6 +1,6 @@
 // The parameters of a request: names in the path, values in the query.
 import { fail } from '../errors.ts';
-import type { Schema } from '../schema.ts';
+import { check, type Schema } from '../schema.ts';
 import type { Arrival } from './arrival.ts';
 
 const none: Readonly<Record<string, string>> = {};
@@ -23,14 +23,20 @@ function decode(value: string): string {
   }
 }
 
+/** The query as the schema has it. Throws `400 validation`. */
+export function readQuery(arrival: Arrival, schema: Schema<unknown>): unknown {
+  const { search } = arrival.event.url;
+  // Most requests come without a query, and what has no member cannot have a wrong one.
+  if (search === '' && schema.json.required?.length === 0) return {};
+  return check(valuesIn(search, schema), schema);
+}
+
 /**
- * The query values that a schema knows, converted from text to the schema's types where they can be; what cannot be
+ * The values that a schema knows, converted from text to the schema's types where they can be; what cannot be
  * converted stays text, so that the check names it. Unknown names are ignored; of a repeated name the first counts.
  */
-export function readQuery(arrival: Arrival, schema: Schema<unknown>): Record<string, unknown> {
+function valuesIn(search: string, schema: Schema<unknown>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const { search } = arrival.event.url;
-  if (search === '') return values;
   const query = new URLSearchParams(search);
   const properties = schema.json.properties ?? {};
   for (const name in properties) {
