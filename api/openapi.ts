@@ -33,7 +33,7 @@ interface Operation {
   tags: string[];
   security: Record<string, never[]>[];
   parameters?: Parameter[];
-  requestBody?: { required: true; content: Record<string, MediaType> };
+  requestBody?: { required: boolean; content: Record<string, MediaType> };
   responses: Record<string, ResponseObject | Reference>;
 }
 
@@ -104,9 +104,12 @@ function operationOf(route: AnyRoute, shared: Responses): Operation {
     tags: [tagOf(route.path)],
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { [json]: { schema: route.body.json } } } }),
+    ...(route.body === undefined ? {} : {
+      requestBody: {
+        required: route.bodyMayBeEmpty !== true,
+        content: { [json]: { schema: route.body.json } },
+      },
+    }),
     responses: responsesOf(route, shared),
   };
 }
