@@ -7,26 +7,26 @@ import { fileURLToPath } from 'node:url';
 
 // Beside the code, so that only who may change the code may change what is run in its place.
 const directory = fileURLToPath(new URL('../node_modules/.cache/bulkhead', import.meta.url));
-const programs = ['./commands/command-line.ts', '../api/main.ts'].map((path) =>
-  new URL(path, import.meta.url)
-);
+
+/** Loads the API without running it: it waits for a message that does not come. */
+const loadApi = `--import=${new URL('../api/main.ts', import.meta.url).href}`;
 
 /**
- * Starts this process again, in place and with the same arguments, until the cache is on from its first moment and
- * filled. Returns when it is, or when it cannot be used: then all goes on without it.
+ * Starts this process again, in place and with the same arguments, so that the cache is on from its first moment; when
+ * the cache is empty, once more before that, only to fill it with what `load` imports and the API. Returns when the cache is on, or cannot be used: then
+ * all goes on without it.
  */
-export async function startWithCompileCache(): Promise<void> {
+export async function startWithCompileCache(load: () => Promise<unknown>): Promise<void> {
   if (!import.meta.url.endsWith('.ts')) return;
-  if (getCompileCacheDir() !== undefined) {
-    if (isFilled()) return;
-    // Loading has no effect in this process: the API waits for a message, the command line for its call.
-    await Promise.allSettled(programs.map((program) => import(program.href)));
+  if (process.execArgv.includes(loadApi)) {
+    await load();
     flushCompileCache();
-    if (!isFilled()) return;
-  } else if (enableCompileCache(directory).status !== constants.compileCacheStatus.ENABLED) return;
-  const { environment } = await import('./config.ts');
-  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve?.(process.execPath, args, { ...environment(), NODE_COMPILE_CACHE: directory });
+    await startAgain(process.execArgv.filter((argument) => argument !== loadApi));
+  } else if (getCompileCacheDir() === undefined) {
+    if (enableCompileCache(directory).status !== constants.compileCacheStatus.ENABLED) return;
+    const isEmpty = readdirSync(getCompileCacheDir() ?? directory).length === 0;
+    await startAgain(isEmpty ? [...process.execArgv, loadApi] : process.execArgv);
+  }
 }
 
 /** The variable that turns the same cache on in a child of this process. */
@@ -35,6 +35,8 @@ export function compileCacheEnvironment(): Record<string, string> {
   return used === undefined ? {} : { NODE_COMPILE_CACHE: dirname(used) };
 }
 
-function isFilled(): boolean {
-  return readdirSync(getCompileCacheDir() ?? directory).length > 0;
+async function startAgain(options: readonly string[]): Promise<void> {
+  const { environment } = await import('./config.ts');
+  const args = [process.execPath, ...options, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, args, { ...environment(), NODE_COMPILE_CACHE: directory });
 }

@@ -2,7 +2,8 @@
 // The program `bulkhead`.
 import { startWithCompileCache } from './compile-cache.ts';
 
-await startWithCompileCache();
+const load = () => import('./commands/command-line.ts');
+await startWithCompileCache(load);
 // Not before: what is loaded now is loaded from the cache.
-const { runCommandLine } = await import('./commands/command-line.ts');
+const { runCommandLine } = await load();
 await runCommandLine();

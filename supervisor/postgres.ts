@@ -76,19 +76,7 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
   const socket = await makeSocketDirectory(options.dataDir, account);
   const paths: ClusterPaths = { data, socket: socket.path, config: base };
   await writeConfiguration(paths);
-  const child = new Child(
-    {
-      name: 'postgres',
-      command: () => postmaster({ options, binaries, runAs, paths }),
-      whenReady: (running, ended) => untilReady(data, running, ended),
-      readyDeadline,
-      // Fast shutdown: open transactions are rolled back, then everything is flushed.
-      askToStop: (running) => running.signal('SIGINT'),
-      stopDeadline,
-      restarts: coreRestarts,
-    },
-    options.onEvent,
-  );
+  const child = supervise({ options, binaries, runAs, paths });
   return {
     access: {
       host: socket.path,
@@ -134,10 +122,30 @@ async function writeConfiguration(paths: ClusterPaths): Promise<void> {
   }
 }
 
-async function postmaster(
-  start: { options: PostgresOptions; binaries: PostgresBinaries; runAs: RunAs; paths: ClusterPaths },
-): Promise<Command> {
-  const { options, binaries, runAs, paths } = start;
+interface Start {
+  options: PostgresOptions;
+  binaries: PostgresBinaries;
+  runAs: RunAs;
+  paths: ClusterPaths;
+}
+
+function supervise(start: Start): Child {
+  return new Child(
+    {
+      name: 'postgres',
+      command: () => postmaster(start),
+      whenReady: (running, ended) => untilReady(start.paths.data, running, ended),
+      readyDeadline,
+      // Fast shutdown: open transactions are rolled back, then everything is flushed.
+      askToStop: (running) => running.signal('SIGINT'),
+      stopDeadline,
+      restarts: coreRestarts,
+    },
+    start.options.onEvent,
+  );
+}
+
+async function postmaster({ options, binaries, runAs, paths }: Start): Promise<Command> {
   await endOrphans(paths.data);
   await removeStalePid(paths.data);
   const command = runAs({

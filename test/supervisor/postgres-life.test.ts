@@ -1,0 +1,92 @@
+// The embedded PostgreSQL from its making to its crashes.
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ask, makeTestCluster, type TestCluster } from '../harness/cluster.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await makeTestCluster();
+});
+afterEach(() => cluster.remove());
+
+describe('the embedded PostgreSQL', () => {
+  it('keeps its data, makes the cluster once, and starts fast then', async () => {
+    const first = await cluster.prepare();
+    await first.start();
+    await ask(first, 'create table kept as select 42 as answer');
+    await first.stop();
+    expect(await cluster.processes()).toEqual([]);
+    const began = performance.now();
+    const second = await cluster.prepare();
+    await second.start();
+    const took = performance.now() - began;
+    expect(await ask(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(cluster.reports).toEqual([
+      `info making the PostgreSQL cluster ${join(cluster.dir, 'postgresql', 'data')}`,
+    ]);
+    expect(took).toBeLessThan(3000);
+  });
+
+  it('begins again when a crash left a cluster half made', async () => {
+    await mkdir(join(cluster.dir, 'postgresql', 'data.new', 'base'), { recursive: true });
+    await writeFile(join(cluster.dir, 'postgresql', 'data.new', 'PG_VERSION'), '18');
+    const server = await cluster.prepare();
+    await server.start();
+    expect(await readdir(join(cluster.dir, 'postgresql'))).not.toContain('data.new');
+  });
+
+  it('leaves nothing that would be taken for a cluster when it is stopped while making one', async () => {
+    const stop = new AbortController();
+    setImmediate(() => stop.abort());
+    await expect(cluster.prepare({ stop: stop.signal })).rejects.toThrow();
+    expect(await readdir(join(cluster.dir, 'postgresql'))).not.toContain('data');
+  });
+
+  it('is up again within 5 s when its postmaster is killed under a long statement', async () => {
+    const server = await cluster.prepare();
+    await server.start();
+    const [row] = await ask(server, 'select pg_backend_pid() as backend');
+    expect(row).toBeDefined();
+    const long = ask(server, 'select pg_sleep(30)').catch((error: Error) => error);
+    await vi.waitFor(async () => {
+      expect(await ask(server, "select 1 from pg_stat_activity where query = 'select pg_sleep(30)'"))
+        .toHaveLength(1);
+    });
+    const began = performance.now();
+    process.kill(
+      Number(
+        (await readFile(join(cluster.dir, 'postgresql', 'data', 'postmaster.pid'), 'utf8')).split('\n')[0],
+      ),
+      'SIGKILL',
+    );
+    await vi.waitFor(() => ask(server, 'select 1', { connect_timeout: 1 }), { timeout: 5000, interval: 20 });
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(await long).toBeInstanceOf(Error);
+  });
+
+  it('starts although the number in a left-over postmaster.pid is another process now', async () => {
+    const first = await cluster.prepare();
+    await first.start();
+    const file = join(cluster.dir, 'postgresql', 'data', 'postmaster.pid');
+    const text = await readFile(file, 'utf8');
+    await first.stop();
+    await writeFile(file, text.replace(/^\d+/, String(process.pid)), { mode: 0o600 });
+    const second = await cluster.prepare();
+    await second.start();
+    expect(await ask(second, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  it('puts its socket elsewhere when the path is too long for one, and cleans up', async () => {
+    const long = join(cluster.dir, 'x'.repeat(90));
+    await mkdir(long, { mode: 0o711 });
+    await chmod(long, 0o711);
+    const server = await cluster.prepare({ dataDir: long });
+    await server.start();
+    expect(server.access.host).not.toContain(long);
+    expect((await stat(server.access.host)).mode & 0o777).toBe(0o700);
+    expect(await ask(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await server.stop();
+    await expect(stat(server.access.host)).rejects.toThrow('ENOENT');
+  });
+});
