@@ -1,5 +1,6 @@
 // One connection to one database as one role, from its opening to its end; it is never opened a second time.
 import postgres from 'postgres';
+import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from './text-array.ts';
@@ -32,6 +33,7 @@ export class Client {
   constructor(endpoint: Login, options: { now: number; onLost: () => void }) {
     this.idleSince = options.now;
     this.#onLost = options.onLost;
+    disarmDriverRetry();
     this.sql = postgres(this.#settings(endpoint));
   }
 
@@ -75,6 +77,9 @@ export class Client {
         application_name: 'bulkhead',
         // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
         search_path: '""',
+        // Instants come back as one text, whatever the server's own settings.
+        TimeZone: 'UTC',
+        DateStyle: 'ISO, YMD',
       },
     };
   }

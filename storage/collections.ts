@@ -39,7 +39,10 @@ export async function lockCollections(sql: Sql, schema: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
 }
 
-/** Adds a definition; false when there is one of that id, which stays as it is. */
+/**
+ * Adds a definition; false when there is one of that id, which stays as it is. Versions begin anywhere, so that a
+ * collection made again under the same id has others than the one before, and so statements of its own.
+ */
 export async function insertCollection(
   sql: Sql,
   schema: string,
@@ -47,7 +50,7 @@ export async function insertCollection(
 ): Promise<boolean> {
   const inserted = await sql.unsafe(
     `insert into ${tableOf(schema)} (${columns})
-     values ($1, $2, $3::text::jsonb, 1, $4, $4) on conflict (id) do nothing`,
+     values ($1, $2, $3::text::jsonb, floor(random() * 1000000000), $4, $4) on conflict (id) do nothing`,
     [id, kind, JSON.stringify(fields), now],
   );
   return inserted.count === 1;

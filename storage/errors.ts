@@ -48,7 +48,10 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '54011': 'invalid',
   '42P01': 'undefined',
   '42703': 'undefined',
+  // A column is of another type than the statement was made for, or the prepared one returned another type.
   '42804': 'undefined',
+  '42846': 'undefined',
+  '0A000': 'undefined',
   '3F000': 'undefined',
   '40001': 'serialization',
   '40P01': 'serialization',
@@ -76,6 +79,11 @@ const connectionFailures = new Set([
   'ETIMEDOUT',
   'EACCES',
 ]);
+
+/** Whether a prepared statement has outlived the table that it was made for ("cached plan must not change result type"). */
+export function isStaleStatement(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === '0A000';
+}
 
 /** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
 export function translate(error: unknown): unknown {

@@ -3,7 +3,7 @@
 // (porsager/postgres issue 747).
 import type postgres from 'postgres';
 import { Client, type Login } from './client.ts';
-import { StorageError, translate } from './errors.ts';
+import { isStaleStatement, StorageError, translate } from './errors.ts';
 import type { Permits } from './permits.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
@@ -69,6 +69,8 @@ export class Pool implements Connection {
     try {
       return await work(client.sql);
     } catch (error) {
+      // Its prepared statements are of tables as they were; a new connection has none.
+      if (isStaleStatement(error)) void this.#retire(client);
       throw translate(error);
     } finally {
       this.#release(client);

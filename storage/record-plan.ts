@@ -64,7 +64,7 @@ export class RecordPlan {
     this.collection = id;
     this.fields = fields.map(planField);
     this.#table = qualified({ schema, collection: id });
-    // A new version is a new statement: the old one, prepared, would fail where a column came back as another type.
+    // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
     this.#comment = `/* ${version} */ `;
     this.#columns = [
       '"id", "created_at"::text, "updated_at"::text',

@@ -48,10 +48,15 @@ function scopeOf({ databases }: RecordDeps, { app, collection }: RecordTarget): 
   };
 }
 
+/** The collection as it is now: read again, unless that has happened since the request found it. */
 async function reread({ definitions }: RecordDeps, target: RecordTarget): Promise<RecordTarget> {
   const { workspace, id } = target.app;
-  await definitions.invalidate(workspace.id, id);
-  const app = await definitions.app(workspace.id, id) ?? fail('app_not_found', `app "${id}" does not exist`);
+  let app = await definitions.app(workspace.id, id);
+  if (app === target.app) {
+    await definitions.invalidate(workspace.id, id);
+    app = await definitions.app(workspace.id, id);
+  }
+  if (app === undefined) fail('app_not_found', `app "${id}" does not exist`);
   const collection = app.collections.get(target.collection.id) ??
     fail('not_found', `collection "${target.collection.id}" does not exist`);
   return { app, collection };

@@ -1,0 +1,68 @@
+// Prepared statements whose table changes under them: each answer still goes to its own question.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from '../../storage/client.ts';
+import { unlimited } from '../../storage/permits.ts';
+import { Pool, type Sql } from '../../storage/pool.ts';
+import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+
+let own: OwnInstallation;
+
+beforeAll(async () => {
+  own = await ownInstallation();
+});
+afterAll(() => own.remove());
+
+const text = 'select id, v from changing.t where id = $1::int';
+
+async function makeTable(sql: Sql, type: string): Promise<void> {
+  await sql.unsafe(`
+    create schema if not exists changing;
+    drop table if exists changing.t;
+    create table changing.t (id int, v ${type});
+    insert into changing.t select i, i from generate_series(1, 1000) i`);
+}
+
+/** Asks for many rows at once, a few in each turn of the event loop, so that statements stand in line. */
+async function askForMany(
+  ask: (id: number) => Promise<unknown[][]>,
+): Promise<PromiseSettledResult<unknown[][]>[]> {
+  const asked: Promise<unknown[][]>[] = [];
+  for (let id = 1; id <= 200; id++) {
+    asked.push(ask(id));
+    if (id % 7 === 0) await new Promise(setImmediate);
+  }
+  return await Promise.allSettled(asked);
+}
+
+describe('a prepared statement', () => {
+  it('that is stale fails, and neither loses nor mixes up the answers behind it', async () => {
+    const client = new Client(own.access, { now: 0, onLost: () => undefined });
+    const ask = (id: number) =>
+      client.sql.unsafe<Record<string, unknown>[]>(text, [id], { prepare: true }).values();
+    const other = (id: number) =>
+      client.sql.unsafe<Record<string, unknown>[]>('select $1::int', [id], { prepare: true }).values();
+    await own.as({}, (sql) => makeTable(sql, 'text'));
+    expect(await ask(1)).toEqual([[1, '1']]);
+    await other(1);
+    await own.as({}, (sql) => makeTable(sql, 'int'));
+    const answers = await askForMany((id) => id % 2 === 0 ? other(id) : ask(id));
+    for (const [index, answer] of answers.entries()) {
+      const id = index + 1;
+      if (id % 2 === 0) expect(answer).toMatchObject({ status: 'fulfilled', value: [[id]] });
+      else expect(answer).toMatchObject({ status: 'rejected', reason: { code: '0A000' } });
+    }
+    await client.close(1);
+  });
+
+  it('costs a pool its connection, and nothing more', async () => {
+    const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+    const ask = () =>
+      pool.run((sql) => sql.unsafe<Record<string, unknown>[]>(text, [5], { prepare: true }).values());
+    await own.as({}, (sql) => makeTable(sql, 'text'));
+    expect(await ask()).toEqual([[5, '5']]);
+    await own.as({}, (sql) => makeTable(sql, 'int'));
+    await expect(ask()).rejects.toMatchObject({ failure: 'undefined' });
+    expect(await ask()).toEqual([[5, 5]]);
+    await pool.end();
+  });
+});
