@@ -1,5 +1,5 @@
 // The project's source files, read and parsed once, as the layout test looks at them.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
@@ -37,7 +37,8 @@ const folders = ['supervisor', 'hook-runner', 'api', 'storage', 'test'];
 
 /** Reads every `.ts` file of the project. */
 export function readSources(): Source[] {
-  return [...folders.flatMap(filesOf), 'vitest.config.ts'].map((path) =>
+  const present = folders.filter((folder) => existsSync(join(root, folder)));
+  return [...present.flatMap(filesOf), 'vitest.config.ts'].map((path) =>
     parse(path, readFileSync(join(root, path), 'utf8'))
   );
 }
