@@ -91,10 +91,8 @@ describe('refresh.reuse-detection: the audit', () => {
     await as().post(masterRefresh, { refresh_token: session.refresh_token });
     await as().post(masterRefresh, { refresh_token: session.refresh_token });
     const { items } = expectOk(await (await master()).get('/api/system/audit?action=token_reuse'));
-    expect(items[0]).toMatchObject({
-      actor: 'admin',
-      details: { family: claimsOf(session.access_token).jti },
-    });
+    const family = claimsOf(session.access_token).jti;
+    expect(items).toContainEqual(expect.objectContaining({ actor: 'admin', details: { family } }));
   });
 });
 
