@@ -1,3 +1,4 @@
+// How vitest runs the tests.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

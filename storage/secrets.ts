@@ -9,7 +9,12 @@ import {
 } from 'node:crypto';
 
 /** What a sealed value is; each purpose has a key of its own. */
-export type SealPurpose = 'signing-key' | 'refresh-token' | 'totp' | 'oauth-client-secret' | 'hook-environment';
+export type SealPurpose =
+  | 'signing-key'
+  | 'refresh-token'
+  | 'totp'
+  | 'oauth-client-secret'
+  | 'hook-environment';
 
 /** A sealed value that this master key does not open, for this purpose and owner. */
 export class UnsealError extends Error {

@@ -9,6 +9,7 @@ import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { described, object, oneOf, optional, pageOf, yes } from '../schema.ts';
 
+/** The collections of an app. */
 export const collectionsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections',
@@ -20,6 +21,7 @@ export const collectionsList = route({
   handle: ({ target, query }) => listCollections(target.app, pageRequestOf(query)),
 });
 
+/** A new collection, and its table. */
 export const collectionsCreate = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/collections',
@@ -33,6 +35,7 @@ export const collectionsCreate = route({
     createCollection(deps, target.app, { declared: body.schema, by: { principal, origin, now } }),
 });
 
+/** One collection. */
 export const collectionsShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
@@ -43,6 +46,7 @@ export const collectionsShow = route({
   handle: ({ target }) => answerOf(target.collection),
 });
 
+/** Other fields for a collection, and their columns. */
 export const collectionsAlter = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
@@ -67,6 +71,7 @@ export const collectionsAlter = route({
     }),
 });
 
+/** The end of a collection and of its records. */
 export const collectionsDrop = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',

@@ -22,6 +22,7 @@ const selection = {
   expand: described(optional(text()), 'Not available yet.'),
 };
 
+/** A page of the collection. */
 export const recordsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
@@ -44,6 +45,7 @@ export const recordsList = route({
     listRecords(deps, target, { page: pageRequestOf(page), sort, fields, filter, expand }),
 });
 
+/** A new record. */
 export const recordsCreate = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
@@ -57,6 +59,7 @@ export const recordsCreate = route({
   handle: ({ deps, target, body, now }) => createRecord(deps, target, { input: body, now }),
 });
 
+/** One record. */
 export const recordsGet = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
@@ -71,6 +74,7 @@ export const recordsGet = route({
     getRecord(deps, target, { id, fields, expand }),
 });
 
+/** Some of the fields of a record, anew. */
 export const recordsUpdate = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
@@ -85,6 +89,7 @@ export const recordsUpdate = route({
     updateRecord(deps, target, { id, input: body, now }),
 });
 
+/** The end of a record. */
 export const recordsRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
