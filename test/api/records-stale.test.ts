@@ -1,0 +1,150 @@
+// Two API processes with caches of their own: one changes a collection, the other has not heard of it yet.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../api/apps/create.ts';
+import type { By } from '../../api/audit/actor.ts';
+import { alterCollection } from '../../api/collections/alter.ts';
+import { createDefinitions } from '../../api/collections/cache.ts';
+import type { ChangeDeps } from '../../api/collections/change.ts';
+import { createCollection } from '../../api/collections/create.ts';
+import { dropCollection } from '../../api/collections/drop.ts';
+import type { RecordTarget } from '../../api/records/collection.ts';
+import { createRecord } from '../../api/records/create.ts';
+import { getRecord } from '../../api/records/get.ts';
+import { listRecords } from '../../api/records/list.ts';
+import { removeRecord } from '../../api/records/remove.ts';
+import { updateRecord } from '../../api/records/update.ts';
+import { createWorkspace } from '../../api/workspaces/create.ts';
+import type { AppDefinition, Field } from '../../storage/definition.ts';
+import { uuidV7Source } from '../../storage/ids.ts';
+import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+
+type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps;
+
+const now = () => new Date();
+const newId = uuidV7Source(Date.now);
+const by: By = {
+  principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
+  origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
+  now: now(),
+};
+const page = { page: 1, per_page: 30, count: true };
+const base: Field = { name: 'base', kind: 'text' };
+
+let own: OwnInstallation;
+/** Changes collections. */
+let writer: Process;
+/** Serves records, and knows the collections as they were. */
+let reader: Process;
+
+beforeAll(async () => {
+  own = await ownInstallation();
+  writer = await start();
+  reader = await start();
+  await createWorkspace(writer, { id: 'acme', name: 'Acme' }, by);
+  const workspace = await writer.definitions.workspace('acme');
+  if (workspace === undefined) throw new Error('the workspace is not there');
+  await createApp(writer, workspace, { id: 'shop', name: 'Shop', by });
+});
+afterAll(async () => {
+  await own.as({}, (sql) => sql`delete from control.workspaces`);
+  await own.remove();
+});
+
+async function start(): Promise<Process> {
+  const storage = await own.open();
+  return { ...storage, definitions: createDefinitions(storage), now, newId };
+}
+
+async function appOf({ definitions }: Process): Promise<AppDefinition> {
+  const app = await definitions.app('acme', 'shop');
+  if (app === undefined) throw new Error('the app is not there');
+  return app;
+}
+
+async function define(id: string, fields: Field[]): Promise<void> {
+  await createCollection(writer, await appOf(writer), { declared: { id, fields }, by });
+}
+
+async function alter(id: string, fields: Field[]): Promise<void> {
+  await alterCollection(writer, await appOf(writer), { id, declared: { fields }, drop: true, by });
+}
+
+/** The collection as the reading process knows it, with its statements prepared. */
+async function known(id: string): Promise<RecordTarget> {
+  await reader.definitions.invalidate('acme', 'shop');
+  const app = await appOf(reader);
+  const collection = app.collections.get(id);
+  if (collection === undefined) throw new Error(`${id} is not there`);
+  await listRecords(reader, { app, collection }, { page });
+  const input = collection.fields[0]?.kind === 'text' ? { base: 'first' } : {};
+  await createRecord(reader, { app, collection }, { input, now: now() });
+  return { app, collection };
+}
+
+describe('a process that has not heard of a change', () => {
+  it('reads and writes a collection that lost a field, as it is now', async () => {
+    await define('lost', [base, { name: 'gone', kind: 'text' }]);
+    const target = await known('lost');
+    const [record] = (await listRecords(reader, target, { page })).items;
+    const id = String(record?.id);
+    await alter('lost', [base]);
+    expect((await getRecord(reader, target, { id })).fields).toEqual({ base: 'first' });
+    const updated = await updateRecord(reader, target, { id, input: { base: 'b' }, now: now() });
+    expect(updated.fields).toEqual({ base: 'b' });
+    const created = await createRecord(reader, target, { input: { base: 'c' }, now: now() });
+    expect(created.fields).toEqual({ base: 'c' });
+    expect((await listRecords(reader, target, { page })).items).toHaveLength(2);
+    await expect(createRecord(reader, target, { input: { gone: 'x' }, now: now() }))
+      .rejects.toMatchObject({ code: 'validation', message: 'gone: unknown field' });
+  });
+
+  it.each<[Field['kind'], string]>([
+    ['number', 'v: must be a number'],
+    ['bool', 'v: must be true or false'],
+    ['datetime', 'v: must be a date and time'],
+    ['file', 'v: must be the id (UUID) of a file'],
+  ])(
+    'reads a field that came back as %s, and writes nothing of the old kind to it',
+    async (kind, message) => {
+      const id = `reborn_${kind}`;
+      await define(id, [base, { name: 'v', kind: 'text' }]);
+      const target = await known(id);
+      const old = await createRecord(reader, target, { input: { v: 'text' }, now: now() });
+      await alter(id, [base]);
+      await alter(id, [base, { name: 'v', kind }]);
+      expect((await getRecord(reader, target, { id: old.id })).fields).toEqual({ base: null, v: null });
+      expect((await listRecords(reader, target, { page })).total_items).toBe(2);
+      const refused = { code: 'validation', message: expect.stringContaining(message) };
+      const stale = { input: { v: 'text' }, now: now() };
+      await expect(createRecord(reader, target, stale)).rejects.toMatchObject(refused);
+      await expect(updateRecord(reader, target, { ...stale, id: old.id })).rejects.toMatchObject(refused);
+      const created = await createRecord(reader, target, { input: { base: 'x' }, now: now() });
+      expect(created.fields).toEqual({ base: 'x', v: null });
+    },
+  );
+
+  it('works on a collection that was made again under the same id', async () => {
+    await define('again', [base]);
+    const target = await known('again');
+    await dropCollection(writer, await appOf(writer), { id: 'again', by });
+    await define('again', [{ name: 'base', kind: 'number', default: 7 }]);
+    await expect(createRecord(reader, target, { input: { base: 'text' }, now: now() }))
+      .rejects.toMatchObject({ code: 'validation', message: 'base: must be a number' });
+    expect((await createRecord(reader, await known('again'), { input: {}, now: now() })).fields)
+      .toEqual({ base: 7 });
+  });
+
+  it('answers 404 for a collection that is gone, whatever it is asked', async () => {
+    await define('gone', [base]);
+    const target = await known('gone');
+    await dropCollection(writer, await appOf(writer), { id: 'gone', by });
+    const id = randomUUID();
+    const missing = { code: 'not_found', message: 'collection "gone" does not exist' };
+    await expect(getRecord(reader, target, { id })).rejects.toMatchObject(missing);
+    await expect(listRecords(reader, target, { page })).rejects.toMatchObject(missing);
+    await expect(createRecord(reader, target, { input: {}, now: now() })).rejects.toMatchObject(missing);
+    await expect(updateRecord(reader, target, { id, input: {}, now: now() })).rejects.toMatchObject(missing);
+    await expect(removeRecord(reader, target, id)).rejects.toMatchObject(missing);
+  });
+});
