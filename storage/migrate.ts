@@ -89,7 +89,13 @@ export async function applyMigration(sql: Sql, target: Schema, migration: Migrat
     `insert into ${table} (version, name) values (${migration.version}, ${quoteLiteral(migration.name)})
      on conflict do nothing returning version`,
   );
-  if (claimed.length === 1) await sql.unsafe(bind(migration.text, target.groups));
+  if (claimed.length === 0) return;
+  // An app's migrations name no schema: each app has another.
+  const path = target.table === '_migrations' ? quoteIdentifier(target.schema) : `''`;
+  await sql.unsafe(`set local search_path to ${path};
+    ${bind(migration.text, target.groups)}
+    ;
+    set local search_path to '';`);
 }
 
 /** Throws `StartRefused` when a database has been used by a newer program. */

@@ -35,12 +35,11 @@ export async function createAppSchema(
     grant ${name} to current_user with inherit false, set true;
     ${admitRoleText(role, serverVersion)}
     create schema ${name} authorization ${name};
-    set local role ${name};
-    set local search_path to ${name};`);
+    set local role ${name};`);
   for (const migration of migrations.app) {
     await applyMigration(sql, appSchema(provisioning, place.schema), migration);
   }
-  await sql.unsafe(`set local role none; set local search_path to '';`);
+  await sql`set local role none`;
   return latestVersion(migrations.app);
 }
 

@@ -1,7 +1,8 @@
 -- An app's schema. Runs as the app's own role with only its schema in the search_path, so names stand alone here.
 
 create table _collections (
-  id text constraint collections_id primary key,
+  -- Every relation here, indexes included, has a name that no collection can have.
+  id text primary key,
   kind text not null,
   fields jsonb not null,
   -- Grows with every change of the definition.

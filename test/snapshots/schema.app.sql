@@ -1,0 +1,27 @@
+table _access_rules
+  collection text not null
+  action text not null
+  template text not null
+  filter text
+  updated_at timestamp with time zone not null
+  constraint _access_rules_action_check CHECK ((action = ANY (ARRAY['list'::text, 'get'::text, 'create'::text, 'update'::text, 'delete'::text])))
+  constraint _access_rules_check CHECK (((filter IS NOT NULL) = (template = 'filter'::text)))
+  constraint _access_rules_collection_fkey FOREIGN KEY (collection) REFERENCES APP._collections(id) ON DELETE CASCADE
+  constraint _access_rules_pkey PRIMARY KEY (collection, action)
+  constraint _access_rules_template_check CHECK ((template = ANY (ARRAY['any'::text, 'auth'::text, 'admin'::text, 'filter'::text])))
+
+table _collections
+  id text not null
+  kind text not null
+  fields jsonb not null
+  version integer not null
+  created_at timestamp with time zone not null
+  updated_at timestamp with time zone not null
+  constraint _collections_pkey PRIMARY KEY (id)
+
+table _migrations
+  version integer not null
+  name text not null
+  applied_at timestamp with time zone not null default now()
+  constraint _migrations_pkey PRIMARY KEY (version)
+

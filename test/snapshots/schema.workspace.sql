@@ -1,0 +1,124 @@
+table apps
+  id text not null
+  name text not null
+  schema text not null
+  version integer not null
+  created_at timestamp with time zone not null
+  updated_at timestamp with time zone not null
+  constraint apps_id PRIMARY KEY (id)
+  constraint apps_schema UNIQUE (schema)
+
+table audit_log
+  id uuid not null
+  ts timestamp with time zone not null
+  actor text not null
+  action text not null
+  target text not null
+  details jsonb not null
+  app text
+  app_schema text
+  request_id text
+  ip text
+  CREATE INDEX audit_log_actor ON workspace.audit_log USING btree (actor, id DESC)
+  CREATE INDEX audit_log_app ON workspace.audit_log USING btree (app_schema, id DESC) WHERE (app_schema IS NOT NULL)
+  constraint audit_log_pkey PRIMARY KEY (id)
+
+table lockouts
+  subject text not null
+  failed_at timestamp with time zone[] not null
+  last_failed_at timestamp with time zone not null
+  locked_until timestamp with time zone
+  CREATE INDEX lockouts_last_failed_at ON workspace.lockouts USING btree (last_failed_at)
+  constraint lockouts_pkey PRIMARY KEY (subject)
+
+table migrations
+  version integer not null
+  name text not null
+  applied_at timestamp with time zone not null default now()
+  constraint migrations_pkey PRIMARY KEY (version)
+
+table sessions
+  id uuid not null
+  family uuid not null
+  kind text not null
+  principal_id uuid not null
+  user_id uuid generated 
+CASE kind
+    WHEN 'user'::text THEN principal_id
+    ELSE NULL::uuid
+END
+  app text
+  token_hash bytea not null
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  rotated_at timestamp with time zone
+  revoked_at timestamp with time zone
+  user_agent text
+  ip text
+  CREATE INDEX sessions_expires_at ON workspace.sessions USING btree (expires_at)
+  CREATE INDEX sessions_family ON workspace.sessions USING btree (family)
+  CREATE INDEX sessions_principal ON workspace.sessions USING btree (principal_id)
+  CREATE INDEX sessions_user ON workspace.sessions USING btree (user_id) WHERE (user_id IS NOT NULL)
+  constraint sessions_kind_check CHECK ((kind = ANY (ARRAY['admin'::text, 'user'::text])))
+  constraint sessions_pkey PRIMARY KEY (id)
+  constraint sessions_token_hash UNIQUE (token_hash)
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
+
+table users
+  id uuid not null
+  email text not null
+  password_hash text
+  verified boolean not null default false
+  totp_sealed bytea
+  totp_enabled boolean not null default false
+  last_login timestamp with time zone
+  oauth_providers jsonb not null default '[]'::jsonb
+  created_at timestamp with time zone not null
+  updated_at timestamp with time zone not null
+  constraint users_email UNIQUE (email)
+  constraint users_id PRIMARY KEY (id)
+
+view users_public
+  SELECT id,
+  email,
+  verified,
+  password_hash IS NOT NULL AS has_password,
+  totp_enabled,
+  last_login,
+  oauth_providers,
+  created_at,
+  updated_at
+  FROM workspace.users;
+
+CREATE OR REPLACE FUNCTION workspace.audit_app(id uuid, ts timestamp with time zone, actor text, action text, target text, details jsonb, request_id text, ip text)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+BEGIN ATOMIC
+ INSERT INTO workspace.audit_log (id, ts, actor, action, target, details, app, app_schema, request_id, ip)  SELECT audit_app.id AS id,
+             audit_app.ts AS ts,
+             audit_app.actor AS actor,
+             audit_app.action AS action,
+             audit_app.target AS target,
+             audit_app.details AS details,
+             apps.id,
+             apps.schema,
+             audit_app.request_id AS request_id,
+             audit_app.ip AS ip
+            FROM workspace.apps
+           WHERE (apps.schema = SESSION_USER)
+   RETURNING true;
+END
+
+grant delete, insert, select, update on lockouts to CONTROL_workspace
+grant delete, insert, select, update on sessions to CONTROL_workspace
+grant delete, insert, select, update on users to CONTROL_workspace
+grant execute function audit_app to CONTROL_app
+grant insert, select on audit_log to CONTROL_workspace
+grant references on users (id) to CONTROL_app
+grant select on apps to CONTROL_workspace
+grant select on users_public to CONTROL_app
+grant select on users_public to CONTROL_workspace
+grant usage schema workspace to CONTROL_app
+grant usage schema workspace to CONTROL_workspace
