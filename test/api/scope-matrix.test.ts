@@ -1,6 +1,7 @@
 // Who may do what: every endpoint, asked by every kind of principal and with every kind of broken token.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type Announces, readDescription } from '../contract/described.ts';
 import { additions, type Endpoint, specified, type Who } from '../contract/endpoints.ts';
 import {
   as,
@@ -52,6 +53,7 @@ const endpoints = [...specified, ...additions].sort((a, b) =>
 );
 
 let forge: Forge;
+let announces: Announces;
 let own: OwnWorkspace;
 let root: Caller;
 let appId: string;
@@ -68,6 +70,7 @@ beforeAll(async () => {
   [forge, own, root] = [opened, here, someone];
   const [app, otherApp] = [await own.app(), await own.app()];
   appId = app.id;
+  announces = await readDescription();
   const schema = { id: 'orders', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
   expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
   tokens = {
@@ -117,7 +120,7 @@ function fill({ method, path }: Endpoint): string {
   );
 }
 
-/** `401`, `403`, or `passed`; with what the answer says when it is none of these. */
+/** `401`, `403`, or `passed`; or what is odd about the answer, also that the description does not announce it. */
 async function ask(endpoint: Endpoint, token: string | undefined): Promise<string> {
   const { method, body } = endpoint;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
@@ -127,6 +130,8 @@ async function ask(endpoint: Endpoint, token: string | undefined): Promise<strin
     ...(body === undefined ? {} : { body }),
   });
   const { status, text } = answer;
+  const { code } = answer.body;
+  if (!announces(method, endpoint.path, { status, code })) return `not in the description: ${status} ${text}`;
   // The end-users are made up: that they do not exist is found out only behind the gate.
   if (answer.body.message === 'the bearer of this token is gone') return 'passed';
   if (status === 401) return answer.body.code === 'unauthorized' ? '401' : text;
