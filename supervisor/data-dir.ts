@@ -1,7 +1,7 @@
 // The data directory: its modes, and the lock that lets one server use it.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartRefused } from './start-refused.ts';
 
@@ -31,13 +31,21 @@ export async function openDataDir(wanted: string, uid: number): Promise<DataDir>
 
 async function make(wanted: string, uid: number): Promise<string> {
   try {
-    await mkdir(wanted, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
+    await makeFolder(resolve(wanted), uid === 0 ? 0o711 : 0o700);
     return await realpath(wanted);
   } catch (error) {
     throw new StartRefused(
       `data_dir ${wanted} cannot be made: ${error instanceof Error ? error.message : error}`,
     );
   }
+}
+
+/** Node's own recursive mkdir never ends below a folder like /proc, which exists and can hold no new ones. */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (!existsSync(parent)) await makeFolder(parent, mode);
+  await mkdir(path, { mode });
 }
 
 /**

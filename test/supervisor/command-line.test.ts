@@ -65,6 +65,7 @@ describe('bulkhead', () => {
       'bulkhead: http.port must be an integer from 0 to 65535 (flag --http-port)',
     ],
     [['serve', '--data-dir', '/dev/null/data'], {}, 'bulkhead: data_dir /dev/null/data cannot be made: '],
+    [['serve', '--data-dir', '/proc/data'], {}, 'bulkhead: data_dir /proc/data cannot be made: '],
   ])('%o with %o stops with one line', async (args, env, line) => {
     const { exitCode, stdout, stderr } = await bulkhead(args, env);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
