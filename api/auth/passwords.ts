@@ -54,7 +54,7 @@ const nobodysHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 const defaultLimits: PasswordLimits = {
   threads: availableParallelism(),
   waiting: 128,
-  waitMilliseconds: 5_000,
+  waitMilliseconds: 10_000,
   idleMilliseconds: 5_000,
 };
 

@@ -1,0 +1,110 @@
+// What many logins at once cost the rest of the server: on a server of its own, so that its memory is its own.
+import { readdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, as, expectOk } from '../harness/api.ts';
+import { processTree, residentMemory } from '../harness/processes.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+
+const password = 'a password of the test';
+let server: TestServer;
+let token: string;
+let apiPid: number;
+
+beforeAll(async () => {
+  server = await startServer({ config: { rate_limit: { per_second: 100_000, burst: 100_000 } } });
+  expectOk(await as(undefined, server.url).post('/_/setup', { password }));
+  token = expectOk(await login('admin')).access_token;
+  apiPid = (await processTree(server.pid)).find(({ command }) => command.includes('api/main'))?.pid ?? 0;
+});
+afterAll(() => server.stop());
+
+async function login(username: string): Promise<Answer> {
+  return await as(undefined, server.url).post('/_/auth/admin/login', { username, password });
+}
+
+/** Requests one after another until told to stop; their times in milliseconds, sorted. */
+function probe(path: string): () => Promise<number[]> {
+  const times: number[] = [];
+  let going = true;
+  const done = (async () => {
+    while (going) {
+      const start = performance.now();
+      expectOk(await as(token, server.url).get(path));
+      times.push(performance.now() - start);
+    }
+  })();
+  return async () => {
+    going = false;
+    await done;
+    return times.sort((a, b) => a - b);
+  };
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+async function peakOf(work: Promise<unknown>): Promise<number> {
+  let peak = 0;
+  let going = true;
+  const watching = (async () => {
+    while (going) {
+      peak = Math.max(peak, await residentMemory(apiPid));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  await work;
+  going = false;
+  await watching;
+  return peak;
+}
+
+describe('auth.argon2-budget', () => {
+  it(
+    '200 logins at once take bounded memory, are answered or turned away, and leave other requests alone',
+    async () => {
+      const stopCalm = probe('/api/workspaces');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const calm = await stopCalm();
+      const before = await residentMemory(apiPid);
+
+      const stopBusy = probe('/api/workspaces');
+      const logins = Promise.all(Array.from({ length: 200 }, () => login('admin')));
+      const peak = await peakOf(logins);
+      const answers = await logins;
+      const busy = await stopBusy();
+
+      const seen = new Map<number, number>();
+      for (const { status } of answers) seen.set(status, (seen.get(status) ?? 0) + 1);
+      const figures = {
+        answers: Object.fromEntries(seen),
+        rssBefore: Math.round(before),
+        rssPeak: Math.round(peak),
+        calm: { p50: quantile(calm, 0.5), p99: quantile(calm, 0.99) },
+        busy: { requests: busy.length, p50: quantile(busy, 0.5), p99: quantile(busy, 0.99) },
+      };
+      console.log(JSON.stringify(figures));
+
+      expect([...seen.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+      expect(seen.get(200)).toBeGreaterThanOrEqual(20);
+      const turnedAway = answers.filter(({ status }) => status === 503);
+      expect(turnedAway.length).toBeGreaterThan(0);
+      for (const { headers } of turnedAway) {
+        expect(Number(headers.get('Retry-After')))
+          .toBeGreaterThanOrEqual(1);
+      }
+      // A thread: its own heap and code, one hash under way and one that waits for the collector.
+      expect(peak - before).toBeLessThan(availableParallelism() * (20 + 2 * 19) + 60);
+      expect(quantile(busy, 0.5)).toBeLessThan(50);
+    },
+    60_000,
+  );
+
+  it('the threads end when nobody logs in', async () => {
+    const threads = async () => (await readdir(`/proc/${apiPid}/task`)).length;
+    expectOk(await login('admin'));
+    const busy = await threads();
+    await expect.poll(threads, { timeout: 15_000, interval: 200 }).toBeLessThan(busy);
+  }, 30_000);
+});

@@ -1,0 +1,97 @@
+// Hashes of passwords, made by the threads themselves.
+import { afterAll, describe, expect, it } from 'vitest';
+import { argon2id } from 'hash-wasm';
+import { Passwords } from '../../../api/auth/passwords.ts';
+import { ApiError } from '../../../api/errors.ts';
+
+const passwords = new Passwords({ now: Date.now });
+afterAll(() => passwords.close());
+
+describe('a password', () => {
+  it('is kept as a PHC string of argon2id with 19 MiB, 2 passes and 1 lane, with a salt of its own', async () => {
+    const [a, b] = await Promise.all([passwords.hash('the same'), passwords.hash('the same')]);
+    expect(a).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+    expect(a).not.toBe(b);
+  });
+
+  it('matches its hash and no other', async () => {
+    const hash = await passwords.hash('correct horse');
+    expect(await passwords.verify('correct horse', hash)).toEqual({ matches: true, outdated: false });
+    for (const wrong of ['correct hors', 'correct horse ', 'Correct horse', '']) {
+      expect((await passwords.verify(wrong, hash)).matches).toBe(false);
+    }
+  });
+
+  it('matches a hash with other parameters, which is told to be outdated', async () => {
+    const hash = await argon2id({
+      password: 'correct horse',
+      salt: Buffer.alloc(16, 7),
+      memorySize: 4_096,
+      iterations: 3,
+      parallelism: 1,
+      hashLength: 32,
+      outputType: 'encoded',
+    });
+    expect(await passwords.verify('correct horse', hash)).toEqual({ matches: true, outdated: true });
+    expect(await passwords.verify('wrong', hash)).toEqual({ matches: false, outdated: true });
+  });
+
+  it('never matches where there is no hash, however it is guessed', async () => {
+    for (const guess of ['', 'admin', 'A'.repeat(43)]) {
+      expect(await passwords.verify(guess, null)).toEqual({ matches: false, outdated: false });
+      expect(await passwords.verify(guess, undefined)).toEqual({ matches: false, outdated: false });
+    }
+  });
+
+  it('takes as long to check where there is no hash', async () => {
+    const hash = await passwords.hash('correct horse');
+    const time = async (known: string | null) => {
+      const times: number[] = [];
+      for (let count = 0; count < 15; count++) {
+        const start = performance.now();
+        await passwords.verify('wrong', known);
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[3] ?? 0;
+    };
+    const [known, unknown] = [await time(hash), await time(null)];
+    expect(unknown / known).toBeGreaterThan(0.6);
+    expect(unknown / known).toBeLessThan(1.6);
+  });
+
+  it('that is not text for a hash fails the check and not the thread', async () => {
+    await expect(passwords.verify('x', 'not a hash')).rejects.toThrow(/password thread failed/);
+    expect((await passwords.verify('x', await passwords.hash('x'))).matches).toBe(true);
+  });
+});
+
+describe('the queue of passwords', () => {
+  it('turns away with 503 and Retry-After what does not fit, and does the rest', async () => {
+    const few = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => few.hash('x')));
+    const refused = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [outcome.reason] : []);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    for (const error of refused) {
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ code: 'unavailable', headers: [['Retry-After', '2']] });
+    }
+    await few.close();
+  });
+
+  it('turns away what has waited too long', async () => {
+    let clock = 0;
+    const slow = new Passwords({ now: () => clock, limits: { threads: 1, waitMilliseconds: 100 } });
+    const [first, second] = [slow.hash('x'), slow.hash('x')];
+    clock = 101;
+    await expect(first).resolves.toMatch(/^\$argon2id/);
+    await expect(second).rejects.toMatchObject({ code: 'unavailable' });
+    await slow.close();
+  });
+
+  it('rejects what is under way when it closes', async () => {
+    const closing = new Passwords({ now: Date.now, limits: { threads: 1 } });
+    const outcomes = Promise.allSettled([closing.hash('x'), closing.hash('y')]);
+    await closing.close();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+});
