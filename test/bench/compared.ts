@@ -1,7 +1,8 @@
 // The benches that compare a request of ours with the yardstick's: get, create, list, healthz.
 import { type Generator, renderRequest, startGenerator } from './load.ts';
-import type { Figure, Findings } from './report.ts';
-import { compare, type Comparison, type Pace, type Side } from './rounds.ts';
+import { profile } from './profile.ts';
+import { type Figure, type Findings, resultFile } from './report.ts';
+import { compare, type Comparison, measure, type Pace, type Side } from './rounds.ts';
 import { type RecordStage, sample, withRecords, withStage } from './stage.ts';
 import { type Served, startYardstick, type YardstickTable } from './yardstick-process.ts';
 
@@ -80,6 +81,13 @@ async function contest(
   try {
     const sides = sidesOf(stage.server, yardstick, matchup);
     const comparison = await compare(generator, sides, pace);
+    if (pace.profile) {
+      await profile(
+        stage.server.apiPid,
+        resultFile(`${bench}.cpuprofile`),
+        () => measure(generator, sides.ours, pace),
+      );
+    }
     return {
       bench,
       title: matchup.title,
@@ -116,7 +124,7 @@ async function stopAll(generator: Generator, yardstick: Served): Promise<void> {
   await yardstick.stop();
 }
 
-function figuresOf({ ours, yardstick, ratio }: Comparison, goal: number | undefined): Figure[] {
+function figuresOf({ ours, yardstick, ratio, cpuRatio }: Comparison, goal: number | undefined): Figure[] {
   const plain = (name: string, unit: string, key: 'cpu' | 'p50' | 'p99'): Figure => ({
     name,
     unit,
@@ -134,7 +142,7 @@ function figuresOf({ ours, yardstick, ratio }: Comparison, goal: number | undefi
         ? {}
         : { goal: { text: `at least ${goal} of the yardstick`, reached: ratio.median >= goal } }),
     },
-    plain('CPU a request', 'µs', 'cpu'),
+    { ...plain('CPU a request', 'µs', 'cpu'), ratio: cpuRatio },
     plain('p50', 'ms', 'p50'),
     plain('p99', 'ms', 'p99'),
   ];

@@ -105,6 +105,7 @@ async function run(plan: Plan): Promise<LoadResult> {
   return { requests: sorted.length, seconds, p50: at(0.5), p99: at(0.99) };
 }
 
+process.once('disconnect', () => process.exit());
 process.on('message', (plan: Plan) => {
   const answer = (message: GeneratorAnswer) => process.send?.(message);
   run(plan).then(

@@ -33,7 +33,7 @@ export interface Generator {
 
 /** Starts a generator in a process of its own, so that it is not measured with anything else. */
 export function startGenerator(): Generator {
-  const child = fork(new URL('./generator.ts', import.meta.url));
+  const child = fork(new URL('./generator.ts', import.meta.url), { detached: true });
   return {
     async run(plan) {
       const answer = nextAnswer(child);

@@ -1,4 +1,4 @@
-// `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --rounds, --seconds,
+// `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
 // --minutes (drift), --workspaces, --starts, --fleet (start).
 import { parseArgs } from 'node:util';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
@@ -12,6 +12,7 @@ const { values: flags, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     connections: { type: 'string', default: '32' },
@@ -27,6 +28,7 @@ const pace: Pace = {
   seconds: Number(flags.seconds ?? (flags.quick ? 2 : 5)),
   warmUpSeconds: flags.quick ? 2 : 5,
   connections: Number(flags.connections),
+  profile: flags.profile,
 };
 
 const benches: Record<string, () => Promise<Findings>> = {

@@ -38,14 +38,19 @@ export interface Findings {
 
 const directory = fileURLToPath(new URL('../../bench-results/', import.meta.url));
 
+/** Where a file of results goes. */
+export function resultFile(name: string): string {
+  return join(directory, name);
+}
+
 /** Prints the table and writes `bench-results/<bench>.json` and `.svg`. */
 export async function report(findings: Findings): Promise<void> {
   process.stdout.write(`\n${tableOf(findings)}\n`);
   await mkdir(directory, { recursive: true });
   const machine = { node: process.version, cpu: cpus()[0]?.model.trim(), cores: cpus().length };
   const json = { ...findings, machine, at: new Date().toISOString() };
-  await writeFile(join(directory, `${findings.bench}.json`), `${JSON.stringify(json, null, 2)}\n`);
-  await writeFile(join(directory, `${findings.bench}.svg`), plotOf(findings));
+  await writeFile(resultFile(`${findings.bench}.json`), `${JSON.stringify(json, null, 2)}\n`);
+  await writeFile(resultFile(`${findings.bench}.svg`), plotOf(findings));
 }
 
 /** The figures as an aligned table: median (min to max). */

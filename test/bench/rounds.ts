@@ -17,6 +17,8 @@ export interface Pace {
   seconds: number;
   warmUpSeconds: number;
   connections: number;
+  /** Runs once more with a CPU profile of the API, which is written beside the results. */
+  profile: boolean;
 }
 
 /** One run of one side. */
@@ -44,6 +46,8 @@ export interface Comparison {
   yardstick: SideResult;
   /** Requests a second of ours divided by the yardstick's in the same round. */
   ratio: Spread;
+  /** The yardstick's CPU time a request divided by ours: what the first would be if nothing else needed the processors. */
+  cpuRatio: Spread;
 }
 
 /** Warms both sides up and measures them in turn; every second round begins with the other side. */
@@ -61,13 +65,16 @@ export async function compare(
     const order = index % 2 === 0 ? (['ours', 'yardstick'] as const) : (['yardstick', 'ours'] as const);
     for (const which of order) results[which].push(await measure(generator, sides[which], pace));
   }
-  const ratios = results.ours.map((round, index) =>
-    round.requestsPerSecond / (results.yardstick[index]?.requestsPerSecond ?? Number.NaN)
-  );
+  const byRound = (share: (ours: Round, yardstick: Round) => number) =>
+    spread(results.ours.flatMap((round, index) => {
+      const other = results.yardstick[index];
+      return other === undefined ? [] : [share(round, other)];
+    }));
   return {
     ours: summarize(ours.name, results.ours),
     yardstick: summarize(yardstick.name, results.yardstick),
-    ratio: spread(ratios),
+    ratio: byRound((ours, other) => ours.requestsPerSecond / other.requestsPerSecond),
+    cpuRatio: byRound((ours, other) => other.cpu / ours.cpu),
   };
 }
 

@@ -25,9 +25,12 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** Starts the yardstick; without a table it answers `/hello` only. `execArgv` are flags for Node. */
+/**
+ * Starts the yardstick; without a table it answers `/hello` only. `execArgv` are flags for Node. In a session of its
+ * own, as the API is: Linux shares the processors out by session (sched(7), autogroup).
+ */
 export async function startYardstick(table: YardstickTable | null, execArgv: string[] = []): Promise<Served> {
-  const child = fork(new URL('./yardstick.ts', import.meta.url), { execArgv });
+  const child = fork(new URL('./yardstick.ts', import.meta.url), { execArgv, detached: true });
   const ready = once(child, 'message');
   child.send({ table });
   const [port] = await ready;

@@ -54,6 +54,7 @@ function mount(app: H3, table: YardstickTable): void {
   });
 }
 
+process.once('disconnect', () => process.exit());
 process.once('message', async ({ table }: { table: YardstickTable | null }) => {
   const app = new H3();
   app.get('/hello', () => ({ initialized: true }));
