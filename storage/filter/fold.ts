@@ -1,7 +1,7 @@
 // A condition meets a request: what needs no record is decided here, and only the rest is asked of the database.
 import type { ColumnTerm, Condition, NowTerm, RequestTerm, Term, Truth, ValueTerm } from './condition.ts';
 import { comparedAs, operators } from './operators.ts';
-import { decide, readRequest, type RequestValues } from './request.ts';
+import { decide, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
 import type { Operator } from './tree.ts';
 
 /** A comparison that needs the record, or its opposite. */
@@ -137,7 +137,7 @@ function asValue(term: Term): Exclude<Term, ColumnTerm> {
 interface Half {
   operator: Operator;
   column: ColumnTerm;
-  value: ValueTerm | null | 'absent';
+  value: Requested;
   negated: boolean;
 }
 
@@ -147,16 +147,13 @@ function foldHalf(
   sides: (value: ValueTerm) => { left: ColumnTerm | ValueTerm; right: ColumnTerm | ValueTerm },
 ): Residue {
   const meaning = operators[operator];
-  if (value === 'absent') return constant('unknown', negated);
+  if (isUnknown(value)) return constant('unknown', negated);
   if (value === null) return constant(meaning.withoutValue, negated);
   const isUnlike = column.type !== 'json' && comparedAs(meaning, column.type, value.type) === undefined;
   if (!isUnlike) return { kind: 'compare', operator, negated, ...sides(value) };
   return meaning.withoutValue ? { kind: 'empty', term: column, negated } : constant(false, negated);
 }
 
-function valueOf(
-  term: ValueTerm | NowTerm | RequestTerm,
-  request: RequestValues,
-): ValueTerm | null | 'absent' {
+function valueOf(term: ValueTerm | NowTerm | RequestTerm, request: RequestValues): Requested {
   return term.kind === 'value' ? term : readRequest(term, request);
 }

@@ -24,17 +24,18 @@ export interface RequestValues {
   query: Readonly<Record<string, string | undefined>>;
 }
 
-/** A value at the moment of comparison: none (`null`), not there at all (`absent`), or an array or object (`composite`). */
-export type Found = ValueTerm | null | 'absent' | 'composite';
-
 /**
- * Reads a member of the request. An array or object counts as absent: whoever sends one where a value belongs must not get
- * past a rule, whichever way the rule is turned.
+ * A member of the request at the moment of comparison: none (`null`), not there at all (`absent`), or there without a value
+ * to compare (`shapeless`): an array, an object, a text that PostgreSQL cannot hold. Whoever sends such a thing where a value
+ * belongs must not get past a rule, whichever way the rule is turned, so it is as unknown as what is absent.
  */
-export function readRequest(
-  term: NowTerm | RequestTerm,
-  request: RequestValues,
-): ValueTerm | null | 'absent' {
+export type Requested = ValueTerm | null | 'absent' | 'shapeless';
+
+/** Any value at the moment of comparison; an array or object of a record (`composite`) is unlike everything. */
+export type Found = Requested | 'composite';
+
+/** Reads a member of the request. */
+export function readRequest(term: NowTerm | RequestTerm, request: RequestValues): Requested {
   if (term.kind === 'now') return { kind: 'value', type: 'datetime', value: request.now };
   const { part, name, readAs } = term;
   switch (part) {
@@ -55,7 +56,7 @@ function own(values: object, name: string): unknown {
 }
 
 /** In a query everything is a text, so it is read as whatever it is compared with. */
-function readWords(value: unknown, readAs: RequestTerm['readAs']): ValueTerm | null | 'absent' {
+function readWords(value: unknown, readAs: RequestTerm['readAs']): Requested {
   const read = typeof value !== 'string' || readAs === undefined ? undefined : readText[readAs](value);
   return read === undefined || readAs === undefined
     ? readJson(value, undefined)
@@ -63,12 +64,12 @@ function readWords(value: unknown, readAs: RequestTerm['readAs']): ValueTerm | n
 }
 
 /** JSON has types of its own, and there is no coercion between them; only instants and UUIDs are texts there. */
-function readJson(value: unknown, readAs: RequestTerm['readAs']): ValueTerm | null | 'absent' {
+function readJson(value: unknown, readAs: RequestTerm['readAs']): Requested {
+  if (value === undefined) return 'absent';
   if (value === null) return null;
   if (typeof value === 'boolean') return { kind: 'value', type: 'boolean', value };
   if (typeof value === 'number') return { kind: 'value', type: 'number', value };
-  // A text that PostgreSQL cannot hold is no value either.
-  if (typeof value !== 'string' || readText.text(value) === undefined) return 'absent';
+  if (typeof value !== 'string' || readText.text(value) === undefined) return 'shapeless';
   const read = readAs === 'datetime' || readAs === 'uuid' ? readText[readAs](value) : undefined;
   return read === undefined || readAs === undefined
     ? { kind: 'value', type: 'text', value }
@@ -78,9 +79,14 @@ function readJson(value: unknown, readAs: RequestTerm['readAs']): ValueTerm | nu
 /** What a comparison says of two values: absence first, then emptiness, then types. */
 export function decide(operator: Operator, left: Found, right: Found): Truth {
   const meaning = operators[operator];
-  if (left === 'absent' || right === 'absent') return 'unknown';
+  if (isUnknown(left) || isUnknown(right)) return 'unknown';
   if (left === null || right === null) return meaning.withoutValue;
   if (left === 'composite' || right === 'composite') return false;
   if (comparedAs(meaning, left.type, right.type) === undefined) return false;
   return meaning.holds(left.value, right.value);
+}
+
+/** Whether a comparison with it is unknown. */
+export function isUnknown(found: Found): found is 'absent' | 'shapeless' {
+  return found === 'absent' || found === 'shapeless';
 }

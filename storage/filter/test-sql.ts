@@ -8,6 +8,8 @@ import { likePattern, likePatternSql } from './pattern.ts';
 export interface Slots {
   readonly firstParameter: number;
   readonly params: (string | number)[];
+  /** Steps into JSON that are parameters already: the items of a list repeat the same path. */
+  readonly steps: Map<string, string>;
 }
 
 /** The SQL expression of a term's column, before any path into JSON. */
@@ -121,7 +123,15 @@ function jsonCasts(type: ScalarType): string {
 
 function placeSql({ path }: ColumnTerm, column: string, slots: Slots): string {
   if (path.length === 0) return column;
-  return `jsonb_extract_path(${[column, ...path.map((step) => bind(slots, step, 'text'))].join(', ')})`;
+  return `jsonb_extract_path(${[column, ...path.map((step) => bindStep(slots, step))].join(', ')})`;
+}
+
+function bindStep(slots: Slots, step: string): string {
+  const known = slots.steps.get(step);
+  if (known !== undefined) return known;
+  const bound = bind(slots, step, 'text');
+  slots.steps.set(step, bound);
+  return bound;
 }
 
 /**

@@ -36,7 +36,7 @@ interface Context {
 
 /** Writes a residue down. */
 export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPlace): SqlCondition {
-  const slots: Slots = { firstParameter, params: [] };
+  const slots: Slots = { firstParameter, params: [], steps: new Map() };
   const text = write(residue, { slots, aliases: { count: 0 }, alias: quoteIdentifier(alias), guard });
   return { text, params: slots.params };
 }
@@ -72,7 +72,7 @@ function writeTest(test: Test, context: Context): string {
   // Where no related record is, the test has its answer for sides without a value.
   const withoutRecord = test.kind === 'empty' || operators[test.operator].withoutValue;
   const sought = withoutRecord ? `(${inside}) is not true` : `(${inside})`;
-  return `${withoutRecord === test.negated ? '' : 'not '}exists (select 1 ${from} and ${sought})`;
+  return `${withoutRecord === test.negated ? '' : 'not '}exists (select ${from} and ${sought})`;
 }
 
 function columnsOf(test: Test): ColumnTerm[] {

@@ -1,0 +1,306 @@
+// Anything at all thrown at the parser, and attempts to get a text of one's own into the SQL.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FilterError } from '../../../storage/filter/error.ts';
+import { fold } from '../../../storage/filter/fold.ts';
+import { toSql } from '../../../storage/filter/to-sql.ts';
+import { appOf, conditionOf, requestOf, scopeIn } from './fixture.ts';
+import { expectParametersOnly } from './sql-tokens.ts';
+
+const scope = scopeIn(appOf());
+const request = requestOf({
+  auth: { id: '019b1f2e-0000-7000-8000-00000000000a', email: 'ada@example.com', role: 'user' },
+  body: { title: 'a', views: 1, tags: [] },
+  query: { q: 'x' },
+});
+
+/** Well-formed filters, from which mutants are made. */
+const seeds = [
+  "title = 'a' && views > 5 || !(done = true)",
+  'author.company.country.name ~ "b%" and meta.tags.0 in [1, "x", null, true, views]',
+  "@request.auth.id != '' && owner = @request.auth.id || @request.body.title = title",
+  "due > '2026-01-02T03:04:05.678Z' && created_at <= @now && id != '019b1f2e-0000-7000-8000-000000000000'",
+  'not (state = "draft" or state = "public") && @request.query.q !~ title && @request.method = "GET"',
+  "((((a = 1)))) && title ~ '50\\\\%_\\n\\u00e9' && `null` = null && meta.a.b.c.d >= -1.5e-3",
+  'file = null && mail != null && views in [] && !(!(likes < 1e10))',
+];
+
+/** Pieces that parsers and quoting trip over. */
+const pieces = [
+  "'",
+  '"',
+  '`',
+  '\\',
+  '\\\\',
+  "\\'",
+  '(',
+  ')',
+  '[',
+  ']',
+  ',',
+  '.',
+  '..',
+  '@',
+  '!',
+  '&&',
+  '||',
+  '&',
+  '|',
+  '=',
+  '==',
+  '!=',
+  '<>',
+  '~',
+  '%',
+  '_',
+  '--',
+  '/*',
+  '*/',
+  ';',
+  '$1',
+  '${x}',
+  '::text',
+  '\0',
+  '\n',
+  ' ',
+  '\u00a0',
+  '\u2028',
+  'é',
+  '😀',
+  '\ud800',
+  '\udc00',
+  '\u202e',
+  'null',
+  'true',
+  'in',
+  'not',
+  'and',
+  'or',
+  'select',
+  '@now',
+  '@request.auth.id',
+  '@request.body.x',
+  '1e999',
+  '-',
+  '0x1',
+  '__proto__',
+  'constructor',
+  'password_hash',
+  'title',
+  "' or 1=1 --",
+  '" or ""="',
+  "'); drop table posts; --",
+  '((((((((',
+  '!!!!!!!!',
+  'x'.repeat(70),
+  '9'.repeat(400),
+  "'".repeat(50),
+  'a.'.repeat(80),
+  'a=1||'.repeat(40),
+] as const;
+
+const edit = fc.record({
+  kind: fc.constantFrom('insert', 'delete', 'repeat', 'swap', 'flip'),
+  at: fc.nat(10_000),
+  length: fc.nat(30),
+  piece: fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 6 })),
+});
+
+function mutate(
+  text: string,
+  { kind, at, length, piece }: { kind: string; at: number; length: number; piece: string },
+): string {
+  const from = at % (text.length + 1);
+  const [head, cut, tail] = [text.slice(0, from), text.slice(from, from + length), text.slice(from + length)];
+  switch (kind) {
+    case 'insert':
+      return head + piece + cut + tail;
+    case 'delete':
+      return head + tail;
+    case 'repeat':
+      return head + cut.repeat(length) + tail;
+    case 'swap':
+      return cut + head + tail;
+    default:
+      return head +
+        cut.replace(
+          /./su,
+          (letter) => String.fromCharCode((letter.charCodeAt(0) ^ (1 << (length % 16))) & 0xffff),
+        ) +
+        tail;
+  }
+}
+
+const mutant = fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { minLength: 1, maxLength: 6 }))
+  .map(([seed, edits]) => edits.reduce(mutate, seed));
+
+/** The answer to a filter, and how long it took. Anything but a tree or one of the two errors fails the test. */
+function timed(filter: string): { answer: string; milliseconds: number } {
+  const started = performance.now();
+  const answer = answerOf(filter);
+  return { answer, milliseconds: performance.now() - started };
+}
+
+function answerOf(filter: string): string {
+  try {
+    const { text, params } = toSql(fold(conditionOf(filter, scope), request), {
+      alias: 't',
+      firstParameter: 1,
+    });
+    expectParametersOnly(text, params);
+    return 'tree';
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    expect(error.position).toBeGreaterThanOrEqual(1);
+    expect(error.position).toBeLessThanOrEqual(filter.length + 1);
+    return error.code;
+  }
+}
+
+describe('filter.grammar-fuzz', () => {
+  it(
+    'filter.grammar-fuzz: 100,000 mutants are a tree, a parse_error or an unknown_column, each within 20 ms',
+    () => {
+      const counts: Record<string, number> = { tree: 0, parse_error: 0, unknown_column: 0 };
+      const slow: string[] = [];
+      fc.assert(
+        fc.property(mutant, (filter) => {
+          const { answer, milliseconds } = timed(filter);
+          counts[answer] = (counts[answer] ?? 0) + 1;
+          // Once more before it is called slow: the first time, something else may have been.
+          if (milliseconds > 20 && timed(filter).milliseconds > 20) slow.push(filter);
+        }),
+        { numRuns: 100_000, endOnFailure: true },
+      );
+      expect(slow).toEqual([]);
+      // The mutants are worth something: none of the answers is rare.
+      expect(Math.min(...Object.values(counts))).toBeGreaterThan(1_000);
+      expect(Object.keys(counts)).toHaveLength(3);
+    },
+    120_000,
+  );
+
+  it('filter.grammar-fuzz: so are strings of nothing but the language', () => {
+    const words = fc.array(fc.constantFrom(...pieces, ...seeds.flatMap((seed) => seed.split(' '))), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(words, (list) => {
+        timed(list.join(' '));
+        timed(list.join(''));
+      }),
+      { numRuns: 5_000 },
+    );
+  }, 60_000);
+});
+
+describe('injection', () => {
+  const evil = [
+    "x' or '1'='1",
+    'x" or "1"="1',
+    "'; drop table posts; --",
+    '"; drop table posts; --',
+    '$1); select pg_sleep(10); --',
+    '\\',
+    "\\' or 1=1 --",
+    "E'\\\\'",
+    '/* */ union select 1 --',
+    '{{constructor}}',
+    '%',
+    '_',
+    "!'!",
+  ];
+
+  it.each(evil)('no literal reaches the SQL, only parameters do: %s', (text) => {
+    for (const quote of ["'", '"']) {
+      const literal = quote + text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`) + quote;
+      for (
+        const filter of [
+          `title = ${literal}`,
+          `title !~ ${literal}`,
+          `meta.x in [${literal}]`,
+          `!(author.name < ${literal})`,
+          `${literal} ~ title`,
+        ]
+      ) {
+        const { text: sql, params } = toSql(fold(conditionOf(filter, scope), request), {
+          alias: 't',
+          firstParameter: 1,
+        });
+        expectParametersOnly(sql, params);
+        expect(sql).not.toContain('drop');
+        expect(params.length).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it.each(evil)('no value of a request does: %s', (text) => {
+    const hostile = requestOf({
+      auth: { id: text, email: text, role: text },
+      body: { x: text },
+      query: { x: text },
+      method: text,
+    });
+    for (const operand of ['auth.id', 'auth.email', 'auth.role', 'body.x', 'query.x', 'method']) {
+      for (
+        const filter of [
+          `title ~ @request.${operand}`,
+          `owner != @request.${operand}`,
+          `meta.x = @request.${operand}`,
+        ]
+      ) {
+        const { text: sql, params } = toSql(fold(conditionOf(filter, scope), hostile), {
+          alias: 't',
+          firstParameter: 1,
+        });
+        expectParametersOnly(sql, params);
+      }
+    }
+  });
+
+  it.each([
+    'title"; drop table posts; -- = 1',
+    '"title" = title; select 1',
+    'title/**/= 1',
+    'title -- = 1',
+    "meta.x' = 1",
+    'meta.`x` = 1',
+    "meta.'x' = 1",
+    'meta.$1 = 1',
+    'author.name"."x = 1',
+    'title = title::text',
+    'title = (select 1)',
+    'title = now()',
+    "title = 'a' || 'b'",
+    "title = 'a' 'b'",
+    'title LIKE 1',
+    'title = 1 union select 1',
+    'title IS NULL',
+    'title <> 1',
+    'title ~* 1',
+    'title = $$a$$',
+    "title = E'a'",
+    '`title" or 1=1 --` = 1',
+  ])('no name or operator opens a way: %s', (filter) => {
+    expect(timed(filter).answer).not.toBe('tree');
+  });
+
+  it('a step into JSON is a parameter too', () => {
+    const { text, params } = toSql(fold(conditionOf('meta.drop.select.__proto__ = 1', scope), request), {
+      alias: 't',
+      firstParameter: 7,
+    });
+    expectParametersOnly(text, params, 7);
+    expect(params).toEqual(['drop', 'select', '__proto__', 1]);
+    expect(text).not.toMatch(/drop|select/);
+  });
+
+  it('an alias is quoted, and the parameters are counted from where they are told', () => {
+    const { text, params } = toSql(fold(conditionOf("title = 'a'", scope), request), {
+      alias: 'x" or 1=1 --',
+      firstParameter: 12,
+    });
+    expect(text).toBe('("x"" or 1=1 --"."title" collate "C" = $12::text)');
+    expect(params).toEqual(['a']);
+  });
+});
