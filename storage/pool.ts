@@ -24,6 +24,7 @@ export interface Connection {
 }
 
 const closeSeconds = 5;
+const changesPerConnection = 64;
 
 /**
  * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
@@ -37,6 +38,7 @@ export class Pool implements Connection {
   #clients: Client[] = [];
   /** Clients that take no new work and are closed as soon as they have none. */
   readonly #retired = new Set<Client>();
+  #changes = 0;
   #opening: Promise<void> | undefined;
   #ended = false;
   #ending: Promise<void> | undefined;
@@ -118,6 +120,15 @@ export class Pool implements Connection {
     void this.#retire(
       others.reduce((least, client) => weight(client) < weight(least) ? client : least, first),
     );
+  }
+
+  /**
+   * Hears that a table changed: its statements are prepared anew, and the server keeps the old ones until their
+   * connection ends. So that they cannot pile up, every 64th change ends all connections as soon as they are idle.
+   */
+  noteChange(): void {
+    if (++this.#changes % changesPerConnection > 0) return;
+    for (const client of [...this.#clients]) void this.#retire(client);
   }
 
   /** Refuses new work, lets what is in flight finish (5 s), closes every connection. */

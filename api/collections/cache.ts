@@ -71,6 +71,8 @@ class Cache implements DefinitionCache {
     const entry = this.#known.get(change.workspace);
     if (entry === undefined) return;
     const apps = new Map(entry.apps);
+    const app = apps.get(change.app);
+    if (app !== undefined) this.#databases.app(app.workspace.database, app.schema).noteChange();
     apps.delete(change.app);
     this.#known.set(change.workspace, { ...blank(), workspace: entry.workspace, apps });
   }

@@ -65,4 +65,24 @@ describe('a prepared statement', () => {
     expect(await ask()).toEqual([[5, 5]]);
     await pool.end();
   });
+
+  it('does not outlive 64 changes of tables, however busy its connection is', async () => {
+    const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+    const prepared = () =>
+      pool.run((sql) =>
+        sql.unsafe<{ pid: number; count: number }[]>(
+          `select pg_backend_pid() as pid, (select count(*)::int from pg_prepared_statements) as count`,
+        )
+      );
+    const [first] = await prepared();
+    for (let change = 1; change <= 64; change++) {
+      await pool.run((sql) => sql.unsafe(`/* ${change} */ select $1::int`, [change], { prepare: true }));
+      expect((await prepared())[0]).toEqual({ pid: first?.pid, count: change });
+      pool.noteChange();
+    }
+    const [last] = await prepared();
+    expect(last?.pid).not.toBe(first?.pid);
+    expect(last?.count).toBe(0);
+    await pool.end();
+  });
 });
