@@ -8,6 +8,9 @@ const maximalTokens = 100_000;
 /** Reading megabytes of digits takes long, and a double has 17 that count. */
 const maximalDigits = 1_000;
 
+/** `false` */
+const longestWord = 5;
+
 const quote = 0x22;
 const backslash = 0x5c;
 
@@ -21,8 +24,8 @@ interface Scan {
 
 /**
  * Refuses, with `400 validation`, nesting deeper than 64, more than 100,000 tokens, NUL characters, lone surrogates,
- * numbers that are not finite, `__proto__` and duplicate keys; with `422`, bytes that are not UTF-8.
- * Syntax is left to the parser.
+ * numbers that are not finite, `__proto__` and duplicate keys; with `422`, bytes that are not UTF-8
+ * and endless words. The rest of the syntax is left to the parser.
  */
 export function scanJson(bytes: Buffer): void {
   if (!isUtf8(bytes)) fail('deserialization', 'the body is not UTF-8');
@@ -57,8 +60,13 @@ function scanOther(scan: Scan, byte: number): void {
   if (byte >= 0x61 && byte <= 0x7a) {
     count(scan);
     const { bytes } = scan;
+    const last = scan.at + longestWord;
     let at = scan.at + 1;
-    while (isLetter(bytes[at] ?? 0)) at++;
+    while (isLetter(bytes[at] ?? 0)) {
+      if (++at > last) {
+        fail('deserialization', 'the body is not JSON: a word that is none of true, false, null');
+      }
+    }
     scan.at = at;
     return;
   }
