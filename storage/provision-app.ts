@@ -47,7 +47,8 @@ export async function createAppSchema(
 export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
   const name = quoteIdentifier(schema);
   await oneAtATime(sql);
-  await sql.unsafe(inheritRoleText(schema));
+  // What another process runs in the app just now is ended below; whatever comes after that is not waited for long.
+  await sql.unsafe(`set local lock_timeout = '5s'; ${inheritRoleText(schema)}`);
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${schema}`;
   await sql.unsafe(`drop owned by ${name} cascade; drop role ${name};`);
 }

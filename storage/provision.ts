@@ -7,7 +7,7 @@ import { latestVersion, type Migrations } from './migrate.ts';
 import type { Sql } from './pool.ts';
 import { quoteIdentifier, quoteLiteral } from './quote.ts';
 import { admitRoleText, type ClusterNames, createRoleText, type TenantRole } from './roles.ts';
-import { scramVerifier } from './scram.ts';
+import { iterationsForDerived, scramVerifier } from './scram.ts';
 import type { Secrets } from './secrets.ts';
 import { markSpare, type TenantVersions } from './tenant-databases.ts';
 
@@ -34,7 +34,8 @@ export function tenantRole(
   name: string,
   { database, group }: { database: string; group: string },
 ): TenantRole {
-  const verifier = scramVerifier(provisioning.secrets.derivePassword(name), randomBytes(16));
+  const password = provisioning.secrets.derivePassword(name);
+  const verifier = scramVerifier(password, randomBytes(16), iterationsForDerived);
   return { name, database, verifier, group, connectionLimit: provisioning.roleConnections };
 }
 

@@ -1,7 +1,11 @@
 // SCRAM-SHA-256 verifiers, so that no password of a role ever travels in SQL, where logs and statistics show it.
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 
-const defaultIterations = 4096;
+/** RFC 7677 asks for 4096 or more, to slow the guessing of passwords that people choose. */
+const iterationsForPeople = 4096;
+
+/** Enough for a derived password of 256 bits, which nobody guesses; saves 2 ms of the event loop on each connection. */
+export const iterationsForDerived = 64;
 
 /**
  * The verifier that PostgreSQL stores for a password (RFC 5802 section 3, RFC 7677; its text form:
@@ -11,7 +15,7 @@ const defaultIterations = 4096;
 export function scramVerifier(
   password: string,
   salt: Buffer,
-  iterations: number = defaultIterations,
+  iterations: number = iterationsForPeople,
 ): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
   const storedKey = createHash('sha256').update(hmac(salted, 'Client Key')).digest();

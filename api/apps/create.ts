@@ -44,7 +44,6 @@ export async function createApp(
     return row;
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
   // Its first collection is likely to follow.
-  void databases.workspace(database).warm();
   void databases.app(database, schema).warm();
   return app;
 }

@@ -35,8 +35,9 @@ export async function createWorkspace(
       .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
     if (workspace !== undefined) {
       upkeep.poke('soon');
-      // The first app is likely to follow, and its maker needs this connection.
+      // The first app and its first collection are likely to follow, and need these connections.
       void databases.provisioner(workspace.database).warm();
+      void databases.workspace(workspace.database).warm();
       return workspace;
     }
     // None is ready; what is made now may be taken by another request, hence the attempts.

@@ -77,6 +77,7 @@ async function dropAll(access: Endpoint): Promise<void> {
   const names = clusterNames(access.database);
   const [known] = await once(access, (sql) => sql`select to_regclass('control.tenant_databases') as found`);
   if (known?.['found'] !== null) {
+    await once(access, (sql) => sql`delete from control.workspaces`);
     await once(access, (sql) => sql`update control.tenant_databases set state = 'dropping'`);
     const options = {
       passwordOf: () => '',

@@ -1,0 +1,146 @@
+// The cache of definitions: read once, right at once where a change was made, and soon everywhere else.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createDefinitions, type DefinitionCache } from '../../api/collections/cache.ts';
+import type { Storage } from '../../storage/boot.ts';
+import { listen, type Listening, publish } from '../../storage/changes.ts';
+import { Databases } from '../../storage/databases.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { insertWorkspace, renameWorkspace } from '../../storage/workspaces.ts';
+import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { makeTenant, type Tenant } from '../harness/tenants.ts';
+
+let own: OwnInstallation;
+let storage: Storage;
+let tenant: Tenant;
+let app: string;
+let here: DefinitionCache;
+let there: DefinitionCache;
+let listening: Listening;
+let heard: () => void = () => {};
+
+beforeAll(async () => {
+  own = await ownInstallation();
+  storage = await own.open();
+  tenant = await makeTenant(storage);
+  app = tenant.schema.slice(2);
+  await storage.databases.control.run((sql) =>
+    insertWorkspace(sql, { id: 'acme', name: 'Acme', database: tenant.database, now: new Date() })
+  );
+});
+beforeEach(async () => {
+  await listening?.stop();
+  here = createDefinitions(storage);
+  there = createDefinitions(storage);
+  const cache = there;
+  listening = await listen(own.access, {
+    onChange: (change) => {
+      cache.forget(change);
+      heard();
+    },
+    onGap: () => cache.forgetAll(),
+  });
+});
+afterAll(async () => {
+  await listening?.stop();
+  await own.remove();
+});
+
+const hearing = () => new Promise<void>((resolve) => heard = resolve);
+
+/** How many statements the control database has answered on this subject since the last call. */
+async function counted(work: () => Promise<unknown>): Promise<number> {
+  let statements = 0;
+  const run = storage.databases.control.run.bind(storage.databases.control);
+  storage.databases.control.run = <Result>(task: (sql: Sql) => Promise<Result>) => {
+    statements++;
+    return run(task);
+  };
+  try {
+    await work();
+  } finally {
+    storage.databases.control.run = run;
+  }
+  return statements;
+}
+
+it('reads what many ask for at once one time, and then has it without waiting', async () => {
+  expect(here.peekApp('acme', app)).toBeUndefined();
+  const reads = await counted(async () => {
+    const found = await Promise.all(Array.from({ length: 50 }, () => here.app('acme', app)));
+    expect(new Set(found).size).toBe(1);
+    expect(found[0]).toMatchObject({
+      id: app,
+      schema: tenant.schema,
+      workspace: { id: 'acme', database: tenant.database },
+      collections: new Map(),
+    });
+  });
+  expect(reads).toBe(1);
+  expect(here.peekApp('acme', app)?.id).toBe(app);
+  expect(await counted(() => here.workspace('acme'))).toBe(0);
+});
+
+it('asks no database for an id that none can have, and remembers no unknown one', async () => {
+  const impossible = ['', 'A', 'a/b', '\0', 'a'.repeat(41), '__proto__', 'constructor '];
+  expect(await counted(() => Promise.all(impossible.map((id) => here.workspace(id))))).toBe(0);
+  for (let round = 0; round < 2; round++) {
+    expect(await counted(async () => expect(await here.workspace('nowhere')).toBeUndefined())).toBe(1);
+    expect(await here.app('acme', randomUUID())).toBeUndefined();
+  }
+  expect(await here.app('nowhere', app)).toBeUndefined();
+  expect(await here.workspace('constructor')).toBeUndefined();
+});
+
+it('forgets at once where it is told to, and in other processes within 300 ms', async () => {
+  await Promise.all([here.app('acme', app), there.app('acme', app)]);
+  const told = hearing();
+  const start = performance.now();
+  await here.invalidate('acme', app);
+  expect(here.peekApp('acme', app)).toBeUndefined();
+  await told;
+  expect(performance.now() - start).toBeLessThan(300);
+  expect(there.peekApp('acme', app)).toBeUndefined();
+  expect((await there.app('acme', app))?.id).toBe(app);
+});
+
+it('forgets the apps of a workspace with it', async () => {
+  await there.app('acme', app);
+  const told = hearing();
+  await storage.databases.control.transaction(async (sql) => {
+    await renameWorkspace(sql, 'acme', { name: 'Renamed', now: new Date() });
+    await publish(sql, { kind: 'workspace', workspace: 'acme' });
+  });
+  await told;
+  expect((await there.app('acme', app))?.workspace.name).toBe('Renamed');
+});
+
+it('does not keep what was forgotten while it was being read', async () => {
+  const reading = here.app('acme', app);
+  here.forget({ kind: 'app', workspace: 'acme', app });
+  expect((await reading)?.id).toBe(app);
+  expect(here.peekApp('acme', app)).toBeUndefined();
+  const again = here.workspace('acme');
+  here.forgetAll();
+  await again;
+  expect(await counted(() => here.workspace('acme'))).toBe(1);
+});
+
+it('passes a failed read on to all who wait, and keeps nothing of it', async () => {
+  const options = {
+    passwordOf: () => '',
+    workspacePoolCap: 1,
+    appPoolCap: 1,
+    tenantConnections: 1,
+    now: Date.now,
+  };
+  const databases = new Databases({ provisioner: { ...own.access, host: '/nowhere' }, ...options });
+  const broken = createDefinitions({ databases });
+  for (let round = 0; round < 2; round++) {
+    const reads = [broken.app('acme', app), broken.app('acme', app), broken.workspace('acme')];
+    for (const outcome of await Promise.allSettled(reads)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { failure: 'unavailable' } });
+    }
+  }
+  await databases.end();
+});
