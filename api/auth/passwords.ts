@@ -129,7 +129,7 @@ export class Passwords {
     // Compiled, the neighbour is a .js file: `tsc` rewrites imports, not strings.
     const file = new URL(`./password-worker${extname(import.meta.url)}`, import.meta.url);
     const thread: Thread = {
-      worker: new Worker(file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: 32 } }),
+      worker: new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: 32 } }),
       busyWith: undefined,
     };
     this.#threads.add(thread);
