@@ -24,7 +24,7 @@ export class Client {
   /** In milliseconds. */
   idleSince: number;
   readonly #onLost: () => void;
-  /** Ends each open transaction with an error. */
+  /** Ends each run and each open transaction with an error. */
   readonly #open = new Set<(error: Error) => void>();
   #socket: OwnSocket | undefined;
   #state: 'open' | 'closing' | 'lost' = 'open';
@@ -38,14 +38,29 @@ export class Client {
   }
 
   /**
+   * Runs work outside a transaction. A lost connection ends it at once: the driver forgets statements that waited for a
+   * connection which the server then refused, as one does that is starting up.
+   */
+  run<Result>(work: (sql: postgres.ISql) => Promise<Result>): Promise<Result> {
+    return this.#whileOpen(() => work(this.sql));
+  }
+
+  /**
    * Runs work in a transaction. A lost connection ends it at once: the driver itself would wait for the answer to a
    * `rollback` that it cannot send.
    */
   transaction<Result>(work: (sql: postgres.ISql) => Promise<Result>): Promise<Result> {
+    return this.#whileOpen(async () => {
+      const { result } = await this.sql.begin((sql) => work(sql).then((result) => ({ result })));
+      return result;
+    });
+  }
+
+  #whileOpen<Result>(start: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const begun = this.sql.begin((sql) => work(sql).then((result) => ({ result })));
+      if (this.#state === 'lost') return reject(lostConnection());
       this.#open.add(reject);
-      begun.then(({ result }) => resolve(result), reject).finally(() => this.#open.delete(reject));
+      start().then(resolve, reject).finally(() => this.#open.delete(reject));
     });
   }
 
@@ -100,9 +115,11 @@ export class Client {
     if (this.#state !== 'open') return;
     this.#state = 'lost';
     void this.sql.end({ timeout: 0 });
-    for (const end of this.#open) {
-      end(new StorageError('unavailable', 'the connection to the database was lost'));
-    }
+    for (const end of this.#open) end(lostConnection());
     this.#onLost();
   }
+}
+
+function lostConnection(): StorageError {
+  return new StorageError('unavailable', 'the connection to the database was lost');
 }

@@ -69,7 +69,7 @@ export class Pool implements Connection {
   async run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     const client = this.#take() ?? await this.#takeFirst();
     try {
-      return await work(client.sql);
+      return await client.run(work);
     } catch (error) {
       // Its prepared statements are of tables as they were; a new connection has none.
       if (isStaleStatement(error)) void this.#retire(client);
@@ -102,7 +102,7 @@ export class Pool implements Connection {
     }
     const client = this.#open();
     client.inFlight++;
-    await Promise.allSettled([client.sql`select`]);
+    await Promise.allSettled([client.run((sql) => sql`select`)]);
     this.#release(client);
   }
 
