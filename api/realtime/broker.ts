@@ -1,0 +1,51 @@
+// Who hears of a change: publishers and listeners know topics, not each other. In this process now; NATS fits behind it.
+import type { RecordChange } from './event.ts';
+import { type Topic, topicKey } from './topic.ts';
+
+/** Called for each change of a topic, in the order in which they were published. */
+export type ChangeListener = (change: RecordChange) => void;
+
+/** Carries changes from writers to watchers. test/realtime/broker.contract.ts says what every one must do. */
+export interface Broker {
+  /** Called after the commit. Never throws and never waits; without a listener it costs one look-up. */
+  publish(topic: Topic, change: RecordChange): void;
+  /** Begins with the next change; the function that is returned ends it, at once and once. */
+  subscribe(topic: Topic, listener: ChangeListener): () => void;
+}
+
+/** The broker of a single process: a call. */
+export class InProcessBroker implements Broker {
+  readonly #listeners = new Map<string, Set<ChangeListener>>();
+  readonly #onFailure: (error: unknown) => void;
+
+  /** `onFailure` hears of listeners that throw; neither the writer nor other listeners do. */
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  publish(topic: Topic, change: RecordChange): void {
+    const listeners = this.#listeners.get(topicKey(topic));
+    if (listeners === undefined) return;
+    for (const listener of [...listeners]) {
+      if (!listeners.has(listener)) continue;
+      try {
+        listener(change);
+      } catch (error) {
+        this.#onFailure(error);
+      }
+    }
+  }
+
+  subscribe(topic: Topic, listener: ChangeListener): () => void {
+    const key = topicKey(topic);
+    const listeners = this.#listeners.get(key) ?? new Set();
+    // Its own function, so that one listener subscribed twice is two subscriptions.
+    const own: ChangeListener = (change) => listener(change);
+    listeners.add(own);
+    this.#listeners.set(key, listeners);
+    return () => {
+      listeners.delete(own);
+      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key);
+    };
+  }
+}

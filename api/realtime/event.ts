@@ -1,0 +1,44 @@
+// What happened to a record, and its form on the wire: encoded once, however many streams it goes to.
+
+/** Kinds of event, as the interface names them. */
+export type ChangeType = 'record_created' | 'record_updated' | 'record_deleted';
+
+/** One committed write, as the writer publishes it. Nobody may change `record` afterwards. */
+export interface RecordChange {
+  type: ChangeType;
+  /** The record as the API shows it: as stored now, or as it was when it was deleted. */
+  record: Readonly<Record<string, unknown>>;
+  /** When the write was committed. */
+  at: Date;
+}
+
+/**
+ * A change in the order of its collection.
+ *
+ * A subscriber sees an event if and only if its `record` passes the subscriber's view. So an update that moves a record
+ * into the view is seen as `record_updated`, and one that moves it out of the view is not seen at all: what the record
+ * has become is no longer the subscriber's business, and `record_deleted` means a deletion.
+ */
+export interface RecordEvent extends RecordChange {
+  /** Opaque to clients; see cursor.ts. */
+  id: string;
+  /** Place in the order of the collection, from 1. */
+  seq: number;
+  /** The whole Server-Sent Event, which holds the record's JSON from `jsonStart` to two bytes before its end. */
+  frame: Buffer;
+  jsonStart: number;
+}
+
+/** Gives a change its place and its bytes. Throws `TypeError` when the record is not JSON. */
+export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id: string }): RecordEvent {
+  const { type, record, at } = change;
+  const head = `id: ${id}\nevent: ${type}\ndata: `;
+  // JSON has no line break outside its strings and escapes those inside, so one data line is enough.
+  const frame = Buffer.from(`${head}${JSON.stringify(record)}\n\n`);
+  return { type, record, at, id, seq, frame, jsonStart: head.length };
+}
+
+/** The bytes of the record's JSON, shared with the frame. */
+export function recordJson({ frame, jsonStart }: RecordEvent): Buffer {
+  return frame.subarray(jsonStart, -2);
+}

@@ -1,0 +1,105 @@
+// The collections that are watched, or were until lately.
+import type { Bounds } from './bounds.ts';
+import type { Broker } from './broker.ts';
+import { Cursors } from './cursor.ts';
+import { FanOut } from './fan-out.ts';
+import { Feed } from './feed.ts';
+import { ReplayLog } from './replay.ts';
+import { collectionGone, type Subscription } from './subscription.ts';
+import { type Topic, topicKey } from './topic.ts';
+
+interface FeedsOptions {
+  broker: Broker;
+  now: () => number;
+  cursorKey: Buffer;
+  bounds: Bounds;
+  /** A predicate threw: the subscription is to end. */
+  onFailure: (subscription: Subscription, failure: unknown) => void;
+}
+
+interface Watched {
+  feed: Feed;
+  unsubscribe: () => void;
+}
+
+/** One feed for each watched collection. A collection that nobody watches has none, and costs nothing. */
+export class Feeds {
+  readonly #options: FeedsOptions;
+  readonly #cursors: Cursors;
+  readonly #fanOut: FanOut;
+  readonly #watched = new Map<string, Watched>();
+  #logs = 0;
+
+  constructor(options: FeedsOptions) {
+    this.#options = options;
+    this.#cursors = new Cursors(options.cursorKey);
+    this.#fanOut = new FanOut(options.now);
+  }
+
+  /** The feed of a collection, made when there is none, or one of an earlier collection of the same name. */
+  watch(topic: Topic, incarnation: string): Feed {
+    const key = topicKey(topic);
+    const known = this.#watched.get(key);
+    if (known?.feed.incarnation === incarnation) return known.feed;
+    if (known !== undefined) this.#drop(key, known);
+    const { broker, bounds, onFailure } = this.#options;
+    const feed = new Feed({
+      topic,
+      incarnation,
+      log: new ReplayLog({ number: ++this.#logs, cursors: this.#cursors, bounds: bounds.log }),
+      wake: (woken) => this.#fanOut.wake(woken),
+      onFailure,
+    });
+    this.#watched.set(key, { feed, unsubscribe: broker.subscribe(topic, (change) => feed.take(change)) });
+    return feed;
+  }
+
+  /** The feeds of an app, or of a whole workspace. */
+  *of({ workspace, app }: { workspace: string; app?: string }): Generator<Feed> {
+    for (const { feed } of this.#watched.values()) {
+      const { topic } = feed;
+      if (topic.workspace === workspace && (app === undefined || topic.app === app)) yield feed;
+    }
+  }
+
+  /** Drops feeds that nobody has watched for a while, and shrinks the logs when they hold too much together. */
+  lookAfter(now: number): void {
+    let bytes = 0;
+    for (const [key, watched] of this.#watched) {
+      if (this.#isForgotten(watched.feed, now)) this.#drop(key, watched);
+      else bytes += watched.feed.log.bytes;
+    }
+    if (bytes > this.#options.bounds.logsBytes) this.#shrinkLogs(bytes);
+  }
+
+  /** Hears no more changes. */
+  close(): void {
+    for (const { unsubscribe } of this.#watched.values()) unsubscribe();
+  }
+
+  #drop(key: string, { feed, unsubscribe }: Watched): void {
+    unsubscribe();
+    this.#watched.delete(key);
+    const now = this.#options.now();
+    for (const member of feed.subscriptions) member.stream.lose(member, collectionGone(), now);
+  }
+
+  #isForgotten(feed: Feed, now: number): boolean {
+    if (feed.subscriptions.size > 0) return false;
+    feed.unusedSince ??= now;
+    return now - feed.unusedSince >= this.#options.bounds.unusedMilliseconds;
+  }
+
+  /** The largest logs pay first, so that one busy collection does not cost the others their past. */
+  #shrinkLogs(bytes: number): void {
+    const { logsBytes } = this.#options.bounds;
+    const logs = [...this.#watched.values()].map(({ feed }) => feed.log).sort((a, b) => b.bytes - a.bytes);
+    let left = bytes;
+    for (const log of logs) {
+      if (left <= logsBytes) return;
+      left -= log.bytes;
+      log.halve();
+      left += log.bytes;
+    }
+  }
+}

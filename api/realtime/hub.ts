@@ -1,0 +1,205 @@
+// The centre of realtime: who publishes, who watches, who must go. One for each process.
+import type { Duplex } from 'node:stream';
+import { fail } from '../errors.ts';
+import { type Bounds, defaultBounds } from './bounds.ts';
+import type { Broker } from './broker.ts';
+import type { RecordChange } from './event.ts';
+import { Feeds } from './feeds.ts';
+import type { Gate, Holder, Report, View, Wish } from './ports.ts';
+import { Reviewer } from './review.ts';
+import { type Seat, Seats } from './seats.ts';
+import { Sink } from './sink.ts';
+import { Stream, type StreamEnd, type Wire } from './stream.ts';
+import { predicateFailed } from './subscription.ts';
+import type { Place, Topic } from './topic.ts';
+
+interface HubOptions {
+  broker: Broker;
+  gate: Gate;
+  report: Report;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** 16 random bytes, new in each process. */
+  cursorKey: Buffer;
+  bounds?: Partial<Bounds>;
+}
+
+/** A wish that was granted, and when by the count of definition changes. */
+export interface Grant {
+  view: View;
+  version: number;
+}
+
+const stopping: StreamEnd = { why: 'shutdown', message: 'the server is stopping' };
+const tokenEnds: Record<'expired' | 'revoked', StreamEnd> = {
+  expired: { why: 'unauthorized', message: 'the access token has expired' },
+  revoked: { why: 'unauthorized', message: 'the access token has been revoked' },
+};
+
+/** Streams, feeds and the one timer that looks after them. */
+export class Hub {
+  readonly now: () => number;
+  readonly #options: HubOptions;
+  readonly #bounds: Bounds;
+  readonly #feeds: Feeds;
+  readonly #reviewer: Reviewer;
+  readonly #seats: Seats;
+  readonly #streams = new Set<Stream>();
+  readonly #sweep: NodeJS.Timeout;
+  readonly #stopHearing: () => void;
+  #version = 0;
+  #onEmpty: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: HubOptions) {
+    const { broker, gate, report, now, cursorKey, bounds } = options;
+    this.#options = options;
+    this.#bounds = { ...defaultBounds, ...bounds };
+    this.now = now;
+    this.#feeds = new Feeds({
+      broker,
+      now,
+      cursorKey,
+      bounds: this.#bounds,
+      onFailure: (subscription, failure) => {
+        report('evaluate a subscription', failure);
+        subscription.stream.lose(subscription, predicateFailed(), now());
+      },
+    });
+    this.#reviewer = new Reviewer({ gate, now, report });
+    this.#seats = new Seats(this.#bounds.seats);
+    this.#stopHearing = gate.onDefinitionChange((place) => this.#onDefinitionChange(place));
+    this.#sweep = setInterval(() => this.#lookAfter(), this.#bounds.sweepMilliseconds);
+    this.#sweep.unref();
+  }
+
+  /** Tells the world of a committed write. Never throws, never waits. */
+  publish(topic: Topic, change: RecordChange): void {
+    this.#options.broker.publish(topic, change);
+  }
+
+  /** Takes a seat for a stream. Throws `429`, or `503` when the server is stopping. */
+  seat(holder: Holder): Seat {
+    if (this.#isClosed) fail('unavailable', 'the server is stopping', [['Retry-After', '1']]);
+    return this.#seats.take(holder);
+  }
+
+  /** Asks the rules what a wish may see. Throws what they say. */
+  async grant(wish: Wish): Promise<Grant> {
+    const version = this.#version;
+    return { view: await this.#options.gate.open(wish), version };
+  }
+
+  /** Takes a connection in; `stream.gone()` is to be called when it closes. */
+  attach(
+    socket: Duplex,
+    { place, holder, wire, seat }: { place: Place; holder: Holder; wire: Wire; seat: Seat },
+  ): Stream {
+    const stream: Stream = new Stream({
+      place,
+      holder,
+      wire,
+      sink: new Sink(socket, this.#bounds.sink),
+      pingAt: this.now() + this.#bounds.pingMilliseconds,
+      onGone: () => {
+        seat.release();
+        this.#streams.delete(stream);
+        if (this.#streams.size === 0) this.#onEmpty?.();
+      },
+    });
+    this.#streams.add(stream);
+    if (this.#isClosed) stream.end(stopping, this.now());
+    return stream;
+  }
+
+  /**
+   * Subscribes a stream. `said` is called with the cursor where it begins, before its first event; without `since` it
+   * begins now.
+   */
+  subscribe(
+    stream: Stream,
+    wanted: {
+      id: string;
+      collection: string;
+      filter: string | undefined;
+      since: string | undefined;
+      grant: Grant;
+    },
+    said: (cursor: string) => void,
+  ): void {
+    if (!stream.isOpen) return;
+    const { id, filter, since, grant } = wanted;
+    const feed = this.#feeds.watch(
+      { ...stream.place, collection: wanted.collection },
+      grant.view.incarnation,
+    );
+    const known = since === undefined ? feed.log.newest : feed.log.locate(since);
+    const position = known ?? feed.log.newest;
+    const member = feed.join({ id, stream, filter, view: grant.view, position });
+    stream.subscriptions.set(id, member);
+    const cursor = feed.log.cursorAt(position);
+    said(cursor);
+    if (known === undefined) stream.write(stream.wire.reset(id, cursor));
+    member.catchUp();
+    // A rule that changed while this one was read would otherwise be missed.
+    if (grant.version !== this.#version) this.#reviewer.add([member]);
+  }
+
+  /** Looks again at all subscriptions of a stream, whose principal has changed. */
+  review(stream: Stream): void {
+    this.#reviewer.add(stream.subscriptions.values());
+  }
+
+  /** Ends all streams; those that do not go within `milliseconds` are cut off. */
+  async close(milliseconds: number): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweep);
+    this.#stopHearing();
+    this.#feeds.close();
+    const emptied = new Promise<void>((resolve) => this.#onEmpty = resolve);
+    for (const stream of [...this.#streams]) stream.end(stopping, this.now());
+    if (this.#streams.size === 0) return;
+    const deadline = setTimeout(() => {
+      for (const stream of [...this.#streams]) stream.cut();
+    }, milliseconds);
+    await emptied;
+    clearTimeout(deadline);
+  }
+
+  #onDefinitionChange(place: { workspace: string; app?: string }): void {
+    this.#version++;
+    for (const feed of this.#feeds.of(place)) this.#reviewer.add(feed.subscriptions);
+  }
+
+  #lookAfter(): void {
+    const now = this.now();
+    for (const stream of this.#streams) this.#lookAt(stream, now);
+    this.#feeds.lookAfter(now);
+  }
+
+  #lookAt(stream: Stream, now: number): void {
+    const { endingSince } = stream;
+    if (endingSince !== undefined) {
+      if (now - endingSince >= this.#bounds.endingMilliseconds) stream.cut();
+      return;
+    }
+    const end = this.#reasonToEnd(stream);
+    if (end !== undefined) stream.end(end, now);
+    else if (stream.sink.isStalled(now)) stream.cut();
+    else if (stream.wire.ping !== undefined && now >= stream.pingAt) {
+      stream.pingAt += this.#bounds.pingMilliseconds;
+      stream.write(stream.wire.ping);
+    }
+  }
+
+  #reasonToEnd({ holder, place }: Stream): StreamEnd | undefined {
+    if (holder.principal === null) return undefined;
+    try {
+      const state = this.#options.gate.tokenState(holder.principal, place);
+      return state === 'good' ? undefined : tokenEnds[state];
+    } catch (error) {
+      this.#options.report('check a token', error);
+      return tokenEnds.revoked;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// What realtime asks of the rest of the server: access rules, tokens, definitions. Filled in where the API is put together.
+import type { Principal } from '../scope.ts';
+import type { RecordChange } from './event.ts';
+import type { Place, Topic } from './topic.ts';
+
+/** Who holds a stream. */
+export interface Holder {
+  principal: Principal | null;
+  /** The client's address as limits count it (an IPv6 customer is a /64). */
+  address: string;
+}
+
+/** What a subscriber asked for. */
+export interface Wish {
+  topic: Topic;
+  principal: Principal | null;
+  filter: string | undefined;
+}
+
+/** A wish that was granted: which changes its subscriber may see. */
+export interface View {
+  /**
+   * Wishes with the same key see the same: the `list` rule, the filter, and whatever of the principal they read. For a
+   * rule that reads nothing of the principal the key must not name it, so that all its subscribers share one evaluation.
+   */
+  key: string;
+  /**
+   * What tells the collection from an earlier one of the same name, in a workspace or app that may be new too: nobody
+   * may be shown the past of another.
+   */
+  incarnation: string;
+  /** Called once for each key and change. When it throws, the subscriptions with this key end and no others. */
+  passes(change: RecordChange): boolean;
+}
+
+/** What is left of a token. */
+export type TokenState = 'good' | 'expired' | 'revoked';
+
+/** Decides who may see what. */
+export interface Gate {
+  /** The view of a wish by the rules as they are now. Throws `ApiError`: 401, 403, 404, or 400 for the filter. */
+  open(wish: Wish): View | Promise<View>;
+  /** Asked of each stream's principal once a second, so it must be quick. A principal that lost the app is `revoked`. */
+  tokenState(principal: Principal, place: Place): TokenState;
+  /** Tells of rules, collections, apps and workspaces that changed or went; without `app`: every app of the workspace. */
+  onDefinitionChange(listener: (place: { workspace: string; app?: string }) => void): () => void;
+}
+
+/** Hears of failures that no client is told about. */
+export type Report = (task: string, error: unknown) => void;

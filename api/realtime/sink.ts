@@ -1,0 +1,63 @@
+// The socket under a stream: bytes go straight to it, and what waits in it is bounded.
+import type { Duplex } from 'node:stream';
+
+/** When a reader counts as gone. */
+export interface SinkBounds {
+  /** Bytes that may wait in this process; the next write after that cuts the stream off. */
+  waitingBytes: number;
+  /** How long bytes may wait without any leaving, for each `waitingBytes` begun. */
+  stallMilliseconds: number;
+}
+
+/** Writes to one socket without ever waiting for its reader. */
+export class Sink {
+  readonly #socket: Duplex;
+  readonly #bounds: SinkBounds;
+  #offered = 0;
+  /** Bytes that had left when they were last looked at, and when that changed. */
+  #left = 0;
+  #changedAt: number | undefined;
+
+  constructor(socket: Duplex, bounds: SinkBounds) {
+    this.#socket = socket;
+    this.#bounds = bounds;
+  }
+
+  /** Hands bytes over; false when too much is waiting, and then nothing was. The bytes may be shared, never changed. */
+  write(bytes: Buffer): boolean {
+    const socket = this.#socket;
+    if (socket.writableLength > this.#bounds.waitingBytes) return false;
+    if (!socket.writable) return true;
+    this.#offered += bytes.length;
+    socket.write(bytes);
+    return true;
+  }
+
+  /** Whether it is better to wait for `whenDrained` before writing more. */
+  get isFull(): boolean {
+    return this.#socket.writableNeedDrain;
+  }
+
+  /** Calls back once when everything has left; never, when the socket closes before. */
+  whenDrained(callback: () => void): void {
+    this.#socket.once('drain', callback);
+  }
+
+  /** Whether nothing has left for too long although something waits. To be asked about once a second. */
+  isStalled(now: number): boolean {
+    const waiting = this.#socket.writableLength;
+    const left = this.#offered - waiting;
+    if (waiting === 0 || left !== this.#left || this.#changedAt === undefined) {
+      this.#left = left;
+      this.#changedAt = waiting === 0 ? undefined : now;
+      return false;
+    }
+    const { stallMilliseconds, waitingBytes } = this.#bounds;
+    return now - this.#changedAt >= stallMilliseconds * Math.max(1, waiting / waitingBytes);
+  }
+
+  /** Closes the connection at once; what waits is lost. */
+  cut(): void {
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,95 @@
+// Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html): one subscription on one response.
+import type { ServerResponse } from 'node:http';
+import { type ApiError, fail } from '../errors.ts';
+import type { Hub } from './hub.ts';
+import type { Holder } from './ports.ts';
+import type { Wire } from './stream.ts';
+import type { Topic } from './topic.ts';
+
+/** A request for the events of a collection. */
+export interface EventsRequest {
+  /** Node's own response: frames go past everything that would copy them. */
+  response: ServerResponse;
+  topic: Topic;
+  holder: Holder;
+  filter: string | undefined;
+  /** The `Last-Event-ID` header. */
+  lastEventId: string | undefined;
+  /** Headers of every answer of the server: security, CORS, the request id. */
+  headers: readonly (readonly [string, string])[];
+}
+
+const ping = Buffer.from(': ping\n\n');
+
+/**
+ * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a cap, what the rules say, 400 for
+ * the filter or a pipelined request.
+ */
+export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
+  const { response, topic, holder, filter, lastEventId } = request;
+  // Behind an unfinished answer on the same connection the stream would gather without bound.
+  if (response.socket === null) fail('validation', 'a stream cannot be pipelined');
+  const seat = hub.seat(holder);
+  try {
+    const grant = await hub.grant({ topic, principal: holder.principal, filter });
+    const { socket } = response;
+    if (socket === null || socket.destroyed) return seat.release();
+    begin(request);
+    if (response.req.method === 'HEAD') {
+      seat.release();
+      response.end();
+      return;
+    }
+    const stream = hub.attach(socket, { place: topic, holder, wire: wireOf(response), seat });
+    response.once('close', () => stream.gone());
+    hub.subscribe(
+      stream,
+      { id: '', collection: topic.collection, filter, since: lastEventId, grant },
+      (cursor) => response.write(opening(cursor)),
+    );
+  } catch (error) {
+    seat.release();
+    throw error;
+  }
+}
+
+/** The id dispatches no event, but lets a browser that loses the connection before its first event ask for what it missed. */
+function opening(cursor: string): string {
+  return `: connected\nretry: 3000\nid: ${cursor}\n\n`;
+}
+
+function begin({ response, headers }: EventsRequest): void {
+  // Neither a length nor chunks: the body ends with the connection (RFC 9112 section 6.3), and a frame is the same
+  // bytes on every socket.
+  response.removeHeader('Transfer-Encoding');
+  response.writeHead(
+    200,
+    [
+      ...headers,
+      ['Content-Type', 'text/event-stream; charset=utf-8'],
+      ['Cache-Control', 'no-store, no-transform'],
+      // nginx would gather the stream otherwise.
+      ['X-Accel-Buffering', 'no'],
+      ['Connection', 'close'],
+    ].flat(),
+  );
+}
+
+function wireOf(response: ServerResponse): Wire {
+  return {
+    single: true,
+    ping,
+    events: ({ frames }) => frames,
+    // Without data a browser would not dispatch it.
+    reset: (_id, cursor) => Buffer.from(`id: ${cursor}\nevent: reset\ndata: {}\n\n`),
+    lost: (_id, error) => error.status === 401 || error.status === 403 ? unauthorized(error) : undefined,
+    close({ why, message }) {
+      if (why === 'unauthorized') response.socket?.write(unauthorized({ code: why, message }));
+      response.end();
+    },
+  };
+}
+
+function unauthorized({ code, message }: Pick<ApiError, 'code' | 'message'>): Buffer {
+  return Buffer.from(`event: unauthorized\ndata: ${JSON.stringify({ code, message })}\n\n`);
+}

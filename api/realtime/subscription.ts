@@ -1,0 +1,116 @@
+// One stream's interest in one collection: where it stands in the log, and what it may see.
+import { ApiError } from '../errors.ts';
+import { type Batch, batchOf } from './packet.ts';
+import type { View, Wish } from './ports.ts';
+import type { ReplayLog } from './replay.ts';
+import type { Member, Stream } from './stream.ts';
+import type { Topic } from './topic.ts';
+import type { Selection, SharedView } from './view.ts';
+
+/** Where the events of a subscription come from. */
+export interface Source {
+  readonly topic: Topic;
+  readonly log: ReplayLog;
+  readonly incarnation: string;
+  /** Closes the batch that is being gathered. */
+  seal(): void;
+  review(subscription: Subscription, view: View): void;
+  leave(subscription: Subscription): void;
+  /** The predicate of a subscription threw. */
+  fail(subscription: Subscription, failure: unknown): void;
+}
+
+interface SubscriptionOptions {
+  id: string;
+  stream: Stream;
+  source: Source;
+  filter: string | undefined;
+  view: SharedView;
+  /** Number of the last event that is not to be sent. */
+  position: number;
+}
+
+/** Bytes of missed events that are sent in one turn. */
+const replayBytes = 262_144;
+
+/** A subscription, from its first event to its last. */
+export class Subscription implements Member {
+  readonly id: string;
+  readonly stream: Stream;
+  readonly filter: string | undefined;
+  view: SharedView;
+  readonly #source: Source;
+  #position: number;
+  /** `behind` until it has sent what was missed; only then events come as they happen. */
+  #state: 'behind' | 'live' | 'left' = 'behind';
+
+  constructor({ id, stream, source, filter, view, position }: SubscriptionOptions) {
+    this.id = id;
+    this.stream = stream;
+    this.filter = filter;
+    this.view = view;
+    this.#source = source;
+    this.#position = position;
+  }
+
+  get wish(): Wish {
+    return { topic: this.#source.topic, principal: this.stream.holder.principal, filter: this.filter };
+  }
+
+  /** Sends what was missed, as fast as it is read, and then goes live. */
+  catchUp(): void {
+    if (this.#state !== 'behind') return;
+    const missed = this.#source.log.after(this.#position, replayBytes);
+    if (missed === 'gone') {
+      this.#position = this.#source.log.newest;
+      this.stream.write(this.stream.wire.reset(this.id, this.#source.log.cursorAt(this.#position)));
+    } else if (missed.length > 0) {
+      const batch = batchOf(missed);
+      this.#position = batch.last;
+      this.#send(this.view.judge(batch));
+    }
+    if (this.#state !== 'behind') return;
+    if (this.#position === this.#source.log.newest) {
+      this.#source.seal();
+      this.#state = 'live';
+    } else if (this.stream.sink.isFull) this.stream.sink.whenDrained(() => this.catchUp());
+    else setImmediate(() => this.catchUp());
+  }
+
+  /** Sends what of a batch its view passes. A batch that it has caught up with already is not for it. */
+  offer(batch: Batch): void {
+    if (this.#state !== 'live' || this.#position >= batch.last) return;
+    this.#position = batch.last;
+    this.#send(this.view.select(batch));
+  }
+
+  get incarnation(): string {
+    return this.#source.incarnation;
+  }
+
+  review(view: View): void {
+    this.#source.review(this, view);
+  }
+
+  leave(): void {
+    if (this.#state === 'left') return;
+    this.#state = 'left';
+    this.#source.leave(this);
+  }
+
+  #send(selection: Selection): void {
+    if (selection === undefined) return;
+    if ('failure' in selection) this.#source.fail(this, selection.failure);
+    else this.stream.write(this.stream.wire.events(selection, this.id));
+  }
+}
+
+/** What the holder of a subscription is told whose rule or filter could not be evaluated. */
+export function predicateFailed(): ApiError {
+  return new ApiError('internal', 'the rule or filter of this subscription could not be evaluated');
+}
+
+/** What the holder of a subscription is told whose collection was dropped, also when there is a new one of that name. */
+export function collectionGone(): ApiError {
+  return new ApiError('not_found', 'the collection was dropped');
+}
