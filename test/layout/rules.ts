@@ -18,6 +18,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,
   execa: /^supervisor\/child\.ts$/,
   c12: /^supervisor\/config\.ts$/,
+  crossws: /^api\/realtime\/websocket\.ts$/,
   citty: /^supervisor\/(main\.ts$|commands\/)/,
   undici: /^api\/egress\.ts$/,
 };

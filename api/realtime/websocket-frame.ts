@@ -1,0 +1,25 @@
+// Text frames of a server (RFC 6455 section 5.2): unmasked, so one frame is the same bytes for every client.
+
+const finalText = 0x81;
+const length16 = 126;
+const length64 = 127;
+
+/** One unfragmented text frame of parts that together are UTF-8. */
+export function textFrame(...parts: readonly Buffer[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([header(length), ...parts]);
+}
+
+function header(length: number): Buffer {
+  if (length < length16) return Buffer.from([finalText, length]);
+  if (length < 65_536) {
+    const bytes = Buffer.from([finalText, length16, 0, 0]);
+    bytes.writeUInt16BE(length, 2);
+    return bytes;
+  }
+  const bytes = Buffer.alloc(10);
+  bytes[0] = finalText;
+  bytes[1] = length64;
+  bytes.writeBigUInt64BE(BigInt(length), 2);
+  return bytes;
+}
