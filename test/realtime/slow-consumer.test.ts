@@ -1,0 +1,160 @@
+// Readers that do not read, crowds that hold streams, and what both cost the others.
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type EventClient, openEvents } from './event-client.ts';
+import { type Rig, type RigOptions, startRig } from './rig.ts';
+
+const rigs: Rig[] = [];
+async function start(options: RigOptions = {}): Promise<Rig> {
+  const rig = await startRig(options);
+  rigs.push(rig);
+  return rig;
+}
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Checks as data comes that a client sees each number once and in order, without keeping what it saw. */
+function countInOrder({ socket }: EventClient, total: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let rest = '';
+    let next = 0;
+    socket.removeAllListeners('data');
+    socket.on('data', (chunk: string) => {
+      const blocks = (rest + chunk).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const n = /"n":(\d+)/.exec(block)?.[1];
+        if (n === undefined) continue;
+        if (Number(n) !== next) return reject(new Error(`${n} came where ${next} was due`));
+        next++;
+      }
+      if (next === total) resolve();
+    });
+    socket.once('close', () => reject(new Error(`closed after ${next}`)));
+  });
+}
+
+/** The server's end of a client's connection. */
+function serverSide(rig: Rig, { socket }: EventClient): Socket {
+  const found = rig.connections.find(({ remotePort }) => remotePort === socket.localPort);
+  if (found === undefined) throw new Error('no such connection');
+  return found;
+}
+
+/** Publishes until bytes of a reader that has stopped wait in this process; returns how many events that took. */
+async function fillUp(rig: Rig, reader: Socket): Promise<number> {
+  const text = 'x'.repeat(20_000);
+  let n = 0;
+  while (reader.writableLength === 0) {
+    rig.write({ n: n++, text });
+    await turn();
+  }
+  return n;
+}
+
+describe('sse.slow-consumer: a reader that does not read', () => {
+  it('is cut off after 1 MiB is waiting, while every other gets all events in order', async () => {
+    const rig = await start();
+    const healthy = await Promise.all(Array.from({ length: 20 }, () => openEvents(rig.port)));
+    const stalled = await Promise.all([1, 2].map(() => openEvents(rig.port)));
+    const ends = stalled.map((client) => serverSide(rig, client));
+    for (const { socket } of stalled) socket.pause();
+    const total = 1_000;
+    const all = Promise.all(healthy.map((client) => countInOrder(client, total)));
+    let waited = 0;
+    const text = 'x'.repeat(20_000);
+    for (let n = 0; n < total; n++) {
+      rig.write({ n, text });
+      if (n % 5 === 0) await turn();
+      for (const end of ends) waited = Math.max(waited, end.writableLength);
+    }
+    await all;
+    expect(ends.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+    expect(healthy.map(({ socket }) => socket.closed)).not.toContain(true);
+    expect(waited).toBeGreaterThan(1_048_576);
+    expect(waited).toBeLessThan(1_048_576 + 2 * 65_536);
+  });
+
+  it('is cut off after 10 s in which nothing left, however little is waiting', async () => {
+    const rig = await start();
+    const client = await openEvents(rig.port, { token: 'ada' });
+    const end = serverSide(rig, client);
+    client.socket.pause();
+    await fillUp(rig, end);
+    await rig.gate.swept();
+    rig.clock.now += 9_999;
+    await rig.gate.swept();
+    expect(end.destroyed).toBe(false);
+    rig.clock.now += 1;
+    await new Promise((resolve) => end.once('close', resolve));
+  });
+
+  it('finds what it missed when it comes back', async () => {
+    const rig = await start({ bounds: { log: { events: 10_000, bytes: 67_108_864 } } });
+    const client = await openEvents(rig.port);
+    const end = serverSide(rig, client);
+    client.socket.pause();
+    let written = await fillUp(rig, end);
+    const text = 'x'.repeat(20_000);
+    while (!end.destroyed) {
+      rig.write({ n: written++, text });
+      await turn();
+    }
+    client.socket.resume();
+    await client.closed;
+    const seen = client.events.length;
+    expect(seen).toBeLessThan(written);
+    const back = await openEvents(rig.port, { since: client.events.at(-1)?.id ?? '' });
+    await back.until(({ text: all }) => all.includes(`"n":${written - 1},`));
+    const numbers = [...client.events, ...back.events].map(({ data }) => (data as { n: number }).n);
+    expect(numbers).toEqual(Array.from({ length: written }, (_, n) => n));
+  });
+
+  it('does not slow the writer: a change is only noted, and goes out in a later turn', async () => {
+    const rig = await start();
+    const clients = await Promise.all(Array.from({ length: 10 }, () => openEvents(rig.port)));
+    const before = rig.connections.map(({ bytesWritten }) => bytesWritten);
+    for (let n = 0; n < 100; n++) rig.write({ n });
+    expect(rig.connections.map(({ bytesWritten }) => bytesWritten)).toEqual(before);
+    await Promise.all(clients.map((client) => client.count(100)));
+  });
+
+  it('lets a burst for many readers wait for other work of the process', async () => {
+    const rig = await start();
+    const clients = await Promise.all(Array.from({ length: 200 }, () => openEvents(rig.port)));
+    let turns = 0;
+    // Each look at the clock costs 3 ms: a turn of deliveries is soon over.
+    Object.defineProperty(rig.clock, 'now', { get: () => 1_000_000 + 3 * turns++ });
+    const served = () => rig.connections.filter(({ bytesWritten }) => bytesWritten > opened).length;
+    const opened = rig.connections[0]?.bytesWritten ?? 0;
+    rig.write({ n: 1 });
+    await turn();
+    expect(served()).toBeGreaterThan(0);
+    expect(served()).toBeLessThan(200);
+    await Promise.all(clients.map((client) => client.count(1)));
+  });
+});
+
+describe('streams are capped', () => {
+  it('for each principal, and for each address, with 429 and Retry-After', async () => {
+    const rig = await start({ bounds: { seats: { perPrincipal: 2, perAddress: 3 } } });
+    const ask = { token: 'ada', address: 'one' };
+    const first = await openEvents(rig.port, ask);
+    await openEvents(rig.port, ask);
+    const third = await openEvents(rig.port, ask);
+    expect(third.status).toBe(429);
+    expect(third.head).toMatch(/Retry-After: 10/i);
+    expect(third.body).toContain('"code":"too_many_requests"');
+    expect((await openEvents(rig.port, { ...ask, token: 'bob' })).status).toBe(200);
+    expect((await openEvents(rig.port, { address: 'one' })).status).toBe(429);
+    expect((await openEvents(rig.port, { address: 'two' })).status).toBe(200);
+    const end = serverSide(rig, first);
+    first.socket.destroy();
+    await new Promise((resolve) => end.once('close', resolve));
+    await turn();
+    expect((await openEvents(rig.port, ask)).status).toBe(200);
+  });
+});

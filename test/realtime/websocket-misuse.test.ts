@@ -1,0 +1,148 @@
+// WebSocket clients that talk nonsense, talk too much or do not listen.
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fail } from '../../api/errors.ts';
+import { type Rig, startRig } from './rig.ts';
+import { openSocket, path } from './socket-client.ts';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await startRig();
+});
+afterEach(async () => {
+  await rig.close();
+  expect(rig.reports).toEqual([]);
+});
+
+describe('a client that talks nonsense', () => {
+  it.each([
+    ['', 'deserialization'],
+    ['{', 'deserialization'],
+    ['null', 'deserialization'],
+    ['[]', 'deserialization'],
+    ['"subscribe"', 'deserialization'],
+    ['{}', 'validation'],
+    ['{"type":"SUBSCRIBE"}', 'validation'],
+    ['{"type":"__proto__"}', 'validation'],
+    ['{"type":"subscribe"}', 'validation'],
+    ['{"type":"subscribe","id":"","collection":"orders"}', 'validation'],
+    ['{"type":"subscribe","id":1,"collection":"orders"}', 'validation'],
+    ['{"type":"subscribe","id":"a","collection":"orders","more":1}', 'validation'],
+    ['{"type":"subscribe","id":"a","collection":"orders","filter":7}', 'validation'],
+    ['{"type":"auth","token":""}', 'validation'],
+    ['{"type":"unsubscribe","id":"a"}', 'not_found'],
+  ])('%s is told %s, and may go on', async (message, code) => {
+    const client = await openSocket(rig.port);
+    expect(await client.ask(message)).toMatchObject({ type: 'error', code, message: expect.any(String) });
+    expect(await client.subscribe('a')).toMatchObject({ type: 'subscribed' });
+  });
+
+  it('with names too long or brackets too deep is told so', async () => {
+    const client = await openSocket(rig.port);
+    expect(await client.subscribe('a'.repeat(65))).toMatchObject({ type: 'error', code: 'validation' });
+    expect(await client.ask('['.repeat(60_000))).toMatchObject({ type: 'error', code: 'deserialization' });
+  });
+
+  it('in bytes is told that a message is JSON', async () => {
+    const client = await openSocket(rig.port);
+    expect(await client.ask(new TextEncoder().encode('{"type":"ping"}'))).toMatchObject({
+      code: 'deserialization',
+    });
+  });
+
+  it('is told which subscription an error is about', async () => {
+    const client = await openSocket(rig.port);
+    await client.subscribe('a');
+    expect(await client.subscribe('a')).toMatchObject({ type: 'error', id: 'a', code: 'conflict' });
+    rig.gate.rule = () => fail('not_found', 'there is no such collection');
+    expect(await client.subscribe('b')).toMatchObject({ type: 'error', id: 'b', code: 'not_found' });
+    rig.write({ n: 1 });
+    expect((await client.count(4))[3]).toMatchObject({ type: 'event', id: 'a' });
+  });
+
+  it('is closed with 1008 when it keeps on', async () => {
+    const client = await openSocket(rig.port);
+    for (let times = 0; times < 30; times++) client.say('garbage');
+    expect(await client.closed).toEqual({ code: 1008, reason: 'too many messages that say nothing' });
+    expect(client.told.length).toBeLessThan(30);
+  });
+
+  it('is closed with 1008 when it talks too fast, and not when it takes its time', async () => {
+    const slow = await openSocket(rig.port);
+    const fast = await openSocket(rig.port);
+    for (let times = 0; times < 250; times++) {
+      await slow.settle();
+      rig.clock.now += 50;
+    }
+    for (let times = 0; times < 250; times++) fast.say({ type: 'ping' });
+    expect((await fast.closed).code).toBe(1008);
+    await slow.settle();
+  });
+
+  it('is closed when a message is too long', async () => {
+    const client = await openSocket(rig.port);
+    client.say('x'.repeat(65_537));
+    expect((await client.closed).code).toBe(1009);
+  });
+
+  it('holds at most so many subscriptions', async () => {
+    const small = await startRig({ sockets: { subscriptions: 2 } });
+    const client = await openSocket(small.port);
+    await client.subscribe('a');
+    await client.subscribe('b');
+    expect(await client.subscribe('c')).toMatchObject({ type: 'error', id: 'c', code: 'too_many_requests' });
+    client.say({ type: 'unsubscribe', id: 'a' });
+    expect(await client.subscribe('c')).toMatchObject({ type: 'subscribed' });
+    await small.close();
+  });
+
+  it('that breaks the protocol itself harms nobody', async () => {
+    const client = await openSocket(rig.port);
+    await client.subscribe('a');
+    const raw = connect(rig.port, '127.0.0.1');
+    const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+    raw.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+    );
+    await new Promise((resolve) => raw.once('data', resolve));
+    raw.resume();
+    // An unmasked frame of a reserved opcode with reserved bits.
+    raw.write(Buffer.from([0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
+    await new Promise((resolve) => raw.once('close', resolve));
+    rig.write({ n: 1 });
+    expect((await client.count(2))[1]).toMatchObject({ record: { n: 1 } });
+  });
+});
+
+describe('sse.slow-consumer: a WebSocket that does not read', () => {
+  it('is cut off after 1 MiB is waiting, while every other gets all events in order', async () => {
+    const healthy = await Promise.all(Array.from({ length: 5 }, () => openSocket(rig.port)));
+    for (const client of healthy) await client.subscribe('a');
+    const raw = connect(rig.port, '127.0.0.1');
+    raw.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    await new Promise((resolve) => raw.once('data', resolve));
+    const message = Buffer.from('{"type":"subscribe","id":"a","collection":"orders"}');
+    raw.write(Buffer.concat([Buffer.from([0x81, 0x80 | message.length, 0, 0, 0, 0]), message]));
+    await new Promise((resolve) => raw.once('data', resolve));
+    raw.pause();
+    const end = rig.connections.find(({ remotePort }) => remotePort === raw.localPort);
+    const text = 'x'.repeat(20_000);
+    let n = 0;
+    for (; end?.destroyed === false && n < 5_000; n++) {
+      rig.write({ n, text });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(end?.destroyed).toBe(true);
+    for (const client of healthy) {
+      const told = await client.count(n + 1);
+      expect(told.slice(1).map(({ record }) => (record as { n: number }).n)).toEqual(
+        Array.from({ length: n }, (_, index) => index),
+      );
+    }
+    raw.destroy();
+  });
+});
