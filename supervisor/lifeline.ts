@@ -9,7 +9,11 @@ const channelDescriptor = 4;
 /** `KILL` for what may be cut off at any time, `QUIT` for PostgreSQL: an immediate shutdown, then `KILL`. */
 export type OrphanSignal = 'KILL' | 'QUIT';
 
-const seconds: Record<OrphanSignal, string> = { KILL: '', QUIT: 'sleep 0.5; kill -KILL -$$;' };
+/** `$$` is the command's own number. Half a second is enough for PostgreSQL to end its processes. */
+const afterwards: Record<OrphanSignal, string> = {
+  KILL: '',
+  QUIT: 'for i in 1 2 3 4 5; do kill -0 $$ || exit; sleep 0.1; done; kill -KILL -$$;',
+};
 
 /**
  * Wraps a command in a shell that leaves a watcher in the command's process group and then becomes the command.
@@ -23,7 +27,7 @@ export function withLifeline(
   // The watcher keeps no other descriptor: an open pipe or channel would look like a living child to its reader.
   const watcher =
     `exec </dev/null >/dev/null 2>&1 ${channelDescriptor}>&-; read -r _ <&${lifelineDescriptor}; ` +
-    `kill -${signal} -$$; ${seconds[signal]}`;
+    `kill -${signal} -$$; ${afterwards[signal]}`;
   const script = `(${watcher}) & exec "$@" ${lifelineDescriptor}<&-`;
   return { file: '/bin/sh', args: ['-c', script, 'bulkhead', command.file, ...command.args] };
 }

@@ -66,16 +66,33 @@ const severities: Readonly<Record<string, Level>> = {
   PANIC: 'error',
 };
 
-/** What PostgreSQL says at every start and stop, which tells an operator nothing. */
-const routine =
-  /^(starting PostgreSQL|listening on|database system (was shut down at|is ready|is shut down)|received fast shutdown|aborting any active|shutting down|background worker)/;
+/** What PostgreSQL says at every start and stop, or to every connection that meets one. */
+const routine: readonly string[] = [
+  'starting PostgreSQL',
+  'listening on',
+  'database system was shut down at',
+  'database system is ready',
+  'database system is shut down',
+  'received fast shutdown request',
+  'aborting any active transactions',
+  'shutting down',
+  'background worker',
+  'could not receive data from client: Connection reset by peer',
+  'the database system is starting up',
+  'the database system is not yet accepting connections',
+  'the database system is shutting down',
+  'terminating connection due to',
+];
 
 /** Reads a line of PostgreSQL's log, `<pid> <severity>:  <message>`. */
 export function readPostgresLine(text: string): { level: Level; message: string } {
   const match = /^\d+ ([A-Z]+?)\d?: {1,2}(.*)$/.exec(text);
   if (match === null) return { level: 'info', message: text.trim() };
   const [, severity = '', message = ''] = match;
-  return { level: routine.test(message) ? 'debug' : severities[severity] ?? 'info', message };
+  return {
+    level: routine.some((start) => message.startsWith(start)) ? 'debug' : severities[severity] ?? 'info',
+    message,
+  };
 }
 
 /** `2026-01-02T03:04:05.678Z info  postgres redo starts`, as the API writes its own lines. */

@@ -75,7 +75,7 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
   }
   const socket = await makeSocketDirectory(options.dataDir, account);
   const paths: ClusterPaths = { data, socket: socket.path, config: base };
-  await writeConfiguration(paths);
+  await writeConfiguration(paths, options.platform);
   const child = supervise({ options, binaries, runAs, paths });
   return {
     access: {
@@ -112,8 +112,12 @@ async function chooseRunAs(
   return asAccountThatSearches(account);
 }
 
-async function writeConfiguration(paths: ClusterPaths): Promise<void> {
-  const files = { 'postgresql.conf': postgresqlConf(paths), 'pg_hba.conf': pgHbaConf(), 'pg_ident.conf': '' };
+async function writeConfiguration(paths: ClusterPaths, platform: string): Promise<void> {
+  const files = {
+    'postgresql.conf': postgresqlConf(paths, platform),
+    'pg_hba.conf': pgHbaConf(),
+    'pg_ident.conf': '',
+  };
   for (const [name, text] of Object.entries(files)) {
     const file = join(paths.config, name);
     await writeFile(file, text);

@@ -14,7 +14,7 @@ afterEach(() => cluster.remove());
 
 describe('the cluster’s configuration', () => {
   it('quotes paths', () => {
-    const text = postgresqlConf({ data: "/it's", socket: '/back\\slash', config: '/c' });
+    const text = postgresqlConf({ data: "/it's", socket: '/back\\slash', config: '/c' }, 'linux');
     expect(text).toContain("data_directory = '/it''s'");
     expect(text).toContain("unix_socket_directories = '/back\\\\slash'");
   });
