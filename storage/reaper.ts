@@ -15,20 +15,33 @@ export interface Reaping {
 
 /**
  * Drops every unfinished database with its roles. Idempotent: each step looks at what is still there, and the row goes
- * last. A database that another session is making or dropping right now is left alone. Throws `StorageError`.
+ * last. A database that another session is making or dropping right now is left alone; one that cannot be dropped does
+ * not keep the others. Throws what went wrong, `AggregateError` when several did.
  */
 export async function reap({ databases, onReaped }: Reaping): Promise<void> {
-  const unfinished = await databases.control.run(listUnfinished);
-  for (const { name } of unfinished) {
-    await databases.forget(name);
-    const gone = await databases.session(async (sql) => {
-      if (!await tryLockDatabase(sql, name) || !await claimUnfinished(sql, name)) return false;
-      await dropDatabase(sql, name);
-      await removeDatabase(sql, name);
-      return true;
-    });
-    if (gone) onReaped(name);
+  const failures: unknown[] = [];
+  for (const { name } of await databases.control.run(listUnfinished)) {
+    try {
+      if (await reapOne(databases, name)) onReaped(name);
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 1) {
+    throw new AggregateError(failures, `${failures.length} databases could not be dropped`);
+  }
+  if (failures.length === 1) throw failures[0];
+}
+
+/** False for a database that is in other hands. */
+async function reapOne(databases: Databases, name: string): Promise<boolean> {
+  return await databases.session(async (sql) => {
+    if (!await tryLockDatabase(sql, name) || !await claimUnfinished(sql, name)) return false;
+    await databases.forget(name);
+    await dropDatabase(sql, name);
+    await removeDatabase(sql, name);
+    return true;
+  });
 }
 
 async function dropDatabase(sql: Sql, name: string): Promise<void> {

@@ -72,16 +72,25 @@ export class Upkeep {
   }
 
   async #work(): Promise<void> {
-    const { provisioning: { databases }, onReaped, onFailure } = this.#options;
-    try {
-      await reap({ databases, onReaped });
-      await this.#refill();
+    const { provisioning: { databases }, onReaped } = this.#options;
+    const reaped = await this.#succeeds(reap({ databases, onReaped }));
+    const refilled = await this.#succeeds(this.#refill());
+    if (reaped && refilled) {
       this.#pause = firstRetryMilliseconds;
+      return;
+    }
+    this.#retry = setTimeout(() => this.poke(), this.#pause);
+    this.#retry.unref();
+    this.#pause = Math.min(this.#pause * 2, lastRetryMilliseconds);
+  }
+
+  async #succeeds(work: Promise<void>): Promise<boolean> {
+    try {
+      await work;
+      return true;
     } catch (error) {
-      onFailure(error);
-      this.#retry = setTimeout(() => this.poke(), this.#pause);
-      this.#retry.unref();
-      this.#pause = Math.min(this.#pause * 2, lastRetryMilliseconds);
+      this.#options.onFailure(error);
+      return false;
     }
   }
 
