@@ -1,7 +1,10 @@
 // Workspaces through HTTP.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { unlimited } from '../../storage/permits.ts';
+import { Pool } from '../../storage/pool.ts';
 import { as, type Caller, expectOk, master, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+import { provisionerEndpoint } from '../harness/database.ts';
 
 let root: Caller;
 let workspace: OwnWorkspace;
@@ -146,6 +149,28 @@ describe('deleting a workspace', () => {
     expect((await app.admin.get(own.path)).status).toBe(401);
     const login = { email: 'nobody@example.com', password: 'a password of the test' };
     expect((await as().post(`${own.path}/auth/admin/login`, login)).status).toBe(401);
+  });
+
+  it('tenant.delete-complete: drops the database and every role of it soon after', async () => {
+    const own = await ownWorkspace();
+    await own.app();
+    const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+    const [row] = await control.run((sql) =>
+      sql`select database from control.workspaces where id = ${own.id}`
+    );
+    const database = String(row?.['database']);
+    const left = () =>
+      control.run((sql) =>
+        sql`select datname::text as name from pg_database where datname = ${database}
+          union all select rolname::text from pg_roles where rolname = ${database}
+          union all select member::regrole::text from pg_auth_members join pg_roles on pg_roles.oid = roleid
+            where rolname = ${database}
+          union all select name from control.tenant_databases where name = ${database}`
+      );
+    expect((await left()).length).toBeGreaterThanOrEqual(4);
+    expectOk(await root.delete(own.path));
+    await expect.poll(async () => (await left()).length, { timeout: 20_000 }).toBe(0);
+    await control.end();
   });
 
   it('answers 404 for a missing one, without side effect', async () => {

@@ -1,0 +1,107 @@
+// No act without its audit entry: a failing audit write fails the act.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createApp } from '../../api/apps/create.ts';
+import type { By } from '../../api/audit/actor.ts';
+import { auditSystem, auditWorkspace } from '../../api/audit/write.ts';
+import { createWorkspace } from '../../api/workspaces/create.ts';
+import { listSystem, listWorkspace } from '../../storage/audit-log.ts';
+import type { Storage } from '../../storage/boot.ts';
+import { uuidV7Source } from '../../storage/ids.ts';
+import { findWorkspace } from '../../storage/workspaces.ts';
+import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+
+let own: OwnInstallation;
+let storage: Storage;
+let deps: Storage & { newId: () => string; now: () => Date };
+const newId = uuidV7Source(Date.now);
+const now = () => new Date();
+const page = { page: 1, per_page: 10, count: true };
+
+beforeAll(async () => {
+  own = await ownInstallation();
+  storage = await own.open();
+  deps = { ...storage, newId, now };
+});
+afterAll(() => own.remove());
+
+const by = (): By => ({
+  principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
+  origin: { requestId: 'request-1', ip: '127.0.0.1', userAgent: 'test' },
+  now: now(),
+});
+
+it('audit.integrity: a workspace whose entry cannot be written is not made, and its database stays a spare', async () => {
+  await storage.databases.control.run((sql) => sql`alter table control.audit_log rename to hidden`);
+  await expect(createWorkspace(deps, { id: 'acme', name: 'Acme' }, by())).rejects.toThrow('audit_log');
+  await storage.databases.control.run((sql) => sql`alter table control.hidden rename to audit_log`);
+  expect(await storage.databases.control.run((sql) => findWorkspace(sql, 'acme'))).toBeUndefined();
+  const states = await storage.databases.control.run((sql) =>
+    sql`select state from control.tenant_databases`
+  );
+  expect(states).toEqual([{ state: 'spare' }]);
+});
+
+it('audit.integrity: an app whose entry cannot be written is not made, nor its role and schema', async () => {
+  const workspace = await createWorkspace(deps, { id: 'apps', name: 'Apps' }, by());
+  const provisioner = storage.databases.provisioner(workspace.database);
+  await provisioner.run((sql) => sql`alter table workspace.audit_log rename to hidden`);
+  await expect(createApp(deps, workspace, { id: 'shop', name: 'Shop', by: by() })).rejects.toThrow(
+    'audit_log',
+  );
+  await provisioner.run((sql) => sql`alter table workspace.hidden rename to audit_log`);
+  expect(await provisioner.run((sql) => sql`select * from workspace.apps`)).toEqual([]);
+  const left = await provisioner.run((sql) => sql`select 1 from pg_namespace where nspname like 'a\\_%'`);
+  expect(left).toEqual([]);
+});
+
+it('audit.integrity: an entry keeps who, when and by which request', async () => {
+  const before = now();
+  await storage.databases.control.run((sql) =>
+    auditSystem(sql, deps, {
+      actor: 'admin',
+      action: 'policy_set',
+      target: 'x',
+      workspace: 'acme',
+      origin: by().origin,
+    })
+  );
+  const [row] = await storage.databases.control.run((sql) =>
+    sql`select ts, request_id, ip, workspace, details from control.audit_log where action = 'policy_set'`
+  );
+  expect(row).toMatchObject({ request_id: 'request-1', ip: '127.0.0.1', workspace: 'acme', details: {} });
+  expect(row?.['ts'].getTime()).toBeGreaterThanOrEqual(before.getTime());
+});
+
+it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed', async () => {
+  const workspace = await createWorkspace(deps, { id: 'long', name: 'Long' }, by());
+  const long = '🦆'.repeat(5_000);
+  const details = {
+    text: long,
+    list: [long],
+    deep: { a: { b: long } },
+    number: 7,
+    none: null,
+    lone: 'a\ud800b',
+  };
+  await storage.databases.workspace(workspace.database).run((sql) =>
+    auditWorkspace(sql, deps, { actor: long, action: 'hook_put', target: long, details })
+  );
+  const { items } = await storage.databases.workspace(workspace.database).run((sql) =>
+    listWorkspace(sql, {}, page)
+  );
+  const [entry] = items;
+  expect(Object.keys(entry?.details ?? {}).sort()).toEqual(Object.keys(details).sort());
+  for (const value of [entry?.actor, entry?.target, ...Object.values(entry?.details ?? {})]) {
+    if (typeof value !== 'string') continue;
+    expect(Buffer.byteLength(value)).toBeLessThanOrEqual(4_096);
+    expect(value.isWellFormed()).toBe(true);
+  }
+  expect(entry?.details).toMatchObject({ number: 7, none: null, lone: 'a\ufffdb' });
+});
+
+it('lists an empty page beyond the last', async () => {
+  const { items, total_pages } = await storage.databases.control.run((sql) =>
+    listSystem(sql, {}, { page: 1_000_000, per_page: 200, count: true })
+  );
+  expect([items, total_pages]).toEqual([[], 1]);
+});
