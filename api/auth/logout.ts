@@ -2,7 +2,7 @@
 import { findActor } from '../../storage/actors.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/ids.ts';
-import { insertRevocations } from '../../storage/revocations.ts';
+import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { findSession, type FoundSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -30,16 +30,21 @@ export async function logOut(
   { origin, now }: { origin: Origin; now: Date },
 ): Promise<void> {
   const principal = accessToken === undefined ? undefined : await principalOf(deps, accessToken);
-  const logins = [
+  const found = [
     refreshToken === undefined ? undefined : await loginOfRefreshToken(deps, refreshToken),
     principal === undefined ? undefined : await loginOfAccessToken(deps, principal),
   ];
-  const ended = new Map<string, Login>();
-  for (const login of logins) if (login !== undefined) ended.set(login.session.family, login);
-  for (const login of ended.values()) await endLogin(deps, login, { origin, now });
-  const jtis = new Set([...logins].flatMap((login) => login === undefined ? [] : [login.session.id]));
-  if (principal !== undefined) jtis.add(principal.jti);
-  await revoke(deps, [...jtis]);
+  const logins = found.filter((login) => login !== undefined);
+  const families = new Map(logins.map((login) => [login.session.family, login]));
+  for (const login of families.values()) await endLogin(deps, login, { origin, now });
+  const { revocations } = deps;
+  const revoked = new Map<string, RevocationRow>();
+  for (const { session: { id } } of logins) revoked.set(id, revocations.row('jti', id));
+  if (principal !== undefined) {
+    const { jti, expiresAt } = principal;
+    revoked.set(jti, { ...revocations.row('jti', jti), expires_at: new Date(expiresAt * 1_000) });
+  }
+  await revoke(deps, [...revoked.values()]);
 }
 
 async function principalOf({ tokens }: LogoutDeps, accessToken: string): Promise<Principal | undefined> {
@@ -94,9 +99,8 @@ async function endLogin(
   });
 }
 
-async function revoke({ databases, revocations }: LogoutDeps, jtis: readonly string[]): Promise<void> {
-  if (jtis.length === 0) return;
-  const rows = jtis.map((jti) => revocations.row('jti', jti));
+async function revoke({ databases, revocations }: LogoutDeps, rows: readonly RevocationRow[]): Promise<void> {
+  if (rows.length === 0) return;
   await databases.control.transaction((sql) => insertRevocations(sql, rows));
   revocations.apply(rows);
 }

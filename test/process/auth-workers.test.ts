@@ -1,0 +1,100 @@
+// Two API processes on one port: what one of them revokes, the other refuses.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, expectOk, send } from '../harness/api.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+
+const password = 'a password of the test';
+let server: TestServer;
+let master: string;
+
+beforeAll(async () => {
+  server = await startServer({
+    config: { api: { workers: 2 }, rate_limit: { per_second: 100_000, burst: 100_000 } },
+  });
+});
+afterAll(() => server.stop());
+
+/** A request on a connection of its own: the kernel gives connections to the two in turn, more or less. */
+async function ask(
+  method: string,
+  path: string,
+  options: { body?: unknown; token?: string } = {},
+): Promise<Answer> {
+  const { body, token } = options;
+  return await send(server.url + path, {
+    method,
+    ...(body === undefined ? {} : { body }),
+    headers: { Connection: 'close', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
+  });
+}
+
+async function statuses(count: number, one: () => Promise<Answer>): Promise<Set<number>> {
+  return new Set((await Promise.all(Array.from({ length: count }, one))).map(({ status }) => status));
+}
+
+describe('two API processes', () => {
+  it('setup.race: let one of 50 requests at once set the password, and both open soon', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => ask('POST', '/_/setup', { body: { password } })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+    await expect.poll(() => statuses(20, () => ask('GET', '/_/auth/jwks.json')), {
+      timeout: 2_000,
+      interval: 20,
+    })
+      .toEqual(new Set([200]));
+    const credentials = { username: 'admin', password };
+    master = expectOk(await ask('POST', '/_/auth/admin/login', { body: credentials })).access_token;
+  });
+
+  it('sign with one key', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('GET', '/.well-known/jwks.json')));
+    expect(new Set(answers.map(({ body }) => body.keys[0].kid)).size).toBe(1);
+    expect(answers[0]?.body.keys).toHaveLength(1);
+  });
+
+  it('refresh.rotation: let exactly one of 50 exchanges at once win', async () => {
+    const credentials = { username: 'admin', password };
+    const session = expectOk(await ask('POST', '/_/auth/admin/login', { body: credentials }));
+    const answers = await Promise.all(
+      Array.from(
+        { length: 50 },
+        () => ask('POST', '/_/auth/refresh', { body: { refresh_token: session.refresh_token } }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it('auth.lockout: count five of 20 guesses at once', async () => {
+    const body = { username: 'nobody', password: 'a wrong password' };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => ask('POST', '/_/auth/admin/login', { body })),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
+  });
+
+  it('session.revoke-all: both refuse the tokens of a removed admin within 300 ms', async () => {
+    expectOk(await ask('POST', '/api/workspaces', { body: { id: 'acme', name: 'Acme' }, token: master }));
+    const lags: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const email = `ann${round}@example.com`;
+      const { id } = expectOk(
+        await ask('POST', '/api/workspaces/acme/admins', { body: { email, password }, token: master }),
+      );
+      const login = await ask('POST', '/api/workspaces/acme/auth/admin/login', { body: { email, password } });
+      const { access_token: token } = expectOk(login);
+      const read = () => ask('GET', '/api/workspaces/acme', { token });
+      expect(await statuses(10, read)).toEqual(new Set([200]));
+      expectOk(await ask('DELETE', `/api/workspaces/acme/admins/${id}`, { token: master }));
+      const removed = performance.now();
+      let last = removed;
+      while (performance.now() - last < 200) if ((await read()).status !== 401) last = performance.now();
+      lags.push(last - removed);
+    }
+    console.log(`refused everywhere after ${lags.map((lag) => lag.toFixed(0)).join(', ')} ms`);
+    // The median, as other processes use the machine too.
+    expect(lags.sort((a, b) => a - b)[2]).toBeLessThan(300);
+  });
+});
