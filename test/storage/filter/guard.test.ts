@@ -1,0 +1,44 @@
+// Related records that a caller may not get are as if they were not there.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compile } from '../../../storage/filter/evaluate.ts';
+import { fold } from '../../../storage/filter/fold.ts';
+import { conditionOf, type FilteredTables, makeTables, requestOf, scopeIn } from './fixture.ts';
+
+let tables: FilteredTables;
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ tables, drop } = await makeTables());
+  const author = await tables.insert('authors', { name: 'Ada' });
+  await tables.insert('posts', { key: 'near', author });
+  await tables.insert('posts', { key: 'far' });
+});
+
+afterAll(() => drop());
+
+describe('what a caller may not get', () => {
+  it('is not seen through a relation, in SQL by the guard, in memory by not being handed over', async () => {
+    const nobody = (): { kind: 'constant'; passes: boolean } => ({ kind: 'constant', passes: false });
+    const named = fold(conditionOf("name = 'Ada'", scopeIn(tables.app, 'authors')), requestOf());
+    const rule = "author.name ~ 'a%'";
+    const turned = "!(author.name ~ 'a%')";
+    expect((await tables.select(rule)).sql).toEqual(['near']);
+    expect((await tables.select(rule, { guard: () => named })).sql).toEqual(['near']);
+    expect((await tables.select(rule, { guard: nobody })).sql).toEqual([]);
+    expect((await tables.select(turned, { guard: nobody })).sql).toEqual(['far', 'near']);
+    expect((await tables.select('author.name = author.name', { guard: nobody })).sql).toEqual([]);
+    const predicate = compile(conditionOf(rule));
+    const passing = tables.records('posts').filter((record) => predicate({ record }, requestOf()) === true);
+    expect(passing).toEqual([]);
+  });
+
+  it('is judged by the collection that the relation leads to', async () => {
+    const asked: string[] = [];
+    const guard = (target: string) => {
+      asked.push(target);
+      return { kind: 'constant', passes: true } as const;
+    };
+    await tables.select("author.company.name = 'x' || owner.verified = true", { guard });
+    expect(asked).toEqual(['authors', 'companies', 'users']);
+  });
+});
