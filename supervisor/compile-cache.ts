@@ -1,38 +1,53 @@
 // Node's compile cache, for a server that runs from its sources. Without it every process keeps the TypeScript
 // compiler in memory (30 MB) and starts half a second later; the published program is JavaScript and needs none.
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { constants, enableCompileCache, flushCompileCache, getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Beside the code, so that only who may change the code may change what is run in its place.
-const directory = fileURLToPath(new URL('../node_modules/.cache/bulkhead', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const directory = join(root, 'node_modules', '.cache', 'bulkhead');
+const sources = ['supervisor', 'api', 'storage'].map((folder) => join(root, folder));
 
 /** Loads the API without running it: it waits for a message that does not come. */
 const loadApi = `--import=${new URL('../api/main.ts', import.meta.url).href}`;
 
 /**
  * Starts this process again, in place and with the same arguments, so that the cache is on from its first moment; when
- * the cache is empty, once more before that, only to fill it with what `load` imports and the API. Returns when the cache is on, or cannot be used: then
- * all goes on without it.
+ * sources are newer than the cache, once more before that, only to fill it with what `load` imports and the API.
+ * Returns when the cache is on, or cannot be used: then all goes on without it.
  */
 export async function startWithCompileCache(load: () => Promise<unknown>): Promise<void> {
   if (!import.meta.url.endsWith('.ts')) return;
   if (process.execArgv.includes(loadApi)) {
     await load();
     flushCompileCache();
+    utimesSync(used(), new Date(), new Date());
     await startAgain(process.execArgv.filter((argument) => argument !== loadApi));
   } else if (getCompileCacheDir() === undefined) {
     if (enableCompileCache(directory).status !== constants.compileCacheStatus.ENABLED) return;
-    const isEmpty = readdirSync(getCompileCacheDir() ?? directory).length === 0;
-    await startAgain(isEmpty ? [...process.execArgv, loadApi] : process.execArgv);
+    await startAgain(isStale() ? [...process.execArgv, loadApi] : process.execArgv);
   }
 }
 
 /** The variable that turns the same cache on in a child of this process. */
 export function compileCacheEnvironment(): Record<string, string> {
-  const used = getCompileCacheDir();
-  return used === undefined ? {} : { NODE_COMPILE_CACHE: dirname(used) };
+  return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(used()) };
+}
+
+/** Node keeps a folder for each of its versions. */
+function used(): string {
+  return getCompileCacheDir() ?? directory;
+}
+
+function isStale(): boolean {
+  if (readdirSync(used()).length === 0) return true;
+  const filled = statSync(used()).mtimeMs;
+  const isNewer = (path: string) => statSync(path).mtimeMs > filled;
+  return sources.some((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((path) => isNewer(join(folder, path)))
+  );
 }
 
 async function startAgain(options: readonly string[]): Promise<void> {

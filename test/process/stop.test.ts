@@ -1,0 +1,113 @@
+// Stopping, starting again, and starting twice.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectOk } from '../harness/api.ts';
+import { listProcesses, processTree } from '../harness/processes.ts';
+import { startServer } from '../harness/server.ts';
+import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
+
+let home = '';
+let dataDir = '';
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'bulkhead-stop-'));
+  dataDir = join(home, 'data');
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const start = () => startServer({ dataDir, config: unlimited });
+
+/** A write whose head the server has, and whose body it waits for. */
+async function beginWrite(store: Storefront, url: string, id: string) {
+  const body = JSON.stringify({ id, title: 'slow' });
+  const sent = request(url + store.records, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${store.master.token}`,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+      Expect: '100-continue',
+    },
+  });
+  const answered = once(sent, 'response');
+  answered.catch(() => 'seen by whoever finishes the write');
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  return {
+    finish: async (): Promise<number | undefined> => {
+      sent.end(body);
+      const [response] = await answered;
+      response.resume();
+      return response.statusCode;
+    },
+  };
+}
+
+describe('a server that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'finishes requests in flight, takes no new ones, and ends with 0: %s',
+    async (signal) => {
+      const server = await start();
+      const store = await openStorefront(server.url);
+      const tree = await processTree(server.pid);
+      const id = randomUUID();
+      const write = await beginWrite(store, server.url, id);
+      server.kill(signal);
+      await server.line('"stopping"');
+      await expect.poll(() => store.read(id).then(() => 'answered', () => 'refused')).toBe('refused');
+      expect(await write.finish()).toBe(201);
+      expect(await server.exited).toMatchObject({ code: 0 });
+      const alive = (await listProcesses()).filter(({ pid }) => tree.some((row) => row.pid === pid));
+      expect(alive).toEqual([]);
+
+      const again = await start();
+      expect(expectOk(await store.at(again.url).read(id)).fields).toEqual({ title: 'slow' });
+      await again.stop();
+    },
+  );
+
+  it('ends at once when it is told twice', async () => {
+    const server = await start();
+    const store = await openStorefront(server.url);
+    const write = await beginWrite(store, server.url, randomUUID());
+    server.kill('SIGTERM');
+    await server.line('"stopping"');
+    const told = performance.now();
+    server.kill('SIGTERM');
+    await server.exited;
+    expect(performance.now() - told).toBeLessThan(2000);
+    await expect(write.finish()).rejects.toThrow();
+  });
+
+  it('keeps everything, the session included', async () => {
+    const first = await start();
+    const store = await openStorefront(first.url);
+    const id = randomUUID();
+    expectOk(await store.write(id));
+    await first.stop();
+    const second = await start();
+    expect(second.output.join('\n')).not.toContain('Set the password');
+    expectOk(await store.at(second.url).read(id));
+    await second.stop();
+  });
+});
+
+describe('a second server', () => {
+  it('on the same data directory refuses in one line that names the first', async () => {
+    const first = await start();
+    await expect(start()).rejects.toThrow(`is in use by another bulkhead (pid ${first.pid})`);
+    expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
+    await first.stop();
+  });
+
+  it('on the same port refuses in one line that names the port', async () => {
+    const first = await start();
+    const port = Number(new URL(first.url).port);
+    await expect(startServer({ config: { http: { port } } })).rejects.toThrow(String(port));
+    await first.stop();
+  });
+});
