@@ -104,7 +104,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
     ms: deps.now().getTime() - arrival.now.getTime(),
     request_id: arrival.requestId,
     principal: principal?.role ?? 'none',
-    ...(principal?.workspace === undefined ? {} : { workspace: principal.workspace }),
+    workspace: principal?.workspace,
   });
   return response;
 }
@@ -131,11 +131,14 @@ async function process(
   const route = found ?? refuseLanding(landing);
   refuseLongBody(arrival, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) refuseForeignOrigin(arrival, pipeline.cors);
-  const principal = route.scope === 'open' ? null : await authenticate(arrival, pipeline.authenticator);
+  // What is known at once is not awaited: every await is a turn through the queue of promises.
+  const who = route.scope === 'open' ? null : authenticate(arrival, pipeline.authenticator);
+  const principal = who instanceof Promise ? await who : who;
   account.principal = principal;
   const params = paramsOf(arrival);
   authorize(route, principal, params);
-  const target = await findTarget(deps.definitions, params);
+  const where = findTarget(deps.definitions, params);
+  const target = where instanceof Promise ? await where : where;
   const reply: Reply = { status: undefined, headers: [] };
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   route.admit?.(call);
@@ -144,7 +147,8 @@ async function process(
     call.body = check(await readJson(arrival, cap, route.bodyMayBeEmpty), route.body);
   }
   if (route.query !== undefined) call.query = readQuery(arrival, route.query);
-  const value = await route.handle(call);
+  const answer = route.handle(call);
+  const value = answer instanceof Promise ? await answer : answer;
   return {
     status: reply.status ?? route.status,
     headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
