@@ -53,7 +53,9 @@ async function serve(start: ApiStart): Promise<Running> {
     onChange: (change) => {
       definitions.forget(change);
       auth.heed(change);
-      if (change.kind === 'setup') void learnSetup(deps);
+      if (change.kind !== 'setup') return;
+      void learnSetup(deps);
+      tell({ type: 'initialized' });
     },
     onGap: () => {
       definitions.forgetAll();
