@@ -103,19 +103,20 @@ export class Client {
     try {
       this.#socket = await openSocket(address, () => this.#lose());
     } catch (error) {
-      this.#lose();
-      throw error;
+      const failure = new StorageError('unavailable', 'the database does not answer', { cause: error });
+      this.#lose(failure);
+      throw failure;
     }
     if (this.#state === 'closing') this.#socket.release();
     return this.#socket.socket;
   }
 
   /** Fails what is in flight and what comes, at once: the driver would wait for a connection that never comes. */
-  #lose(): void {
+  #lose(failure = lostConnection()): void {
     if (this.#state !== 'open') return;
     this.#state = 'lost';
     void this.sql.end({ timeout: 0 });
-    for (const end of this.#open) end(lostConnection());
+    for (const end of this.#open) end(failure);
     this.#onLost();
   }
 }

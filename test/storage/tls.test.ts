@@ -56,7 +56,7 @@ afterAll(async () => {
   await own.remove();
 });
 
-async function reach(ssl: 'prefer' | 'require' | 'verify-full') {
+async function reach(ssl: 'prefer' | 'require') {
   const pool = new Pool({ ...own.access, host: 'localhost', port, ssl }, {
     cap: 2,
     permits: unlimited,
@@ -78,7 +78,26 @@ it.each(['prefer', 'require'] as const)('encrypts with %s, whoever signed the ce
 });
 
 it('refuses with verify-full a certificate that nobody vouches for', async () => {
-  await expect(reach('verify-full')).rejects.toMatchObject({ failure: 'unavailable' });
+  const pool = new Pool({ ...own.access, host: 'localhost', port, ssl: 'verify-full' }, {
+    cap: 1,
+    permits: unlimited,
+    now: Date.now,
+  });
+  await expect(pool.run((sql) => sql`select 1`)).rejects.toMatchObject({
+    failure: 'unavailable',
+    cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+  });
+  await pool.end();
+});
+
+it('says so when the name of the server leads nowhere', async () => {
+  const pool = new Pool({ ...own.access, host: 'nowhere.invalid', port, ssl: 'require' }, {
+    cap: 1,
+    permits: unlimited,
+    now: Date.now,
+  });
+  await expect(pool.run((sql) => sql`select 1`)).rejects.toMatchObject({ failure: 'unavailable' });
+  await pool.end();
 });
 
 it('fails what is in flight when the connection goes away, and connects again', async () => {
