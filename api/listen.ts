@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen as listhen } from 'listhen';
+import { StartRefused } from '../storage/start-refused.ts';
 import { answerClientErrors, requireHost } from './pipeline/client-error.ts';
 
 /** An open port. */
@@ -26,10 +27,11 @@ const maximalHeaderLines = 100;
 const connectionsCheckingInterval = 1_000;
 const idlePollMilliseconds = 50;
 
-/** Opens the port. Throws an error for the operator when it is taken: another port is never chosen instead. */
+/** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
   const guarded = requireHost(handler);
-  const server = options.shared ? await openShared(guarded, options) : await open(guarded, options);
+  const opening = options.shared ? openShared(guarded, options) : open(guarded, options);
+  const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
   // Also the limit of a whole body: long uploads count by progress, not by this (api/files).
   server.requestTimeout = requestTimeout;
@@ -41,6 +43,13 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return { url: `http://${host}:${port}`, close: (milliseconds) => close(server, milliseconds) };
+}
+
+function refuse(error: unknown, { host, port }: ListenOptions): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new StartRefused(
+    `cannot listen on port ${port} of ${host}: ${reason}; set http.port (BULKHEAD_HTTP__PORT) or http.host`,
+  );
 }
 
 async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
@@ -55,7 +64,7 @@ async function open(handler: RequestListener, { host, port }: ListenOptions): Pr
   });
   if (port !== 0 && listener.address.port !== port) {
     await listener.close();
-    throw new Error(`port ${port} of ${host} is taken; set http.port (BULKHEAD_HTTP__PORT) to a free one`);
+    throw new Error('it is taken');
   }
   return listener.server as Server;
 }

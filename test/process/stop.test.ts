@@ -107,7 +107,7 @@ describe('a second server', () => {
   it('on the same port refuses in one line that names the port', async () => {
     const first = await start();
     const port = Number(new URL(first.url).port);
-    await expect(startServer({ config: { http: { port } } })).rejects.toThrow(String(port));
+    await expect(startServer({ config: { http: { port } } })).rejects.toThrow(`bulkhead: cannot listen on port ${port} of 127.0.0.1`);
     await first.stop();
   });
 });
