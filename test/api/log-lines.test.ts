@@ -1,0 +1,90 @@
+// The lines that the API writes: whole, in order, JSON whatever is in them.
+import { closeSync, openSync, readFileSync, watch } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Fact, logObserver, type Observe } from '../../api/observe.ts';
+
+const now = () => new Date('2026-01-02T03:04:05.678Z');
+const done: Extract<Fact, { type: 'request_done' }> = {
+  type: 'request_done',
+  method: 'GET',
+  route: '/api/workspaces/:workspace',
+  status: 200,
+  ms: 3,
+  request_id: 'a-b_c.1',
+  principal: 'master_admin',
+  workspace: undefined,
+};
+
+let directory: string;
+let file: string;
+let descriptor: number;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bulkhead-log-'));
+  file = join(directory, 'log');
+  descriptor = openSync(file, 'a');
+});
+
+afterEach(async () => {
+  closeSync(descriptor);
+  await rm(directory, { recursive: true });
+});
+
+/** Lets facts be observed and answers the lines, once there are as many as are wanted. */
+async function linesOf(observe: Observe, facts: readonly Fact[], wanted = facts.length): Promise<string[]> {
+  const complete = new Promise<void>((resolve) => {
+    const watcher = watch(file, () => {
+      if (readFileSync(file, 'utf8').split('\n').length <= wanted) return;
+      watcher.close();
+      resolve();
+    });
+  });
+  for (const fact of facts) observe(fact);
+  await complete;
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+}
+
+describe('lines of the log', () => {
+  it('are JSON with the time, the level and the members of the fact', async () => {
+    const observe = logObserver({ level: 'info', format: 'json', now, descriptor });
+    const [line = ''] = await linesOf(observe, [done]);
+    const { workspace: _none, ...members } = done;
+    expect(JSON.parse(line)).toEqual({ ts: '2026-01-02T03:04:05.678Z', level: 'info', ...members });
+  });
+
+  it('stay one line of JSON each whatever a workspace or an error is called', async () => {
+    const observe = logObserver({ level: 'info', format: 'json', now, descriptor });
+    const facts: Fact[] = [
+      { ...done, workspace: 'a"b\\c\n{"level":"x"}' },
+      { type: 'request_failed', request_id: 'r', error: 'line\nbreak "quoted"' },
+    ];
+    const lines = await linesOf(observe, facts);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(facts);
+  });
+
+  it('come out whole and in order when there are many', async () => {
+    const observe = logObserver({ level: 'info', format: 'json', now, descriptor });
+    const facts = Array.from({ length: 20_000 }, (_unused, ms) => ({ ...done, ms }));
+    const lines = await linesOf(observe, facts);
+    expect(lines.map((line) => JSON.parse(line).ms)).toEqual(facts.map(({ ms }) => ms));
+  });
+
+  it('leave out what is below the level', async () => {
+    const observe = logObserver({ level: 'error', format: 'json', now, descriptor });
+    const failed: Fact = { type: 'request_failed', request_id: 'r', error: 'broke' };
+    const lines = await linesOf(observe, [done, failed], 1);
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['request_failed']);
+  });
+
+  it('say nothing of a workspace that there is none of, also for a person', async () => {
+    const observe = logObserver({ level: 'info', format: 'pretty', now, descriptor });
+    const [line] = await linesOf(observe, [done]);
+    expect(line).toBe(
+      '2026-01-02T03:04:05.678Z info  request_done method=GET route=/api/workspaces/:workspace status=200 ms=3 ' +
+        'request_id=a-b_c.1 principal=master_admin',
+    );
+  });
+});
