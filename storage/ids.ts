@@ -1,6 +1,9 @@
 // Identifiers: v7 UUIDs for rows, opaque names for what lives in the cluster.
 import { randomBytes, randomFillSync } from 'node:crypto';
 
+const idBytes = 8;
+const idsPerFill = 512;
+
 /**
  * Makes a source of version 7 UUIDs (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the
  * millisecond (method 1 of section 6.2), 62 random bits. Ids of one source sort in the order they were made,
@@ -9,7 +12,9 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 export function uuidV7Source(now: () => number): () => string {
   let lastMillisecond = 0;
   let sequence = 0;
-  const random = Buffer.alloc(8);
+  // A call for random bytes costs as much as the rest of an id many times over, however few they are.
+  const random = Buffer.alloc(idBytes * idsPerFill);
+  let used = random.length;
   return () => {
     const millisecond = now();
     if (millisecond > lastMillisecond) {
@@ -19,11 +24,15 @@ export function uuidV7Source(now: () => number): () => string {
       lastMillisecond++;
       sequence = 0;
     }
-    randomFillSync(random);
-    random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;
+    if (used === random.length) {
+      randomFillSync(random);
+      used = 0;
+    }
+    random[used] = ((random[used] ?? 0) & 0x3f) | 0x80;
     const time = lastMillisecond.toString(16).padStart(12, '0');
     const counter = sequence.toString(16).padStart(3, '0');
-    const tail = random.toString('hex');
+    const tail = random.toString('hex', used, used + idBytes);
+    used += idBytes;
     return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
 }

@@ -20,7 +20,18 @@ const earliest = Date.parse('0001-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const day = 86_400_000;
 
+/** What programs send most: as `toISOString` writes it. */
+const canonical = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 function readInstant(value: unknown): Reading {
+  if (typeof value === 'string' && canonical.test(value)) {
+    const instant = new Date(value);
+    if (!Number.isNaN(instant.getTime()) && instant.toISOString() === value) return { value };
+  }
+  return readAnyInstant(value);
+}
+
+function readAnyInstant(value: unknown): Reading {
   const refused = { reason: 'must be a date and time as in RFC 3339, such as 2026-01-02T03:04:05.678Z' };
   const match = typeof value === 'string' ? rfc3339.exec(value) : null;
   if (match === null) return refused;
