@@ -2,14 +2,14 @@
 // mapping (https://www.unicode.org/reports/tr44/#Simple_Lowercase_Mapping), and a final sigma a sigma. No length changes,
 // nothing depends on a locale or on neighbours; ß, ﬁ and ı stay what they are, É is é, İ is i.
 
-/** The same as `foldCase` in SQL, of an expression of type text. The collation came with PostgreSQL 17. */
+/** The same as `foldCase` in SQL, of an expression of type text. The collation came with PostgreSQL 17. (`translate` would take three times as long.) */
 export function foldCaseSql(expression: string): string {
-  return `translate(lower(${expression} collate "pg_c_utf8"), 'ς', 'σ')`;
+  return `replace(lower(${expression} collate "pg_c_utf8"), 'ς', 'σ')`;
 }
 
 /**
- * All but the capitals that came with Unicode 17, which this runtime knows and PostgreSQL 18 (Unicode 16) does not. A test compares
- * every character with the server, and says what belongs here.
+ * All but the capitals that came with Unicode 17, which this runtime knows and PostgreSQL 18 (Unicode 16) does not. A test
+ * compares every character with the server, and says what belongs here.
  */
 const knownToServer = /[^\uA7CE\uA7D2\uA7D4\u{16EA0}-\u{16EB8}]+/gu;
 
@@ -19,9 +19,9 @@ const ascii = /^[\0-\x7f]*$/;
 export function foldCase(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();
   return text
-    // What `toLowerCase` would make two characters of, and what it would look at its neighbours for.
+    // The one character that `toLowerCase` makes two of.
     .replaceAll('İ', 'i')
-    .replaceAll('Σ', 'σ')
     .replaceAll(knownToServer, (known) => known.toLowerCase())
+    // Also what it makes of a capital sigma at the end of a word.
     .replaceAll('ς', 'σ');
 }

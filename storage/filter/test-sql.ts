@@ -52,7 +52,7 @@ interface Side {
 
 function sideOf(term: ColumnTerm | ValueTerm, spell: Spell, slots: Slots): Side {
   if (term.kind === 'value') return valueSide(term, slots);
-  return term.type === 'json' ? jsonSide(term, spell, slots) : columnSide(term.type, spell(term));
+  return term.type === 'json' ? jsonSide(term, spell, slots) : columnSide(term.type, once(() => spell(term)));
 }
 
 function rightOf(meaning: Meaning, right: Side, type: ScalarType): string {
@@ -86,15 +86,21 @@ function valueSide({ type, value }: ValueTerm, slots: Slots): Side {
   };
 }
 
-function columnSide(type: ScalarType, column: string): Side {
-  const as = (wanted: ScalarType) => wanted === type ? column : `(${column}::text)`;
+function columnSide(type: ScalarType, column: () => string): Side {
+  const as = (wanted: ScalarType) => wanted === type ? column() : `(${column()}::text)`;
   return {
     types: [type],
     as,
     asPattern: () => likePatternSql(as('text')),
     hasType: () => undefined,
-    isEmpty: () => `${column} is null`,
+    isEmpty: () => `${column()} is null`,
   };
+}
+
+/** Written when it is first used, and only once: a related column brings parameters of its own. */
+function once(write: () => string): () => string {
+  let written: string | undefined;
+  return () => written ??= write();
 }
 
 /** Types that JSON has, with PostgreSQL's names for them: https://www.postgresql.org/docs/18/functions-json.html */
@@ -105,8 +111,7 @@ const jsonTypes: ReadonlyMap<ScalarType, string> = new Map([
 ]);
 
 function jsonSide(term: ColumnTerm, spell: Spell, slots: Slots): Side {
-  let written: string | undefined;
-  const place = () => written ??= placeSql(term, spell(term), slots);
+  const place = once(() => placeSql(term, spell(term), slots));
   const as = (type: ScalarType) => type === 'text' ? `(${place()} #>> '{}')` : `${place()}${jsonCasts(type)}`;
   return {
     types: [...jsonTypes.keys()],

@@ -34,6 +34,9 @@ describe('patterns', () => {
     ['banana', 'b%n%n%a', true],
     ['banana', 'b%n%n%n%a', false],
     ['aba', 'ab%ba', false],
+    ['ab', 'a%b%b', false],
+    ['abb', 'a%b%b', true],
+    ['abc', 'a%b%bc', false],
     ['é', 'É', true],
     ['ΟΔΟΣ', 'οδος', true],
     ['null', 'x', false],
@@ -184,6 +187,34 @@ describe('unlike types', () => {
     ) {
       const found = await tables.select(`key = 'uuid and text' && ${comparison}`, { collection: 'pairs' });
       expect(found, comparison).toEqual({ sql: ['uuid and text'], memory: ['uuid and text'] });
+    }
+  });
+
+  it('and JSON has its own members only, in SQL and here', async () => {
+    await tables.insert('pairs', {
+      key: 'members',
+      json: { list: ['a'], text: 'abc', own: { constructor: 'c', '0': 'zero' } },
+    });
+    const present = ['json.list.0', 'json.list.00', 'json.own.constructor', 'json.own.0'];
+    const absent = [
+      'json.constructor',
+      'json.toString',
+      'json.list.length',
+      'json.list.constructor',
+      'json.text.length',
+      'json.text.0',
+      'json.own.00',
+      'json.list.99999999999',
+      'json.__proto__',
+      'json.own.__proto__.x',
+    ];
+    for (const [paths, operator] of [[present, '!='], [absent, '=']] as const) {
+      for (const path of paths) {
+        const found = await tables.select(`key = 'members' && ${path} ${operator} null`, {
+          collection: 'pairs',
+        });
+        expect(found, path).toEqual({ sql: ['members'], memory: ['members'] });
+      }
     }
   });
 });
