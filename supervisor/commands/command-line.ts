@@ -5,7 +5,7 @@ import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from 
 import { readFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
 import { describeConfig, describeConfigAsJson } from './config.ts';
-import { serve } from './serve.ts';
+import { serve, type StopSignals } from './serve.ts';
 
 const commonFlags = {
   'data-dir': { type: 'string', description: 'Directory of everything the server keeps (data_dir)' },
@@ -62,11 +62,16 @@ async function orOneLine(work: () => Promise<void>): Promise<void> {
   }
 }
 
-function stopSignals(): { stop: AbortSignal; hurry: AbortSignal } {
+/** One Ctrl-C often arrives twice, from the terminal and from npm: only a later one means impatience. */
+const sameRequest = 1_000;
+
+function stopSignals(): StopSignals {
   const stop = new AbortController();
   const hurry = new AbortController();
+  let asked = Infinity;
   const onSignal = () => {
-    if (stop.signal.aborted) hurry.abort();
+    if (performance.now() - asked > sameRequest) hurry.abort();
+    if (!stop.signal.aborted) asked = performance.now();
     stop.abort();
   };
   process.on('SIGTERM', onSignal);

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
 import { listProcesses, processTree } from '../harness/processes.ts';
@@ -70,12 +71,24 @@ describe('a server that is told to stop', () => {
     },
   );
 
-  it('ends at once when it is told twice', async () => {
+  it('takes two signals in a row, as a terminal and npm send them, for one', async () => {
+    const server = await start();
+    const store = await openStorefront(server.url);
+    const write = await beginWrite(store, server.url, randomUUID());
+    server.kill('SIGINT');
+    await server.line('"stopping"');
+    server.kill('SIGINT');
+    expect(await write.finish()).toBe(201);
+    expect(await server.exited).toMatchObject({ code: 0 });
+  });
+
+  it('ends at once when it is told again a second later', async () => {
     const server = await start();
     const store = await openStorefront(server.url);
     const write = await beginWrite(store, server.url, randomUUID());
     server.kill('SIGTERM');
     await server.line('"stopping"');
+    await pause(1100);
     const told = performance.now();
     server.kill('SIGTERM');
     await server.exited;
@@ -107,7 +120,9 @@ describe('a second server', () => {
   it('on the same port refuses in one line that names the port', async () => {
     const first = await start();
     const port = Number(new URL(first.url).port);
-    await expect(startServer({ config: { http: { port } } })).rejects.toThrow(`bulkhead: cannot listen on port ${port} of 127.0.0.1`);
+    await expect(startServer({ config: { http: { port } } })).rejects.toThrow(
+      `bulkhead: cannot listen on port ${port} of 127.0.0.1`,
+    );
     await first.stop();
   });
 });
