@@ -83,14 +83,21 @@ export async function withRecords<Result>(work: (stage: RecordStage) => Promise<
   });
 }
 
-/** Makes a workspace with an app and a collection; answers the workspace's path. */
-export async function makeWorkspace({ server, master }: Stage, id: string): Promise<string> {
+/** Makes a workspace with an app and a collection; answers the workspace's path. `lap` hears of each step's end. */
+export async function makeWorkspace(
+  { server, master }: Stage,
+  id: string,
+  lap: (step: string) => void = () => undefined,
+): Promise<string> {
   const path = `/api/workspaces/${id}`;
   const post = (to: string, body: unknown) =>
     request(server.url + to, { method: 'POST', token: master, body });
   await post('/api/workspaces', { id, name: 'Bench' });
+  lap('workspace');
   await post(`${path}/apps`, { id: 'shop', name: 'Shop' });
+  lap('app');
   await post(`${path}/apps/shop/collections`, { schema: { id: 'items', kind: 'base', fields } });
+  lap('collection');
   return path;
 }
 

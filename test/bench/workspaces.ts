@@ -14,6 +14,8 @@ export interface WorkspacesPace {
 interface Run {
   untilRecord: number;
   deletion: number;
+  /** What each step took of `untilRecord`. */
+  steps: Readonly<Record<string, number>>;
 }
 
 /** The server keeps three; a burst of as many workspaces leaves none. */
@@ -49,8 +51,14 @@ function figuresOf(withSpares: readonly Run[], without: readonly Run[]): Figure[
     const reached = ours.median <= goal;
     return { name, unit: 'ms', ours, goal: { text: `p50 at most ${goal} ms`, reached } };
   };
+  const steps = Object.keys(withSpares[0]?.steps ?? {}).map((step): Figure => ({
+    name: `  of it the ${step}`,
+    unit: 'ms',
+    ours: spread(withSpares.map((run) => run.steps[step] ?? Number.NaN)),
+  }));
   return [
     figure('create, spares ready', withSpares.map(({ untilRecord }) => untilRecord), 50),
+    ...steps,
     figure('create, no spares', without.map(({ untilRecord }) => untilRecord), 250),
     figure('delete, to the answer', [...withSpares, ...without].map(({ deletion }) => deletion), 50),
   ];
@@ -58,15 +66,23 @@ function figuresOf(withSpares: readonly Run[], without: readonly Run[]): Figure[
 
 async function liveOnce(stage: Stage, id: string): Promise<Run> {
   const started = performance.now();
-  const workspace = await makeWorkspace(stage, id);
+  const steps: Record<string, number> = {};
+  let before = started;
+  const lap = (step: string) => {
+    const now = performance.now();
+    steps[step] = now - before;
+    before = now;
+  };
+  const workspace = await makeWorkspace(stage, id, lap);
   await request(`${stage.server.url}${workspace}/apps/shop/collections/items/records`, {
     method: 'POST',
     token: stage.master,
     body: sample,
   });
-  const written = performance.now();
+  lap('record');
+  const written = before;
   await remove(stage, id);
-  return { untilRecord: written - started, deletion: performance.now() - written };
+  return { untilRecord: written - started, deletion: performance.now() - written, steps };
 }
 
 async function create({ server, master }: Stage, id: string): Promise<void> {
