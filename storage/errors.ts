@@ -62,6 +62,7 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '57P01': 'unavailable',
   '57P02': 'unavailable',
   '57P03': 'unavailable',
+  '55000': 'unavailable', // a database that is about to be dropped accepts no connections
   '3D000': 'unavailable',
   '28000': 'unavailable',
   '28P01': 'unavailable',

@@ -4,6 +4,7 @@ import { removeApp } from '../../storage/apps.ts';
 import type { Storage } from '../../storage/boot.ts';
 import { currentVersions, makeDatabase } from '../../storage/provision.ts';
 import { createAppSchema, dropAppSchema } from '../../storage/provision-app.ts';
+import { quoteIdentifier } from '../../storage/quote.ts';
 import { reap } from '../../storage/reaper.ts';
 import { takeSpare } from '../../storage/tenant-databases.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
@@ -128,6 +129,22 @@ describe('the reaper', () => {
     expect(await sweep()).toEqual([tenant.database]);
     expect(await busy).toMatchObject({ failure: 'unavailable' });
     await other.close();
+  });
+
+  it('leaves to those who come late a database that is unavailable, at every step', async () => {
+    const { database } = await makeTenant(storage);
+    const late = () => storage.databases.workspace(database).run((sql) => sql`select 1`);
+    const name = quoteIdentifier(database);
+    for (
+      const step of [`alter database ${name} allow_connections false`, `drop database ${name} with (force)`]
+    ) {
+      await storage.databases.session((sql) => sql.unsafe(step));
+      await storage.databases.forget(database);
+      await expect(late()).rejects.toMatchObject({ failure: 'unavailable' });
+    }
+    await markAll('dropping');
+    expect(await sweep()).toEqual([database]);
+    await expect(late()).rejects.toMatchObject({ failure: 'unavailable' });
   });
 
   it('finishes what was killed between its steps', async () => {
