@@ -8,17 +8,21 @@ const chartHeight = 160;
 const ours = '#2563eb';
 const theirs = '#a1a1aa';
 const ink = '#18181b';
+const grey = 'fill="#71717a"';
+const usualSides = ['ours', 'yardstick'] as const;
 
 /** Draws the findings. */
-export function plotOf({ bench, title, figures, series = [] }: Findings): string {
+export function plotOf({ bench, title, sides = usualSides, figures, series = [] }: Findings): string {
+  const compared = figures.some(({ baseline }) => baseline !== undefined);
   const parts: string[] = [
-    text(16, 28, `${bench}: ${title}`, 'font-weight="600" font-size="15"'),
-    legend(46),
+    text(16, 28, bench, 'font-weight="600" font-size="15"'),
+    text(16, 46, title),
+    legend(66, compared ? sides : sides.slice(0, 1)),
   ];
-  let y = 72;
+  let y = 88;
   for (const figure of figures) {
-    parts.push(bars(figure, y));
-    y += figure.baseline === undefined ? 36 : 54;
+    parts.push(bars(figure, y, scaleFor(figure, figures)));
+    y += (figure.baseline === undefined ? barHeight : 2 * barHeight + 2) + 22;
   }
   for (const line of series) {
     parts.push(chart(line, y));
@@ -29,26 +33,39 @@ export function plotOf({ bench, title, figures, series = [] }: Findings): string
     `<rect width="100%" height="100%" fill="white"/>${parts.join('')}</svg>\n`;
 }
 
-function legend(y: number): string {
-  return box(16, y - 9, 10, 10, ours) + text(31, y, 'ours') + box(76, y - 9, 10, 10, theirs) +
-    text(91, y, 'yardstick') + text(170, y, 'bar: median; whisker: least to greatest', `fill="#71717a"`);
+function legend(y: number, sides: readonly string[]): string {
+  const keys = sides.map((side, index) => {
+    const x = 16 + index * 110;
+    return box({ x, y: y - 9, wide: 10, high: 10, colour: index === 0 ? ours : theirs }) +
+      text(x + 15, y, side);
+  });
+  return keys.join('') + text(16 + sides.length * 110, y, 'bar: median; whisker: least to greatest', grey);
 }
 
-function bars({ name, unit, ours: own, baseline, ratio, goal }: Figure, y: number): string {
-  const most = Math.max(own.max, baseline?.max ?? 0) || 1;
-  const scale = (value: number) => (value / most) * (width - labelWidth - 190);
+/** Compared sides share a scale, and so do figures that stand alone with the same unit. */
+function scaleFor(figure: Figure, all: readonly Figure[]): (value: number) => number {
+  const kin = figure.baseline === undefined
+    ? all.filter(({ unit, baseline }) => unit === figure.unit && baseline === undefined)
+    : [figure];
+  const most = Math.max(...kin.map(({ ours, baseline }) => Math.max(ours.max, baseline?.max ?? 0))) || 1;
+  return (value) => (value / most) * (width - labelWidth - 130);
+}
+
+function bars(figure: Figure, y: number, scale: (value: number) => number): string {
+  const { name, unit, ours: own, baseline, ratio, goal } = figure;
   const note = [
     ratio === undefined ? '' : `ratio ${short(ratio.median)}`,
-    goal === undefined ? '' : goal.text,
+    goal === undefined ? '' : `goal: ${goal.text}`,
   ]
-    .filter((part) => part !== '').join(', goal ');
+    .filter((part) => part !== '').join('; ');
   const draw = (spread: Figure['ours'], top: number, colour: string) =>
-    box(labelWidth, top, scale(spread.median), barHeight, colour) +
+    box({ x: labelWidth, y: top, wide: scale(spread.median), high: barHeight, colour }) +
     whisker(labelWidth + scale(spread.min), labelWidth + scale(spread.max), top + barHeight / 2) +
     text(labelWidth + scale(spread.max) + 8, top + 12, `${short(spread.median)} ${unit}`);
+  const below = y + (baseline === undefined ? barHeight : 2 * barHeight + 2) + 12;
   return text(16, y + 12, name, 'font-weight="600"') + draw(own, y, ours) +
     (baseline === undefined ? '' : draw(baseline, y + barHeight + 2, theirs)) +
-    (note === '' ? '' : text(16, y + 28, note, `fill="${goal?.reached === false ? '#dc2626' : '#71717a'}"`));
+    (note === '' ? '' : text(labelWidth, below, note, goal?.reached === false ? 'fill="#dc2626"' : grey));
 }
 
 function whisker(from: number, to: number, y: number): string {
@@ -72,7 +89,8 @@ function chart({ name, unit, points }: Series, y: number): string {
     `<path d="${path}" stroke="${ours}" stroke-width="2" fill="none"/>`;
 }
 
-function box(x: number, y: number, wide: number, high: number, colour: string): string {
+function box(at: { x: number; y: number; wide: number; high: number; colour: string }): string {
+  const { x, y, wide, high, colour } = at;
   return `<rect x="${fixed(x)}" y="${fixed(y)}" width="${fixed(wide)}" height="${high}" fill="${colour}"/>`;
 }
 

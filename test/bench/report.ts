@@ -30,6 +30,8 @@ export interface Findings {
   bench: string;
   /** What was compared with what. */
   title: string;
+  /** What the two columns are, when they are not `ours` and `yardstick`. */
+  sides?: readonly [string, string];
   figures: readonly Figure[];
   series?: readonly Series[];
   /** Every single round or run, for whoever wants to look closer. */
@@ -54,7 +56,7 @@ export async function report(findings: Findings): Promise<void> {
 }
 
 /** The figures as an aligned table: median (min to max). */
-export function tableOf({ bench, title, figures }: Findings): string {
+export function tableOf({ bench, title, sides = ['ours', 'yardstick'], figures }: Findings): string {
   const rows = figures.map(({ name, unit, ours, baseline, ratio, goal }) => [
     name,
     render(ours, unit),
@@ -62,7 +64,7 @@ export function tableOf({ bench, title, figures }: Findings): string {
     ratio === undefined ? '' : render(ratio, ''),
     goal === undefined ? '' : `${goal.reached ? 'reached' : 'MISSED'}: ${goal.text}`,
   ]);
-  const all = [['', 'ours: median (min..max)', 'yardstick', 'ratio', 'goal'], ...rows];
+  const all = [['', `${sides[0]}: median (min..max)`, sides[1], 'ratio', 'goal'], ...rows];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   const lines = all.map((row) =>
     row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
