@@ -140,10 +140,10 @@ const position = /^\d+$/;
 function follow(value: unknown, path: readonly string[]): unknown {
   let place = value;
   for (const step of path) {
-    if (Array.isArray(place)) place = position.test(step) ? place[Number(step)] : undefined;
-    else if (typeof place === 'object' && place !== null && Object.hasOwn(place, step)) {
-      place = Object.getOwnPropertyDescriptor(place, step)?.value;
-    } else return undefined;
+    if (typeof place !== 'object' || place === null) return undefined;
+    // An array's members are its numbers; its length is none.
+    const member = !Array.isArray(place) ? step : position.test(step) ? Number(step) : undefined;
+    place = member === undefined ? undefined : Object.getOwnPropertyDescriptor(place, member)?.value;
   }
   return place;
 }

@@ -12,7 +12,6 @@ export function matches(text: string, pattern: string): boolean {
   );
   const last = others.pop();
   if (last === undefined) return folded.includes(first);
-  if (folded.length < first.length + last.length) return false;
   if (!folded.startsWith(first) || !folded.endsWith(last)) return false;
   // Taking each part where it first occurs leaves the most room for the next.
   let from = first.length;

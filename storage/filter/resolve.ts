@@ -150,12 +150,12 @@ const typeNames: Record<ScalarType, string> = {
   uuid: 'a UUID',
 };
 
-/** Beside a text, a number or truth value is the text it was written as; otherwise only texts are read as other types. */
+/** Beside a text, a number or truth value is the text that was written. */
 function literalAs(literal: Literal, type: ScalarType | undefined): ValueTerm {
   if (type === undefined || type === literal.kind) {
     return { kind: 'value', type: literal.kind, value: literal.value };
   }
-  const value = type === 'text' || literal.kind === 'text' ? readText[type](literal.written) : undefined;
+  const value = readText[type](literal.written);
   if (value !== undefined) return { kind: 'value', type, value };
   throw new FilterError('parse_error', `${shown(literal.written)} is not ${typeNames[type]}`, literal.at);
 }
