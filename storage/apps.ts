@@ -66,14 +66,36 @@ export async function removeApp(sql: Sql, id: string, schema: string): Promise<A
   return row;
 }
 
-/** Schemas of the apps that lack a migration. */
+/** Schemas of the apps, spare ones included, that lack a migration. */
 export async function listAppsBehind(sql: Sql, version: number): Promise<string[]> {
   const rows = await sql<{ schema: string }[]>`
-    select schema from workspace.apps where version < ${version} order by id`;
+    select schema from workspace.apps where version < ${version}
+    union all select schema from workspace.spare_apps where version < ${version} order by schema`;
   return rows.map(({ schema }) => schema);
 }
 
-/** Remembers the version of an app's schema. */
+/** Remembers the version of an app's schema, be it spare or not. */
 export async function setAppVersion(sql: Sql, schema: string, version: number): Promise<void> {
   await sql`update workspace.apps set version = ${version} where schema = ${schema}`;
+  await sql`update workspace.spare_apps set version = ${version} where schema = ${schema}`;
+}
+
+/** Adds a schema that is ready for an app to come. */
+export async function insertSpareApp(sql: Sql, schema: string, version: number): Promise<void> {
+  await sql`insert into workspace.spare_apps (schema, version) values (${schema}, ${version})`;
+}
+
+/** Takes a ready schema of this version; undefined when there is none. */
+export async function takeSpareApp(sql: Sql, version: number): Promise<string | undefined> {
+  const [row] = await sql<{ schema: string }[]>`
+    delete from workspace.spare_apps
+    where schema = (select schema from workspace.spare_apps where version = ${version} limit 1 for update skip locked)
+    returning schema`;
+  return row?.schema;
+}
+
+/** A schema that the next app is likely to get, or undefined. */
+export async function peekSpareApp(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ schema: string }[]>`select schema from workspace.spare_apps limit 1`;
+  return row?.schema;
 }

@@ -1,5 +1,6 @@
 // The one background worker of a process: reaps, then keeps a few workspace databases ready. Requests never wait for it.
-import { currentVersions, makeDatabase, type Provisioning } from './provision.ts';
+import { currentVersions, type Provisioning } from './provision.ts';
+import { makeDatabase } from './provision-database.ts';
 import { reap } from './reaper.ts';
 import { countSpares } from './tenant-databases.ts';
 

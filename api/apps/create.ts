@@ -1,9 +1,9 @@
 // Creating an app: role, schema, tables, row and audit entry in one transaction of the workspace's database.
-import { insertApp } from '../../storage/apps.ts';
-import type { AppRow } from '../../storage/apps.ts';
+import { type AppRow, insertApp, takeSpareApp } from '../../storage/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { opaqueName } from '../../storage/ids.ts';
+import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { createAppSchema } from '../../storage/provision-app.ts';
 import { actorOf, type By } from '../audit/actor.ts';
@@ -26,14 +26,11 @@ export async function createApp(
   workspace: WorkspaceDefinition,
   { id = deps.newId(), name, by }: NewApp & { by: By },
 ): Promise<AppRow> {
-  const { databases, provisioning } = deps;
+  const { databases } = deps;
   const { database } = workspace;
-  const schema = opaqueName('a_');
   const actor = await actorOf(deps, by.principal);
-  const { app: version } = currentVersions(provisioning.migrations);
   const app = await databases.provisioner(database).transaction(async (sql) => {
-    const row = await insertApp(sql, { id, name, schema, version, now: by.now });
-    await createAppSchema(sql, provisioning, { database, schema });
+    const row = await settle(sql, deps, { id, name, database, now: by.now });
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',
@@ -44,8 +41,23 @@ export async function createApp(
     return row;
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
   // Its first collection is likely to follow.
-  void databases.app(database, schema).warm();
+  void databases.app(database, app.schema).warm();
   return app;
+}
+
+/** Gives the app the ready schema of the workspace, or makes one. */
+async function settle(
+  sql: Sql,
+  { provisioning }: CreateDeps,
+  { id, name, database, now }: { id: string; name: string; database: string; now: Date },
+): Promise<AppRow> {
+  const { app: version } = currentVersions(provisioning.migrations);
+  const ready = await takeSpareApp(sql, version);
+  const schema = ready ?? opaqueName('a_');
+  // Before the schema: a repeated request shall cost no role.
+  const row = await insertApp(sql, { id, name, schema, version, now });
+  if (ready === undefined) await createAppSchema(sql, provisioning, { database, schema });
+  return row;
 }
 
 function isTaken(error: unknown): boolean {

@@ -1,8 +1,11 @@
 // Creating a workspace: a ready-made database becomes its own in one control transaction.
+import { peekSpareApp } from '../../storage/apps.ts';
+import type { Databases } from '../../storage/databases.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Sql } from '../../storage/pool.ts';
-import { currentVersions, makeDatabase } from '../../storage/provision.ts';
+import { currentVersions } from '../../storage/provision.ts';
+import { makeDatabase } from '../../storage/provision-database.ts';
 import { takeSpare } from '../../storage/tenant-databases.ts';
 import { insertWorkspace, workspaceExists } from '../../storage/workspaces.ts';
 import { actorIn, type By } from '../audit/actor.ts';
@@ -35,15 +38,28 @@ export async function createWorkspace(
       .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
     if (workspace !== undefined) {
       upkeep.poke('soon');
-      // The first app and its first collection are likely to follow, and need these connections.
-      void databases.provisioner(workspace.database).warm();
-      void databases.workspace(workspace.database).warm();
+      warm(databases, workspace.database);
       return workspace;
     }
     // None is ready; what is made now may be taken by another request, hence the attempts.
-    await makeDatabase(provisioning);
+    await makeDatabase(provisioning).catch((error: unknown) => {
+      // What was begun is the reaper's.
+      upkeep.poke('soon');
+      throw error;
+    });
   }
   fail('unavailable', 'no database could be made ready in time', [['Retry-After', '1']]);
+}
+
+/** Opens the connections that the first app and its first collection, which are likely to follow, will need. */
+function warm(databases: Databases, database: string): void {
+  void databases.workspace(database).warm();
+  const spare = databases.provisioner(database).run(peekSpareApp);
+  // A failure is nobody's: whoever needs the connection meets it again.
+  spare.then(
+    (schema) => schema === undefined ? undefined : databases.app(database, schema).warm(),
+    () => 'cold',
+  );
 }
 
 /** Takes a ready database for the workspace; undefined when there is none. */

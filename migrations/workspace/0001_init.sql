@@ -18,6 +18,12 @@ create table workspace.apps (
 );
 grant select on workspace.apps to :workspace_role;
 
+-- Apps that nobody has asked for yet: schema and role are ready, so that the first app of a workspace takes no time.
+create table workspace.spare_apps (
+  schema text primary key,
+  version integer not null
+);
+
 create table workspace.users (
   id uuid constraint users_id primary key,
   -- Lower case.

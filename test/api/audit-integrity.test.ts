@@ -44,14 +44,27 @@ it('audit.integrity: a workspace whose entry cannot be written is not made, and 
 it('audit.integrity: an app whose entry cannot be written is not made, nor its role and schema', async () => {
   const workspace = await createWorkspace(deps, { id: 'apps', name: 'Apps' }, by());
   const provisioner = storage.databases.provisioner(workspace.database);
-  await provisioner.run((sql) => sql`alter table workspace.audit_log rename to hidden`);
-  await expect(createApp(deps, workspace, { id: 'shop', name: 'Shop', by: by() })).rejects.toThrow(
-    'audit_log',
-  );
-  await provisioner.run((sql) => sql`alter table workspace.hidden rename to audit_log`);
-  expect(await provisioner.run((sql) => sql`select * from workspace.apps`)).toEqual([]);
-  const left = await provisioner.run((sql) => sql`select 1 from pg_namespace where nspname like 'a\\_%'`);
-  expect(left).toEqual([]);
+  const state = () =>
+    provisioner.run((sql) =>
+      sql`select array(select id from workspace.apps order by id) as apps,
+        array(select schema from workspace.spare_apps) as ready,
+        array(select nspname::text from pg_namespace where nspname like 'a\\_%' order by 1) as schemas`
+    );
+  const fails = async (id: string) => {
+    await provisioner.run((sql) => sql`alter table workspace.audit_log rename to hidden`);
+    await expect(createApp(deps, workspace, { id, name: 'Shop', by: by() })).rejects.toThrow('audit_log');
+    await provisioner.run((sql) => sql`alter table workspace.hidden rename to audit_log`);
+  };
+  // The first takes the schema that is ready, the second makes one.
+  for (const id of ['first', 'second']) {
+    const before = await state();
+    await fails(id);
+    expect(await state()).toEqual(before);
+    await createApp(deps, workspace, { id, name: 'Shop', by: by() });
+  }
+  const [row] = await state();
+  expect(row).toMatchObject({ apps: ['first', 'second'], ready: [] });
+  expect(row?.['schemas']).toHaveLength(2);
 });
 
 it('audit.integrity: an entry keeps who, when and by which request', async () => {

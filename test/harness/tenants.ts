@@ -2,7 +2,7 @@
 import { insertApp } from '../../storage/apps.ts';
 import type { Storage } from '../../storage/boot.ts';
 import { opaqueName } from '../../storage/ids.ts';
-import { makeDatabase } from '../../storage/provision.ts';
+import { makeDatabase } from '../../storage/provision-database.ts';
 import { createAppSchema } from '../../storage/provision-app.ts';
 
 /** A workspace database with one app in it. */

@@ -64,6 +64,11 @@ END
   constraint sessions_token_hash UNIQUE (token_hash)
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
 
+table spare_apps
+  schema text not null
+  version integer not null
+  constraint spare_apps_pkey PRIMARY KEY (schema)
+
 table users
   id uuid not null
   email text not null

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { removeApp } from '../../storage/apps.ts';
 import type { Storage } from '../../storage/boot.ts';
-import { currentVersions, makeDatabase } from '../../storage/provision.ts';
+import { currentVersions } from '../../storage/provision.ts';
+import { makeDatabase } from '../../storage/provision-database.ts';
 import { createAppSchema, dropAppSchema } from '../../storage/provision-app.ts';
 import { quoteIdentifier } from '../../storage/quote.ts';
 import { reap } from '../../storage/reaper.ts';

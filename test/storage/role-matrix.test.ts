@@ -108,6 +108,7 @@ describe.each(both)('db.role-matrix: the role of an %s', (who) => {
     ['a change of the audit log', () => `update workspace.audit_log set actor = 'nobody'`, denied],
     ['an emptier audit log', () => 'delete from workspace.audit_log', denied],
     ['no audit log', () => 'truncate workspace.audit_log', denied],
+    ['the ready schemas', () => 'select * from workspace.spare_apps', denied],
     ['another schema of an app', () => `insert into workspace.apps (id) values ('evil')`, denied],
     ['the definitions of the other app', () => `select * from ${second}._collections`, denied],
   ])('cannot have %s', async (_what, text, code) => {
