@@ -10,8 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = join(root, 'node_modules', '.cache', 'bulkhead');
 const sources = ['supervisor', 'api', 'storage'].map((folder) => join(root, folder));
 
-/** Loads the API without running it: it waits for a message that does not come. */
-const loadApi = `--import=${new URL('../api/main.ts', import.meta.url).href}`;
+const api = JSON.stringify(new URL('../api/main.ts', import.meta.url).href);
+/** Loads the API without running it: it waits for a message that does not come. A mistake in it shows where it runs. */
+const loadApi = `--import=data:text/javascript,${encodeURIComponent(`await import(${api}).catch(() => {})`)}`;
 
 /**
  * Starts this process again, in place and with the same arguments, so that the cache is on from its first moment; when

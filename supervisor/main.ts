@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 // The program `bulkhead`.
+import { setFlagsFromString } from 'node:v8';
 import { startWithCompileCache } from './compile-cache.ts';
+
+// A supervisor waits: optimized code would never pay for the 10 MB that V8's optimizing compilers take.
+for (const flag of ['--no-opt', '--no-maglev', '--no-sparkplug']) setFlagsFromString(flag);
 
 const load = () => import('./commands/command-line.ts');
 await startWithCompileCache(load);
