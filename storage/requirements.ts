@@ -24,8 +24,8 @@ interface Answers {
   standby: boolean;
 }
 
-/** INHERIT and SET of a grant, on which the walls between tenants rest, came with 16. */
-const oldestVersion = 160_000;
+/** The built-in collation pg_c_utf8, by which filters ignore case, came with 17; INHERIT and SET of a grant with 16. */
+const oldestVersion = 170_000;
 /** Leaves room for `_workspace` within the 63 bytes of a name. */
 const longestControlName = 50;
 
@@ -68,7 +68,7 @@ async function readAnswers(sql: Sql): Promise<Answers> {
 function shortcomings(answers: Answers): string[] {
   const { role, database } = answers;
   const checks: readonly (readonly [boolean, string])[] = [
-    [answers.version >= oldestVersion, 'PostgreSQL 16 or newer is needed'],
+    [answers.version >= oldestVersion, 'PostgreSQL 17 or newer is needed'],
     [!answers.standby, 'it is a read-only standby'],
     [
       answers.encoding === 'UTF8',
