@@ -71,9 +71,14 @@ export class Feed implements Source {
   }
 
   /** Adds a subscription behind `position`; it sends nothing before `catchUp`. */
-  join(
-    options: { id: string; stream: Stream; filter: string | undefined; view: View; position: number },
-  ): Subscription {
+  join(options: {
+    id: string;
+    stream: Stream;
+    filter: string | undefined;
+    view: View;
+    position: number;
+    onLeft: () => void;
+  }): Subscription {
     const subscription = new Subscription({ ...options, source: this, view: this.#share(options.view) });
     this.#subscriptions.add(subscription);
     this.unusedSince = undefined;

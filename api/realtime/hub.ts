@@ -30,6 +30,19 @@ export interface Grant {
   version: number;
 }
 
+/** A subscription that may begin. */
+export interface Wanted {
+  /** The client's name for it; empty on a stream with one subscription. */
+  id: string;
+  collection: string;
+  filter: string | undefined;
+  /** A cursor. */
+  since: string | undefined;
+  grant: Grant;
+  /** Called once when it has ended. */
+  onLeft?: () => void;
+}
+
 const stopping: StreamEnd = { why: 'shutdown', message: 'the server is stopping' };
 const tokenEnds: Record<'expired' | 'revoked', StreamEnd> = {
   expired: { why: 'unauthorized', message: 'the access token has expired' },
@@ -118,24 +131,18 @@ export class Hub {
    */
   subscribe(
     stream: Stream,
-    wanted: {
-      id: string;
-      collection: string;
-      filter: string | undefined;
-      since: string | undefined;
-      grant: Grant;
-    },
+    wanted: Wanted,
     said: (cursor: string) => void,
   ): void {
-    if (!stream.isOpen) return;
-    const { id, filter, since, grant } = wanted;
+    const { id, filter, since, grant, onLeft = () => undefined } = wanted;
+    if (!stream.isOpen) return onLeft();
     const feed = this.#feeds.watch(
       { ...stream.place, collection: wanted.collection },
       grant.view.incarnation,
     );
     const known = since === undefined ? feed.log.newest : feed.log.locate(since);
     const position = known ?? feed.log.newest;
-    const member = feed.join({ id, stream, filter, view: grant.view, position });
+    const member = feed.join({ id, stream, filter, view: grant.view, position, onLeft });
     stream.subscriptions.set(id, member);
     const cursor = feed.log.cursorAt(position);
     said(cursor);

@@ -28,7 +28,7 @@ export class Reviewer {
     for (const member of members) this.#waiting.add(member);
     if (this.#isBusy || this.#waiting.size === 0) return;
     this.#isBusy = true;
-    void this.#work().finally(() => this.#isBusy = false);
+    void this.#work();
   }
 
   async #work(): Promise<void> {
@@ -41,6 +41,8 @@ export class Reviewer {
       await new Promise((resolve) => setImmediate(resolve));
       end = now() + turnMilliseconds;
     }
+    // In the same step that found nothing waiting: nothing can be added in between and be forgotten.
+    this.#isBusy = false;
   }
 
   /** Fails closed: a subscription whose view cannot be found out ends. */

@@ -117,13 +117,20 @@ export class SocketSession {
     if (stream.subscriptions.size >= maximalSubscriptions) {
       fail('too_many_requests', `a connection holds at most ${maximalSubscriptions} subscriptions`);
     }
-    const { principal } = stream.holder;
-    const grant = await hub.grant({ topic: { ...stream.place, collection }, principal, filter });
-    hub.subscribe(
-      stream,
-      { id, collection, filter, since, grant },
-      (cursor) => stream.write(messages.subscribed(id, cursor)),
-    );
+    // Each subscription costs what a stream costs, so it counts like one.
+    const seat = hub.seat(stream.holder);
+    try {
+      const { principal } = stream.holder;
+      const grant = await hub.grant({ topic: { ...stream.place, collection }, principal, filter });
+      hub.subscribe(
+        stream,
+        { id, collection, filter, since, grant, onLeft: seat.release },
+        (cursor) => stream.write(messages.subscribed(id, cursor)),
+      );
+    } catch (error) {
+      seat.release();
+      throw error;
+    }
   }
 
   #unsubscribe(id: string): void {

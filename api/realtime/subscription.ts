@@ -28,6 +28,8 @@ interface SubscriptionOptions {
   view: SharedView;
   /** Number of the last event that is not to be sent. */
   position: number;
+  /** Called once when it takes no more events. */
+  onLeft: () => void;
 }
 
 /** Bytes of missed events that are sent in one turn. */
@@ -40,17 +42,20 @@ export class Subscription implements Member {
   readonly filter: string | undefined;
   view: SharedView;
   readonly #source: Source;
+  readonly #onLeft: () => void;
   #position: number;
   /** `behind` until it has sent what was missed; only then events come as they happen. */
   #state: 'behind' | 'live' | 'left' = 'behind';
 
-  constructor({ id, stream, source, filter, view, position }: SubscriptionOptions) {
+  constructor(options: SubscriptionOptions) {
+    const { id, stream, source, filter, view, position, onLeft } = options;
     this.id = id;
     this.stream = stream;
     this.filter = filter;
     this.view = view;
     this.#source = source;
     this.#position = position;
+    this.#onLeft = onLeft;
   }
 
   get wish(): Wish {
@@ -96,6 +101,7 @@ export class Subscription implements Member {
     if (this.#state === 'left') return;
     this.#state = 'left';
     this.#source.leave(this);
+    this.#onLeft();
   }
 
   #send(selection: Selection): void {

@@ -151,4 +151,22 @@ describe('sse.authz-live: a WebSocket', () => {
     expect((await handshake(small.port, { headers: { authorization: 'Bearer ada' } })).status).toBe(101);
     await small.close();
   });
+
+  it('takes a seat for each subscription, and gives it back', async () => {
+    const small = await startRig({ bounds: { seats: { perPrincipal: 3, perAddress: 10 } } });
+    const client = await openSocket(small.port, { authorization: 'Bearer ada' });
+    await client.subscribe('a');
+    await client.subscribe('b');
+    expect(await client.subscribe('c')).toMatchObject({ id: 'c', code: 'too_many_requests' });
+    client.say({ type: 'unsubscribe', id: 'a' });
+    small.gate.rule = () => fail('forbidden', 'the rule does not allow that');
+    expect(await client.subscribe('c')).toMatchObject({ id: 'c', code: 'forbidden' });
+    small.gate.rule = () => small.gate.view('', () => true);
+    expect(await client.subscribe('c')).toMatchObject({ type: 'subscribed' });
+    client.socket.close();
+    await client.closed;
+    const streams = await Promise.all([1, 2, 3].map(() => openEvents(small.port, { token: 'ada' })));
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await small.close();
+  });
 });

@@ -1,0 +1,170 @@
+// The feeds of a process: which are kept, how much their logs hold together, how they take turns.
+import { randomBytes } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { type Bounds, defaultBounds } from '../../api/realtime/bounds.ts';
+import { InProcessBroker } from '../../api/realtime/broker.ts';
+import type { Feed } from '../../api/realtime/feed.ts';
+import { Feeds } from '../../api/realtime/feeds.ts';
+import type { Gate, View } from '../../api/realtime/ports.ts';
+import { Reviewer } from '../../api/realtime/review.ts';
+import { Sink } from '../../api/realtime/sink.ts';
+import { Stream } from '../../api/realtime/stream.ts';
+import type { Subscription } from '../../api/realtime/subscription.ts';
+import { place } from './rig.ts';
+
+const view: View = { key: '', incarnation: '1', passes: () => true };
+
+function setUp(bounds: Partial<Bounds> = {}) {
+  const broker = new InProcessBroker((error) => {
+    throw error;
+  });
+  const clock = { now: 0 };
+  const feeds = new Feeds({
+    broker,
+    now: () => clock.now,
+    cursorKey: randomBytes(16),
+    bounds: { ...defaultBounds, ...bounds },
+    onFailure: () => undefined,
+  });
+  const topic = (collection: string) => ({ ...place, collection });
+  return {
+    feeds,
+    clock,
+    watch: (collection: string) => feeds.watch(topic(collection), '1'),
+    write: (collection: string, text = '') =>
+      broker.publish(topic(collection), { type: 'record_created', record: { text }, at: new Date(0) }),
+  };
+}
+
+function streamTo(socket: PassThrough): Stream {
+  return new Stream({
+    place,
+    holder: { principal: null, address: '' },
+    sink: new Sink(socket, defaultBounds.sink),
+    wire: {
+      single: true,
+      ping: undefined,
+      events: ({ frames }) => frames,
+      reset: () => Buffer.from('reset'),
+      lost: (_id, { code }) => Buffer.from(`lost: ${code}`),
+      close: () => socket.end(),
+    },
+    pingAt: 0,
+    onGone: () => undefined,
+  });
+}
+
+function join(feed: Feed): { stream: Stream; socket: PassThrough; member: Subscription } {
+  const socket = new PassThrough();
+  const stream = streamTo(socket);
+  const position = feed.log.newest;
+  const member = feed.join({ id: '', stream, filter: undefined, view, position, onLeft: () => undefined });
+  stream.subscriptions.set('', member);
+  member.catchUp();
+  return { stream, socket, member };
+}
+
+describe('the feeds', () => {
+  it('hold nothing of a collection that nobody watches', () => {
+    const { watch, write } = setUp();
+    write('orders');
+    expect(watch('orders').log.newest).toBe(0);
+    write('orders');
+    expect(watch('orders').log.newest).toBe(1);
+  });
+
+  it('shrink the largest logs first, until all together hold no more than allowed', () => {
+    const { feeds, watch, write } = setUp({ logsBytes: 40_000 });
+    const [large, small] = [watch('large'), watch('small')];
+    for (let n = 0; n < 100; n++) write('large', 'x'.repeat(500));
+    for (let n = 0; n < 10; n++) write('small', 'x'.repeat(500));
+    const before = small.log.bytes;
+    feeds.lookAfter(0);
+    expect(large.log.bytes + before).toBeLessThanOrEqual(40_000);
+    expect(large.log.bytes).toBeGreaterThan(0);
+    expect(small.log.bytes).toBe(before);
+  });
+
+  it('forget a collection some time after its last subscriber left, not before', () => {
+    const { feeds, watch, write } = setUp({ unusedMilliseconds: 1_000 });
+    const { member } = join(watch('orders'));
+    feeds.lookAfter(0);
+    feeds.lookAfter(10_000);
+    member.leave();
+    feeds.lookAfter(10_000);
+    feeds.lookAfter(10_999);
+    write('orders');
+    expect(watch('orders').log.newest).toBe(1);
+    feeds.lookAfter(11_000);
+    expect(watch('orders').log.newest).toBe(0);
+  });
+
+  it('end the subscriptions of a collection whose name is taken by a new one', () => {
+    const { feeds, watch, write } = setUp();
+    const { socket, stream } = join(watch('orders'));
+    const fresh = feeds.watch({ ...place, collection: 'orders' }, '2');
+    write('orders');
+    expect(fresh.log.newest).toBe(1);
+    expect(String(socket.read())).toBe('lost: not_found');
+    expect(stream.isOpen).toBe(false);
+  });
+
+  it('find their own app and workspace', () => {
+    const { feeds } = setUp();
+    const topics = [
+      { workspace: 'a', app: 'x', collection: 'c' },
+      { workspace: 'a', app: 'y', collection: 'c' },
+      { workspace: 'b', app: 'x', collection: 'c' },
+    ];
+    const made = topics.map((topic) => feeds.watch(topic, '1'));
+    expect([...feeds.of({ workspace: 'a' })]).toEqual(made.slice(0, 2));
+    expect([...feeds.of({ workspace: 'a', app: 'y' })]).toEqual(made.slice(1, 2));
+  });
+});
+
+describe('the fan-out', () => {
+  it('serves a quiet feed between the turns of a busy one', async () => {
+    const { watch, write, clock } = setUp();
+    let now = 0;
+    // Each look at the clock ends a turn.
+    Object.defineProperty(clock, 'now', { get: () => now += 10 });
+    const [busy, quiet] = [watch('busy'), watch('quiet')];
+    const crowd = Array.from({ length: 300 }, () => join(busy));
+    const one = join(quiet);
+    write('busy');
+    write('quiet');
+    const served = () => crowd.filter(({ socket }) => socket.readableLength > 0).length;
+    while (one.socket.readableLength === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(served()).toBeLessThan(300);
+    while (served() < 300) await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+describe('a review', () => {
+  it('asks once for a subscription that changed several times while it waited', async () => {
+    const { watch } = setUp();
+    const [first, second] = [join(watch('orders')), join(watch('orders'))];
+    let asked = 0;
+    const waiting = Promise.withResolvers<void>();
+    const gate: Gate = {
+      open: async () => {
+        asked++;
+        await waiting.promise;
+        return view;
+      },
+      tokenState: () => 'good',
+      onDefinitionChange: () => () => undefined,
+    };
+    const reviewer = new Reviewer({ gate, now: () => 0, report: () => undefined });
+    reviewer.add([first.member, second.member]);
+    for (let times = 0; times < 5; times++) reviewer.add([second.member]);
+    waiting.resolve();
+    while (asked < 2) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(2);
+    reviewer.add([first.member]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(3);
+  });
+});
