@@ -79,7 +79,7 @@ describe('making a database', () => {
     console.log(`killed at: ${[...steps].join(', ')}`);
     expect([...steps].some((step) => step.startsWith('creating'))).toBe(true);
     expect(spared).toBe(2);
-  });
+  }, 120_000);
 
   it('is left alone by the reaper of another session while it goes on', async () => {
     const making = Array.from({ length: 4 }, () => makeDatabase(storage.provisioning));
