@@ -1,15 +1,15 @@
 // The API process: the one place where its parts are put together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStorage, type Storage } from '../storage/boot.ts';
-import { listen as listenForChanges } from '../storage/changes.ts';
+import { listen as listenForChanges, type Listening as ChangeListener } from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';
 import { readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
-import { createAuth } from './auth/build.ts';
-import { createDefinitions } from './collections/cache.ts';
+import { type Auth, createAuth } from './auth/build.ts';
+import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './listen.ts';
 import { logObserver } from './observe.ts';
@@ -49,20 +49,7 @@ async function serve(start: ApiStart): Promise<Running> {
     setup,
     ...auth.parts,
   };
-  const changes = await listenForChanges(databases.control.endpoint, {
-    onChange: (change) => {
-      definitions.forget(change);
-      auth.heed(change);
-      if (change.kind !== 'setup') return;
-      void learnSetup(deps);
-      tell({ type: 'initialized' });
-    },
-    onGap: () => {
-      definitions.forgetAll();
-      auth.reload();
-      void learnSetup(deps);
-    },
-  });
+  const changes = await hearChanges(deps, { definitions, auth });
   const app = createApp(deps, routes);
   const { host, port } = config.http;
   const listening = await listen(nodeListener(app), { host, port, shared: config.api.workers > 1 });
@@ -76,6 +63,27 @@ async function serve(start: ApiStart): Promise<Running> {
       await storage.close();
     },
   };
+}
+
+/** Keeps what is in memory in step with the other processes. */
+function hearChanges(
+  deps: Deps,
+  { definitions, auth }: { definitions: DefinitionCache; auth: Auth },
+): Promise<ChangeListener> {
+  return listenForChanges(deps.databases.control.endpoint, {
+    onChange: (change) => {
+      definitions.forget(change);
+      auth.heed(change);
+      if (change.kind !== 'setup') return;
+      void learnSetup(deps);
+      tell({ type: 'initialized' });
+    },
+    onGap: () => {
+      definitions.forgetAll();
+      auth.reload();
+      void learnSetup(deps);
+    },
+  });
 }
 
 /** Setup is done once, in one process; the others hear of it here. */
