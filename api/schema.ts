@@ -29,6 +29,8 @@ export interface Schema<out Value> {
   readonly struct: superstruct.Struct<unknown, unknown>;
   readonly json: JsonSchema;
   readonly isOptional: boolean;
+  /** Tells a good value at once, without the search for what is wrong; not every schema can. */
+  readonly accepts?: (value: unknown) => boolean;
   /** Never set: carries the type of the admitted values (structs themselves are invariant). */
   readonly admits?: Value;
 }
@@ -44,7 +46,7 @@ function schema<Value>(
     'value',
     (value) => value === undefined ? 'is required' : check(value),
   );
-  return { struct, json, isOptional: false };
+  return { struct, json, isOptional: false, accepts: (value) => value !== undefined && check(value) === true };
 }
 
 /** Text of `min` to `max` characters (code points), optionally of a pattern that `hint` puts into words. */
@@ -213,6 +215,7 @@ export function pageOf<Item>(item: Schema<Item>) {
 
 /** Checks a value against a schema; `400 validation` names everything that is wrong at once. */
 export function check<Value>(value: unknown, against: Schema<Value>): Value {
+  if (against.accepts?.(value) === true) return value as Value;
   const [error, result] = superstruct.validate(value, against.struct);
   if (error === undefined) return result as Value;
   const errors: FieldError[] = [];

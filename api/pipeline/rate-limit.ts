@@ -54,7 +54,7 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
 
 /** An IPv6 customer holds a /64, so one address more must not be one bucket more. */
 export function bucketKey(ip: string): string {
-  if (!isIPv6(ip)) return ip;
+  if (!ip.includes(':') || !isIPv6(ip)) return ip;
   const [head = '', tail] = ip.split('%')[0]?.split('::') ?? [];
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
