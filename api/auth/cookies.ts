@@ -10,8 +10,19 @@ export interface TokenPair {
   refreshTtl: number;
 }
 
-/** Sets both cookies. */
-export function setSessionCookies(reply: Reply, config: Config, pair: TokenPair): void {
+/** The body of an answer that hands tokens over: `who` says whose they are. */
+export function answerTokens<Who extends object>(
+  { deps, reply }: { deps: { config: Config }; reply: Reply },
+  pair: TokenPair,
+  who: Who,
+): { access_token: string; refresh_token: string } & Who {
+  setSessionCookies(reply, deps.config, pair);
+  // No cache may keep them (RFC 6749 section 5.1).
+  reply.headers.push(['Cache-Control', 'no-store']);
+  return { access_token: pair.access_token, refresh_token: pair.refresh_token, ...who };
+}
+
+function setSessionCookies(reply: Reply, config: Config, pair: TokenPair): void {
   add(reply, config, { name: 'at', value: pair.access_token, path: '/', maxAge: pair.accessTtl });
   add(reply, config, { name: 'rt', value: pair.refresh_token, path: '/_/auth', maxAge: pair.refreshTtl });
 }

@@ -4,6 +4,7 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { findSession, type FoundSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
+import { findUser } from '../../storage/user-accounts.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -88,8 +89,8 @@ async function endLogin(
   { workspace, session }: Login,
   { origin, now }: { origin: Origin; now: Date },
 ): Promise<void> {
-  const { family, principal_id } = session;
-  const actor = await deps.databases.control.run((sql) => findActor(sql, principal_id)) ?? principal_id;
+  const { family } = session;
+  const actor = await actorOf(deps, { workspace, session });
   const { connection, ledger } = homeOf(deps, workspace);
   await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
@@ -97,6 +98,14 @@ async function endLogin(
     const event = { actor, action: 'logout', target: actor, origin };
     await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
   });
+}
+
+/** The name of whoever logs out; one who is gone is still known by the id. */
+async function actorOf(deps: LogoutDeps, { workspace, session }: Login): Promise<string> {
+  const { kind, principal_id: id } = session;
+  if (kind !== 'user') return await deps.databases.control.run((sql) => findActor(sql, id)) ?? id;
+  const user = await homeOf(deps, workspace).connection.run((sql) => findUser(sql, id));
+  return user?.email ?? id;
 }
 
 async function revoke({ databases, revocations }: LogoutDeps, rows: readonly RevocationRow[]): Promise<void> {

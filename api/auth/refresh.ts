@@ -13,16 +13,19 @@ import {
   rotateSession,
   type SessionKind,
 } from '../../storage/sessions.ts';
+import { findUser, type UserRow } from '../../storage/user-accounts.ts';
 import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
+import { showUser, type User } from '../users/shape.ts';
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { grantOf } from './login-admin.ts';
 import { readRefreshToken } from './refresh-tokens.ts';
 import { draftSession, homeOf, type SessionDraft, tokensOf } from './sessions.ts';
+import { userGrant } from './sign-in-user.ts';
 
 type RefreshDeps = Pick<
   Deps,
@@ -40,10 +43,13 @@ interface Presented {
   ledger: Ledger;
 }
 
+/** Whose tokens they are. */
+export type Bearer = { admin: Admin } | { user: User };
+
 /** Whose session it is, as of now. */
 interface Holder {
   grant: Grant;
-  admin: Admin;
+  who: Bearer;
   /** The name in the audit log. */
   actor: string;
 }
@@ -52,19 +58,19 @@ interface Holder {
 export async function refresh(
   deps: RefreshDeps,
   { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: Origin; now: Date },
-): Promise<{ pair: TokenPair; admin: Admin }> {
+): Promise<{ pair: TokenPair; who: Bearer }> {
   const id = deps.newId();
   const presented = await find(deps, token, accepts) ?? refuse();
   const holder = await holderOf(deps, presented) ?? refuse();
   const { session, connection } = presented;
   const { family, kind, app } = session;
-  const { grant, admin } = holder;
+  const { grant, who } = holder;
   const draft = await draftSession(deps, { id, family, kind, grant, app: app ?? undefined, origin });
   const isFirst = await connection.transaction((sql) =>
     exchange(sql, deps, { presented, holder, draft, origin, now })
   );
   if (!isFirst) refuse();
-  return { pair: await tokensOf(deps, draft), admin };
+  return { pair: await tokensOf(deps, draft), who };
 }
 
 async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise<Presented | undefined> {
@@ -86,7 +92,7 @@ async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise
 /** Rights are read anew; undefined when the principal is gone or has lost the app that the session is for. */
 async function holderOf(
   deps: RefreshDeps,
-  { session, workspace }: Presented,
+  { session, workspace, connection }: Presented,
 ): Promise<Holder | undefined> {
   const { kind, principal_id } = session;
   const { control } = deps.databases;
@@ -94,13 +100,21 @@ async function holderOf(
     const row = await control.run((sql) => findMaster(sql, principal_id));
     return row === undefined ? undefined : masterHolder(row);
   }
-  if (kind === 'user' || workspace === undefined) return undefined;
+  if (workspace === undefined) return undefined;
+  if (kind === 'user') {
+    const user = await connection.run((sql) => findUser(sql, principal_id));
+    return user === undefined ? undefined : await userHolder(deps, user, { session, workspace });
+  }
   const row = await control.run((sql) => findAdmin(sql, workspace.id, principal_id));
   return row === undefined ? undefined : await adminHolder(deps, row, session);
 }
 
 function masterHolder(row: MasterAdminRow): Holder {
-  return { grant: { role: 'master_admin', id: row.id }, admin: showMaster(row), actor: row.username };
+  return {
+    grant: { role: 'master_admin', id: row.id },
+    who: { admin: showMaster(row) },
+    actor: row.username,
+  };
 }
 
 async function adminHolder(
@@ -111,7 +125,17 @@ async function adminHolder(
   // The session is in another database than the password, so the password's change could not end it there.
   if (created_at <= row.credentials_changed_at) return undefined;
   const grant = await grantOf(deps, row, app ?? undefined);
-  return grant === undefined ? undefined : { grant, admin: showAdmin(row), actor: row.email };
+  return grant === undefined ? undefined : { grant, who: { admin: showAdmin(row) }, actor: row.email };
+}
+
+async function userHolder(
+  deps: RefreshDeps,
+  row: UserRow,
+  { session, workspace }: { session: FoundSession; workspace: WorkspaceDefinition },
+): Promise<Holder | undefined> {
+  const app = session.app ?? undefined;
+  const grant = await userGrant(deps, { id: row.id, workspace: workspace.id, app });
+  return grant === undefined ? undefined : { grant, who: { user: showUser(row) }, actor: row.email };
 }
 
 /** Rotates; false when the token had been used or revoked before, which ends the whole login. */
@@ -128,8 +152,9 @@ async function exchange(
 ): Promise<boolean> {
   const { ledger, session: { id, family, kind, principal_id } } = presented;
   await lockFamily(sql, family);
-  // Waits for a password change under way, which then has revoked this session.
+  // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
   if (kind === 'master') await findMaster(sql, principal_id);
+  if (kind === 'user') await findUser(sql, principal_id);
   if (await rotateSession(sql, ledger, { id, now })) {
     await insertSession(sql, ledger, draft.row);
     return true;

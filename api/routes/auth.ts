@@ -2,32 +2,22 @@
 import { adminSchema } from '../admins/shape.ts';
 import { passwordText } from '../admins/input.ts';
 import { changeMasterPassword } from '../auth/change-password.ts';
-import { clearSessionCookies, setSessionCookies, type TokenPair } from '../auth/cookies.ts';
+import { answerTokens, clearSessionCookies } from '../auth/cookies.ts';
 import { loginAdmin } from '../auth/login-admin.ts';
 import { loginMaster } from '../auth/login-master.ts';
 import { logOut } from '../auth/logout.ts';
 import { describeMe } from '../auth/me.ts';
 import { refresh } from '../auth/refresh.ts';
-import type { Admin } from '../admins/shape.ts';
-import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { type Reply, route } from '../route.ts';
-import { described, object, optional, text, yes } from '../schema.ts';
+import { route } from '../route.ts';
+import { described, either, object, optional, text, yes } from '../schema.ts';
+import { userSchema } from '../users/shape.ts';
 
 /** As long as a name or an address may be; a longer one is nobody's. */
 const loginName = text({ max: 320 });
 const refreshToken = text({ max: 1_000 });
 const session = object({ access_token: text(), refresh_token: text(), admin: adminSchema });
-
-/** Sets both cookies, and answers the same tokens; no cache may keep them (RFC 6749 section 5.1). */
-function signIn(
-  { deps, reply }: { deps: Pick<Deps, 'config'>; reply: Reply },
-  { pair, admin }: { pair: TokenPair; admin: Admin },
-) {
-  setSessionCookies(reply, deps.config, pair);
-  reply.headers.push(['Cache-Control', 'no-store']);
-  return { access_token: pair.access_token, refresh_token: pair.refresh_token, admin };
-}
+const userSession = object({ access_token: text(), refresh_token: text(), user: userSchema });
 
 /** Login of a master admin. */
 export const masterLogin = route({
@@ -39,7 +29,10 @@ export const masterLogin = route({
   status: 200,
   response: session,
   errors: ['bad_credentials', 'too_many_requests', 'unavailable'],
-  handle: async (call) => signIn(call, await loginMaster(call.deps, call.body, call)),
+  handle: async (call) => {
+    const { pair, admin } = await loginMaster(call.deps, call.body, call);
+    return answerTokens(call, pair, { admin });
+  },
 });
 
 /** A new password for the master admin who asks. */
@@ -69,12 +62,13 @@ export const refreshAny = route({
   body: object({ refresh_token: optional(refreshToken) }),
   bodyMayBeEmpty: true,
   status: 200,
-  response: session,
+  response: either(session, userSession),
   errors: ['unauthorized', 'unavailable'],
   handle: async (call) => {
     const { deps, body, cookie, origin, now } = call;
     const token = body.refresh_token ?? cookie('rt') ?? fail('unauthorized', 'there is no refresh token');
-    return signIn(call, await refresh(deps, { token, accepts: 'any', origin, now }));
+    const { pair, who } = await refresh(deps, { token, accepts: 'any', origin, now });
+    return answerTokens(call, pair, who);
   },
 });
 
@@ -118,7 +112,8 @@ export const adminLogin = route({
   errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    return signIn(call, await loginAdmin(deps, target.workspace, { ...body, origin, now }));
+    const { pair, admin } = await loginAdmin(deps, target.workspace, { ...body, origin, now });
+    return answerTokens(call, pair, { admin });
   },
 });
 
@@ -136,7 +131,9 @@ export const adminRefresh = route({
   handle: async (call) => {
     const { deps, params: { workspace }, body, origin, now } = call;
     const accepts = { workspace, kind: 'admin' } as const;
-    return signIn(call, await refresh(deps, { token: body.refresh_token, accepts, origin, now }));
+    const { pair, who } = await refresh(deps, { token: body.refresh_token, accepts, origin, now });
+    if (!('admin' in who)) throw new Error('the session of an admin is that of a user');
+    return answerTokens(call, pair, who);
   },
 });
 
@@ -144,9 +141,9 @@ export const adminRefresh = route({
 export const me = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/me',
-  summary: 'The admin whose token this is.',
+  summary: 'The admin or end-user whose token this is.',
   scope: 'member',
   status: 200,
-  response: adminSchema,
-  handle: ({ deps, principal }) => describeMe(deps, principal),
+  response: either(adminSchema, userSchema),
+  handle: ({ deps, principal, target }) => describeMe(deps, principal, target.workspace),
 });

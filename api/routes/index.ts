@@ -16,6 +16,8 @@ import { openApiRoute } from './openapi.ts';
 import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
 import { healthz, readyz } from './server.ts';
 import { setup } from './setup.ts';
+import { userLogin, userRefresh, userRegister } from './user-auth.ts';
+import { usersList, usersRemove, usersShow, usersVerify } from './users.ts';
 import {
   workspacesCreate,
   workspacesList,
@@ -37,6 +39,13 @@ const described: readonly AnyRoute[] = [
   adminLogin,
   adminRefresh,
   me,
+  userRegister,
+  userLogin,
+  userRefresh,
+  usersList,
+  usersShow,
+  usersVerify,
+  usersRemove,
   adminsList,
   adminsCreate,
   adminsUpdate,

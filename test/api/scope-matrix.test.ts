@@ -31,6 +31,15 @@ type Name = (typeof principals)[number];
 /** Who of them passes, written down by hand: the code's own table has no say here. */
 const passes: Record<Who, readonly Name[]> = {
   'open': principals,
+  'anyone': [
+    'nobody',
+    'end-user',
+    'end-user of another app',
+    'app admin',
+    'admin of another app',
+    'workspace admin',
+    'master',
+  ],
   'master': ['master'],
   'admin': ['app admin', 'admin of another app', 'workspace admin', 'admin of another workspace', 'master'],
   'realm': ['app admin', 'admin of another app', 'workspace admin', 'master'],

@@ -3,6 +3,7 @@
 /** Who may call an endpoint, in the words of the specification. */
 export type Who =
   | 'open' // anyone, and a token makes no difference
+  | 'anyone' // also without a token, but not with one that is bad or of another workspace
   | 'master' // the master admin
   | 'admin' // any admin of anything
   | 'realm' // the master, and every admin of the workspace
@@ -22,6 +23,7 @@ export interface Endpoint {
 }
 
 const workspace = '/api/workspaces/:workspace';
+const auth = `${workspace}/auth`;
 const app = `${workspace}/apps/:app`;
 
 /** What the interface lists and is built. */
@@ -38,6 +40,15 @@ export const specified: readonly Endpoint[] = [
   { method: 'POST', path: `${workspace}/auth/admin/login`, who: 'open', status: 200, body: {} },
   { method: 'POST', path: `${workspace}/auth/refresh`, who: 'open', status: 200, body: {} },
   { method: 'POST', path: `${workspace}/admins`, who: 'master', status: 201, body: {} },
+
+  { method: 'POST', path: `${auth}/users/register`, who: 'anyone', status: 201, body: {} },
+  { method: 'POST', path: `${auth}/users/login`, who: 'open', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/users/refresh`, who: 'open', status: 200, body: {} },
+
+  { method: 'GET', path: `${workspace}/users`, who: 'workspace admin', status: 200 },
+  { method: 'GET', path: `${workspace}/users/:id`, who: 'workspace admin', status: 200 },
+  { method: 'PATCH', path: `${workspace}/users/:id/verify`, who: 'workspace admin', status: 200, body: {} },
+  { method: 'DELETE', path: `${workspace}/users/:id`, who: 'workspace admin', status: 200 },
 
   { method: 'GET', path: '/api/workspaces', who: 'admin', status: 200 },
   { method: 'POST', path: '/api/workspaces', who: 'master', status: 201, body: {} },

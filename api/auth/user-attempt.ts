@@ -1,0 +1,31 @@
+// What all ways in of an end-user have in common.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import type { Place } from '../scope.ts';
+import { type Attempt, normalizedName } from './attempt.ts';
+import { homeOf } from './sessions.ts';
+
+/** A way in that policy `auth.methods` can switch off. */
+export type Method = 'password' | 'otp' | 'oauth';
+
+/** An attempt of an end-user: password, mailed code and second factor count together. */
+export function userAttempt(
+  deps: Pick<Deps, 'databases'>,
+  workspace: WorkspaceDefinition,
+  { email, origin, now }: { email: string; origin: Origin; now: Date },
+): Attempt {
+  const actor = normalizedName(email);
+  return { ...homeOf(deps, workspace), subject: `user:${actor}`, actor, origin, now };
+}
+
+/** Throws `403 forbidden` when policy has switched this way in off. */
+export async function requireMethod(
+  { policies }: Pick<Deps, 'policies'>,
+  method: Method,
+  at: Place,
+): Promise<void> {
+  const allowed = await policies.set('auth.methods', at);
+  if (!allowed.includes(method)) fail('forbidden', `logging in by ${method} is switched off here`);
+}

@@ -1,0 +1,63 @@
+// End-users come in: register, login, refresh.
+import { adminEmail, passwordText } from '../admins/input.ts';
+import { answerTokens } from '../auth/cookies.ts';
+import { loginUser } from '../auth/login-user.ts';
+import { refresh } from '../auth/refresh.ts';
+import { registerUser } from '../auth/register.ts';
+import { route } from '../route.ts';
+import { described, object, optional, text } from '../schema.ts';
+import { userSchema } from '../users/shape.ts';
+
+const session = object({ access_token: text(), refresh_token: text(), user: userSchema });
+const onlyApp = described(optional(text({ max: 40 })), 'The tokens are good for this app only.');
+
+/** A new end-user. */
+export const userRegister = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/users/register',
+  summary: 'Registers an end-user by email and password; the answer holds no tokens.',
+  scope: 'anyone',
+  body: object({ email: adminEmail, password: passwordText }),
+  status: 201,
+  response: userSchema,
+  errors: ['conflict'],
+  handle: ({ deps, target, body, origin, now }) =>
+    registerUser(deps, target.workspace, { ...body, origin, now }),
+});
+
+/** Login by password. */
+export const userLogin = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/users/login',
+  summary: 'Logs an end-user in by password.',
+  scope: 'open',
+  body: object({ email: text({ max: 320 }), password: passwordText, app: onlyApp }),
+  status: 200,
+  response: session,
+  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  handle: async (call) => {
+    const { deps, target, body, origin, now } = call;
+    const { pair, user } = await loginUser(deps, target.workspace, { ...body, origin, now });
+    return answerTokens(call, pair, { user });
+  },
+});
+
+/** New tokens for an end-user. */
+export const userRefresh = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/users/refresh',
+  summary: 'Exchanges the refresh token of an end-user for a new pair.',
+  scope: 'open',
+  refusesForeignOrigin: true,
+  body: object({ refresh_token: text({ max: 1_000 }) }),
+  status: 200,
+  response: session,
+  errors: ['unauthorized'],
+  handle: async (call) => {
+    const { deps, params: { workspace }, body, origin, now } = call;
+    const accepts = { workspace, kind: 'user' } as const;
+    const { pair, who } = await refresh(deps, { token: body.refresh_token, accepts, origin, now });
+    if (!('user' in who)) throw new Error('the session of a user is that of an admin');
+    return answerTokens(call, pair, who);
+  },
+});

@@ -1,0 +1,63 @@
+// End-users, managed by the admins of their workspace.
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { boolean, described, object, optional, pageOf, text, yes } from '../schema.ts';
+import { listUsers, showOne } from '../users/list.ts';
+import { removeUser } from '../users/remove.ts';
+import { userSchema } from '../users/shape.ts';
+import { verifyUser } from '../users/verify.ts';
+
+/** All users of a workspace. */
+export const usersList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/users',
+  summary: 'The end-users of a workspace.',
+  scope: 'workspace_admin',
+  query: object({
+    ...pageMembers,
+    q: described(optional(text({ max: 320 })), 'A part of the email, whatever its case.'),
+  }),
+  status: 200,
+  response: pageOf(userSchema),
+  handle: ({ deps, target, query }) =>
+    listUsers(deps, target.workspace, { part: query.q, page: pageRequestOf(query) }),
+});
+
+/** One user. */
+export const usersShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/users/:id',
+  summary: 'An end-user.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: userSchema,
+  handle: ({ deps, target, params }) => showOne(deps, target.workspace, params.id),
+});
+
+/** Whether an email is verified. */
+export const usersVerify = route({
+  method: 'PATCH',
+  path: '/api/workspaces/:workspace/users/:id/verify',
+  summary: 'Says whether the email of an end-user is verified.',
+  scope: 'workspace_admin',
+  body: object({ verified: boolean() }),
+  status: 200,
+  response: userSchema,
+  handle: ({ deps, params, target, body, principal, origin, now }) =>
+    verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),
+});
+
+/** The end of a user. */
+export const usersRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/users/:id',
+  summary: 'Removes an end-user; its tokens are refused at once.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['conflict'],
+  handle: async ({ deps, params, target, principal, origin, now }) => {
+    await removeUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
+    return { ok: true };
+  },
+});

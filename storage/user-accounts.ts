@@ -1,0 +1,114 @@
+// Rows of workspace.users as the auth and user routes read and write them; `sql` has the workspace's role.
+import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import type { Fragment, Sql } from './pool.ts';
+
+/** An end-user as it is stored, but for the TOTP secret. */
+export interface UserRow {
+  id: string;
+  /** Lower case. */
+  email: string;
+  password_hash: string | null;
+  verified: boolean;
+  totp_enabled: boolean;
+  last_login: Date | null;
+  /** Names of the linked providers. */
+  oauth_providers: string[];
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Adds a user who has not logged in yet. Throws `StorageError` `conflict` (`users_email`). */
+export async function insertUser(
+  sql: Sql,
+  { id, email, password_hash, verified, now }:
+    & Pick<UserRow, 'id' | 'email' | 'password_hash' | 'verified'>
+    & { now: Date },
+): Promise<UserRow> {
+  const [row] = await sql<UserRow[]>`
+    insert into workspace.users (id, email, password_hash, verified, created_at, updated_at)
+    values (${id}, ${email}, ${password_hash}, ${verified}, ${now}, ${now})
+    returning ${columns(sql)}`;
+  if (row === undefined) throw new Error('an insert answered no row');
+  return row;
+}
+
+/**
+ * The user with this email, or undefined. Waits for a change that is under way, so that whoever reads an old row has
+ * read it before the change takes the instant up to which it revokes.
+ */
+export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | undefined> {
+  const [row] = await sql<UserRow[]>`
+    select ${columns(sql)} from workspace.users where email = ${email} for share`;
+  return row;
+}
+
+/** The user with this id, or undefined. Waits for a change that is under way. */
+export async function findUser(sql: Sql, id: string): Promise<UserRow | undefined> {
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from workspace.users where id = ${id} for share`;
+  return row;
+}
+
+/** The user, locked until the transaction ends, or undefined. */
+export async function lockUser(sql: Sql, id: string): Promise<UserRow | undefined> {
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from workspace.users where id = ${id} for update`;
+  return row;
+}
+
+/** Users in the order of their creation; `part` is a part of the email, literally and whatever its case. */
+export async function listUsers(
+  sql: Sql,
+  part: string | undefined,
+  request: PageRequest,
+): Promise<Page<UserRow>> {
+  const where = part === undefined ? sql`true` : sql`strpos(email, lower(${part})) > 0`;
+  const items = await sql<UserRow[]>`
+    select ${columns(sql)} from workspace.users where ${where}
+    order by id limit ${request.per_page} offset ${offsetOf(request)}`;
+  if (!request.count) return pageOf([...items], 0, request);
+  const [total] = await sql<{ count: number }[]>`
+    select count(*)::int as count from workspace.users where ${where}`;
+  return pageOf([...items], total?.count ?? 0, request);
+}
+
+/** Remembers a login, unless the credentials that it was made with have changed since the row was read: undefined. */
+export async function noteLogin(
+  sql: Sql,
+  { id, password_hash, totp_enabled }: Pick<UserRow, 'id' | 'password_hash' | 'totp_enabled'>,
+  now: Date,
+): Promise<UserRow | undefined> {
+  const [row] = await sql<UserRow[]>`
+    update workspace.users set last_login = ${now}
+    where id = ${id} and password_hash is not distinct from ${password_hash} and totp_enabled = ${totp_enabled}
+    returning ${columns(sql)}`;
+  return row;
+}
+
+/** Replaces a hash by one of the same password with newer parameters, unless the password was changed meanwhile. */
+export async function rehashUser(
+  sql: Sql,
+  id: string,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await sql`update workspace.users set password_hash = ${to} where id = ${id} and password_hash = ${from}`;
+}
+
+/** Says whether the email is the user's; undefined when there is no such user. */
+export async function setVerified(
+  sql: Sql,
+  id: string,
+  { verified, now }: { verified: boolean; now: Date },
+): Promise<UserRow | undefined> {
+  const [row] = await sql<UserRow[]>`
+    update workspace.users set verified = ${verified}, updated_at = ${now} where id = ${id}
+    returning ${columns(sql)}`;
+  return row;
+}
+
+/** Removes a user with its sessions. Throws `StorageError` `restricted` while a record needs it. */
+export async function deleteUser(sql: Sql, id: string): Promise<void> {
+  await sql`delete from workspace.users where id = ${id}`;
+}
+
+function columns(sql: Sql): Fragment {
+  return sql`id, email, password_hash, verified, totp_enabled, last_login, oauth_providers, created_at, updated_at`;
+}
