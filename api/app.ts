@@ -13,7 +13,7 @@ import {
 import { readJson, refuseLongBody } from './pipeline/body.ts';
 import { type Cors, cors } from './pipeline/cors.ts';
 import { WholeResponse } from './pipeline/node-listener.ts';
-import { paramsOf, readQuery } from './pipeline/parameters.ts';
+import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
 import { type RateLimit, rateLimit } from './pipeline/rate-limit.ts';
 import { securityHeaders } from './pipeline/security-headers.ts';
 import { requireSetup } from './pipeline/setup-gate.ts';
@@ -141,7 +141,8 @@ async function process(
   const target = where instanceof Promise ? await where : where;
   const reply: Reply = { status: undefined, headers: [] };
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
-  route.admit?.(call);
+  const admitted = route.admit?.(call);
+  call.admitted = admitted instanceof Promise ? await admitted : admitted;
   if (route.body !== undefined) {
     const cap = deps.config.http.max_body_bytes;
     call.body = check(await readJson(arrival, cap, route.bodyMayBeEmpty), route.body);
@@ -196,6 +197,8 @@ function callOf(
     reply: known.reply,
     query: undefined,
     body: undefined,
+    admitted: undefined,
+    words: () => wordsIn(arrival),
     origin: { requestId: arrival.requestId, ip: arrival.ip, userAgent: arrival.header('user-agent') ?? '' },
     cookie: (name) => readCookie(arrival, `${authenticator.cookiePrefix}_${name}`),
     bearer: () => readBearer(arrival),

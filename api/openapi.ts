@@ -63,6 +63,10 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   app: { description: 'Id of the app.', schema: tenantId },
   coll: { description: 'Id of the collection.', schema: identifier },
   name: { description: 'Id of the collection.', schema: identifier },
+  action: {
+    description: 'What the access rule is about.',
+    schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
+  },
   id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
 };
 

@@ -32,13 +32,17 @@ export interface Reply {
 }
 
 /** One request as a handler sees it: checked, authorized, its target found. */
-export interface Call<Path extends string, S extends Scope, Query, Body> {
+export interface Call<Path extends string, S extends Scope, Query, Body, Admitted = unknown> {
   deps: Deps;
   params: Readonly<Record<ParamNames<Path>, string>>;
   target: Target<Path>;
   principal: PrincipalOf<S>;
   query: Query;
   body: Body;
+  /** What the route's `admit` made of the request. */
+  admitted: Admitted;
+  /** The query's parameters as they came, the first value of each. */
+  words(): Readonly<Record<string, string>>;
   origin: Origin;
   reply: Reply;
   /** The value of a cookie of ours, by its name without the prefix (`at`, `rt`). */
@@ -50,7 +54,7 @@ export interface Call<Path extends string, S extends Scope, Query, Body> {
 }
 
 /** The literal. `query` and `body` are checked before `handle` runs; a route without `body` never reads one. */
-export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Answer> {
+export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Answer, Admitted> {
   method: Method;
   path: Path;
   /** One sentence for the API description. */
@@ -75,12 +79,12 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   /** Errors that this route answers besides those that follow from its scope, target, query and body. */
   errors?: readonly ErrorCode[];
   /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
-  admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query'>): void;
-  handle(call: Call<Path, S, Query, Body>): Answer | Promise<Answer>;
+  admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>): Admitted | Promise<Admitted>;
+  handle(call: Call<Path, S, Query, Body, Admitted>): Answer | Promise<Answer>;
 }
 
 /** A route of any types, as the list and everything derived from it sees it. */
-export type AnyRoute = RouteSpec<string, Scope, unknown, unknown, unknown>;
+export type AnyRoute = RouteSpec<string, Scope, unknown, unknown, unknown, unknown>;
 
 /** Declares a route; the types of its handler follow from the literal. */
 export function route<
@@ -89,8 +93,9 @@ export function route<
   Answer,
   Query = undefined,
   Body = undefined,
+  Admitted = undefined,
 >(
-  spec: RouteSpec<Path, S, Query, Body, Answer>,
+  spec: RouteSpec<Path, S, Query, Body, Answer, Admitted>,
 ): AnyRoute {
   // The literal has been checked against its own types; only the erased form leaves.
   return spec as unknown as AnyRoute;

@@ -1,16 +1,8 @@
 // The rows of an app's `_collections`: what its collections are declared to be.
+import { rulesOfCollection } from './access-rules.ts';
 import type { CollectionDefinition, CollectionKind, Field } from './definition.ts';
 import type { Sql } from './pool.ts';
 import { quoteIdentifier } from './quote.ts';
-
-interface CollectionRow {
-  id: string;
-  kind: CollectionKind;
-  fields: Field[];
-  version: number;
-  created_at: Date;
-  updated_at: Date;
-}
 
 /** What changes with a definition. */
 export interface CollectionChange {
@@ -27,7 +19,13 @@ function tableOf(schema: string): string {
 
 /** All collections of an app, by id. */
 export async function listCollections(sql: Sql, schema: string): Promise<CollectionDefinition[]> {
-  return [...await sql.unsafe<CollectionRow[]>(`select ${columns} from ${tableOf(schema)} order by id`)];
+  return [
+    ...await sql.unsafe<CollectionDefinition[]>(
+      `select ${columns}, ${rulesOfCollection(schema, 'c.id')} as rules from ${
+        tableOf(schema)
+      } as c order by id`,
+    ),
+  ];
 }
 
 /**

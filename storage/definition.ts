@@ -53,6 +53,19 @@ export interface Field {
   index?: boolean | undefined;
 }
 
+/** What access rules are about. */
+export type Action = 'list' | 'get' | 'create' | 'update' | 'delete';
+
+/** Who passes: anyone, any signed-in principal, admins only, or whoever the filter is true for. */
+export type Template = 'any' | 'auth' | 'admin' | 'filter';
+
+/** An access rule as it was set. */
+export interface AccessRule {
+  template: Template;
+  /** Null unless the template is `filter`. */
+  filter: string | null;
+}
+
 /** A collection and its version, which grows with every change, so that prepared statements follow it. */
 export interface CollectionDefinition {
   id: string;
@@ -61,4 +74,6 @@ export interface CollectionDefinition {
   version: number;
   created_at: Date;
   updated_at: Date;
+  /** The rules that were set; an action without one admits admins only. */
+  rules: Readonly<Partial<Record<Action, AccessRule>>>;
 }

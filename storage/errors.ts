@@ -51,6 +51,8 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   // A column is of another type than the statement was made for, or the prepared one returned another type.
   '42804': 'undefined',
   '42846': 'undefined',
+  // No operator for these types: a column was dropped and added again as another kind.
+  '42883': 'undefined',
   '0A000': 'undefined',
   '3F000': 'undefined',
   '40001': 'serialization',

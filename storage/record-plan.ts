@@ -4,6 +4,8 @@ import { instantFromDatabase } from './fields/datetime.ts';
 import type { Kind, Reader, Stored } from './fields/kind.ts';
 import { kinds } from './fields/kinds.ts';
 import { quoteIdentifier } from './quote.ts';
+import { recordAlias, type Where } from './restriction.ts';
+import { type Statement, Statements } from './statements.ts';
 import { attachmentName, qualified } from './tables.ts';
 
 /** A record as responses show it. Every field is there, null when it is empty. */
@@ -30,15 +32,6 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** A statement's text, and whether it is one of the few that are worth preparing. */
-export interface Statement {
-  text: string;
-  prepare: boolean;
-}
-
-/** Texts that a plan prepares of each sort; a caller can make up any number of them, and a server holds each. */
-const preparedShapes = 64;
-
 /** Columns of every table besides its fields, and the order in which they are selected: id, created, updated. */
 const ownColumns = 3;
 
@@ -46,24 +39,35 @@ const ownColumns = 3;
 export class RecordPlan {
   readonly collection: string;
   readonly fields: readonly PlannedField[];
-  readonly insert: string;
-  readonly selectOne: string;
-  readonly remove: string;
-  readonly count: string;
+  /** Positions of all fields: what an insert writes. */
+  readonly everyPosition: readonly number[];
+  readonly #insert: Statement;
+  readonly #selectOne: Statement;
+  readonly #remove: Statement;
   readonly #table: string;
+  /** The same under the alias that restrictions know. */
+  readonly #records: string;
   readonly #comment: string;
   readonly #columns: string;
   readonly #names: readonly string[];
   readonly #positions: ReadonlyMap<string, number>;
   readonly #converters: readonly Kind['fromDatabase'][];
-  readonly #updates = new Map<string, string>();
-  readonly #lists = new Map<string, string>();
+  readonly #inserts = new Statements();
+  readonly #looks = new Statements();
+  readonly #updates = new Statements();
+  readonly #removals = new Statements();
+  readonly #lists = new Statements();
+  readonly #filteredLists = new Statements();
+  readonly #counts = new Statements();
+  readonly #filteredCounts = new Statements();
   readonly #constraints: ReadonlyMap<string, string>;
 
   constructor(schema: string, { id, fields, version }: CollectionDefinition) {
     this.collection = id;
     this.fields = fields.map(planField);
+    this.everyPosition = fields.map((_, position) => position);
     this.#table = qualified({ schema, collection: id });
+    this.#records = `${this.#table} as ${quoteIdentifier(recordAlias)}`;
     // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
     this.#comment = `/* ${version} */ `;
     this.#columns = [
@@ -74,10 +78,11 @@ export class RecordPlan {
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
     this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
     this.#constraints = constraintsOf(id, fields);
-    this.insert = this.#comment + this.#insertText(fields);
-    this.selectOne = `${this.#comment}select ${this.#columns} from ${this.#table} where "id" = $1::uuid`;
-    this.remove = `${this.#comment}delete from ${this.#table} where "id" = $1::uuid`;
-    this.count = `${this.#comment}select count(*)::double precision from ${this.#table}`;
+    this.#insert = always(this.#comment + this.#insertText());
+    this.#selectOne = always(
+      `${this.#comment}select ${this.#columns} from ${this.#table} where "id" = $1::uuid`,
+    );
+    this.#remove = always(`${this.#comment}delete from ${this.#table} where "id" = $1::uuid`);
   }
 
   /** Where a field stands in `fields`; undefined when the collection lacks it. */
@@ -90,32 +95,72 @@ export class RecordPlan {
     return constraint === undefined ? undefined : this.#constraints.get(constraint);
   }
 
+  /** Inserts a record: `$1` id, `$2` the time, then all values. With a condition: the record as it would be stored. */
+  insert(where = ''): Statement {
+    return where === ''
+      ? this.#insert
+      : this.#inserts.of(where, () => this.#comment + this.#candidateText(where));
+  }
+
+  /** One record by its id, `$1`. With a condition, a last column says whether it is true of the record. */
+  selectOne(where = ''): Statement {
+    return where === '' ? this.#selectOne : this.#looks.of(
+      where,
+      () =>
+        `${this.#comment}select ${this.#columns}, (${where}) is true from ${this.#records} where "id" = $1::uuid`,
+    );
+  }
+
+  /** Deletes a record by its id, `$1`. */
+  remove(where = ''): Statement {
+    return where === '' ? this.#remove : this.#removals.of(
+      where,
+      () => `${this.#comment}delete from ${this.#records} where "id" = $1::uuid and ${where}`,
+    );
+  }
+
+  /** How many records there are, or how many a condition is true of. */
+  count(where: string, madeUp: boolean): Statement {
+    const condition = where === '' ? '' : ` where ${where}`;
+    return (madeUp ? this.#filteredCounts : this.#counts).of(
+      where,
+      () => `${this.#comment}select count(*)::double precision from ${this.#records}${condition}`,
+    );
+  }
+
   /** Updates the fields at these positions: `$1` id, `$2` updated_at, then their values. */
-  update(positions: readonly number[]): Statement {
-    return remember(this.#updates, positions.join(), () => {
+  update(positions: readonly number[], where = ''): Statement {
+    return this.#updates.of(`${positions.join()} ${where}`, () => {
       const changes = positions.map((position, index) => {
         const { name, kind } = this.#field(position);
         return `, ${quoteIdentifier(name)} = $${index + 3}${kinds[kind].cast}`;
       });
-      return `${this.#comment}update ${this.#table} set "updated_at" = $2::text::timestamptz${
+      const condition = where === '' ? '' : ` and ${where}`;
+      return `${this.#comment}update ${this.#records} set "updated_at" = $2::text::timestamptz${
         changes.join('')
       } ` +
-        `where "id" = $1::uuid returning ${this.#columns}`;
+        `where "id" = $1::uuid${condition} returning ${this.#columns}`;
     });
   }
 
-  /** A page of records: `$1` how many, `$2` how many to skip. The keys name columns that exist. */
-  list(sort: readonly SortKey[]): Statement {
+  /**
+   * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
+   * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
+   */
+  list(sort: readonly SortKey[], where: Where, madeUp: boolean): Statement {
     // Qualified: a bare name would be the selected text of an instant, which no index is made for.
     const order = [...sort, { column: 'id', descending: false }]
-      .map(({ column, descending }) => `r.${quoteIdentifier(column)}${descending ? ' desc' : ''}`)
+      .map(({ column, descending }) =>
+        `${recordAlias}.${quoteIdentifier(column)}${descending ? ' desc' : ''}`
+      )
       .join(', ');
-    return remember(
-      this.#lists,
-      order,
+    const condition = where.text === '' ? '' : ` where ${where.text}`;
+    const limit = where.params.length + 1;
+    return (madeUp ? this.#filteredLists : this.#lists).of(
+      `${order}${condition}`,
       () =>
-        `${this.#comment}select ${this.#columns} from ${this.#table} as r ` +
-        `order by ${order} limit $1::bigint offset $2::bigint`,
+        `${this.#comment}select ${this.#columns} from ${this.#records}${condition} ` +
+        `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint`,
     );
   }
 
@@ -144,11 +189,29 @@ export class RecordPlan {
     return planned.field;
   }
 
-  #insertText(fields: readonly Field[]): string {
-    const names = fields.map(({ name }) => `, ${quoteIdentifier(name)}`).join('');
-    const values = fields.map(({ kind }, index) => `, $${index + 3}${kinds[kind].cast}`).join('');
-    return `insert into ${this.#table} ("id", "created_at", "updated_at"${names}) ` +
+  #insertText(): string {
+    const values = this.fields.map(({ field: { kind } }, index) => `, $${index + 3}${kinds[kind].cast}`).join(
+      '',
+    );
+    return `${this.#insertHead()} ` +
       `values ($1::uuid, $2::text::timestamptz, $2::text::timestamptz${values}) returning ${this.#columns}`;
+  }
+
+  /** The values become a row of the columns' own types, rounded as they will be stored, before they are judged. */
+  #candidateText(where: string): string {
+    const values = this.fields.map(({ field: { name, kind } }, index) =>
+      `, $${index + 3}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
+    ).join('');
+    const time = '$2::text::timestamptz(3)';
+    const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
+    return `${this.#insertHead()} select "id", "created_at", "updated_at"${names} ` +
+      `from (select $1::uuid as "id", ${time} as "created_at", ${time} as "updated_at"${values}) ` +
+      `as ${quoteIdentifier(recordAlias)} where ${where} returning ${this.#columns}`;
+  }
+
+  #insertHead(): string {
+    const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
+    return `insert into ${this.#table} ("id", "created_at", "updated_at"${names})`;
   }
 }
 
@@ -179,11 +242,6 @@ function constraintsOf(collection: string, fields: readonly Field[]): ReadonlyMa
   return constraints;
 }
 
-function remember(texts: Map<string, string>, shape: string, build: () => string): Statement {
-  const known = texts.get(shape);
-  if (known !== undefined) return { text: known, prepare: true };
-  const text = build();
-  const prepare = texts.size < preparedShapes;
-  if (prepare) texts.set(shape, text);
-  return { text, prepare };
+function always(text: string): Statement {
+  return { text, prepare: true };
 }

@@ -1,10 +1,10 @@
-// The records of a collection: one statement each.
+// The records of a collection: one statement each, access rules included.
 import type { Stored } from './fields/kind.ts';
 import type { Sql } from './pool.ts';
 import type { RecordPlan, SortKey, StoredRecord } from './record-plan.ts';
+import { type Reach, reachSql, type Restriction, type Where, whereOf, whereOfWrite } from './restriction.ts';
 
 type Rows = Record<string, unknown>[];
-const prepared = { prepare: true };
 
 /** A new record: every field's value in the plan's order, null where it is empty. */
 export interface NewRecord {
@@ -21,19 +21,53 @@ export interface RecordChange {
   values: readonly (Stored | null)[];
 }
 
-/** Which records of a list. */
+/** What a write must pass. */
+export interface WriteRestriction {
+  rule?: Restriction | undefined;
+  /** Parameters are those of the statement: the first value is number 3. */
+  reaches: readonly Reach[];
+}
+
+/** Which records a list is of. */
+export interface RecordSelection {
+  restrictions: readonly Restriction[];
+  /** Whether a caller wrote one of the restrictions, so that their number is anybody's guess. */
+  madeUp: boolean;
+}
+
+/** Which of them. */
 export interface RecordSlice {
   sort: readonly SortKey[];
   limit: number;
   offset: number;
 }
 
-/** Stores a record. Throws `StorageError`: `conflict`, `missing_reference`, `invalid` (too large), `undefined`. */
-export async function insertRecord(sql: Sql, plan: RecordPlan, record: NewRecord): Promise<StoredRecord> {
-  const parameters = [record.id, record.now, ...record.values];
-  const [row] = await sql.unsafe<Rows>(plan.insert, parameters, prepared).values();
-  if (row === undefined) throw new Error('an insert returned no row');
-  return plan.record(row);
+/** What a restricted look at one record finds. */
+export interface Look {
+  record: StoredRecord;
+  passes: boolean;
+}
+
+/** Number of the first parameter that holds a value, in an insert and in an update. */
+export const firstValue = 3;
+
+const unrestricted: WriteRestriction = { reaches: [] };
+
+/**
+ * Stores a record; undefined when the restriction is not met. Throws `StorageError`: `conflict`, `missing_reference`,
+ * `invalid` (too large), `undefined`.
+ */
+export async function insertRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  record: NewRecord,
+  restriction: WriteRestriction = unrestricted,
+): Promise<StoredRecord | undefined> {
+  const where = whereOfChange(restriction, record.values.length);
+  const { text, prepare } = plan.insert(where.text);
+  const parameters = [record.id, record.now, ...record.values, ...where.params];
+  const [row] = await sql.unsafe<Rows>(text, parameters, { prepare }).values();
+  return row === undefined ? undefined : plan.record(row);
 }
 
 /** One record, or undefined. */
@@ -42,40 +76,95 @@ export async function selectRecord(
   plan: RecordPlan,
   id: string,
 ): Promise<StoredRecord | undefined> {
-  const [row] = await sql.unsafe<Rows>(plan.selectOne, [id], prepared).values();
-  return row === undefined ? undefined : plan.record(row);
+  const found = await lookAtRecord(sql, plan, id);
+  return found?.record;
 }
 
-/** Changes a record; undefined when there is none. Throws `StorageError` as an insert does. */
+/** One record and whether it passes, or undefined. */
+export async function lookAtRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<Look | undefined> {
+  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const { text, prepare } = plan.selectOne(where.text);
+  const [row] = await sql.unsafe<Rows>(text, [id, ...where.params], { prepare }).values();
+  if (row === undefined) return undefined;
+  return { record: plan.record(row), passes: where.text === '' || row.at(-1) === true };
+}
+
+/**
+ * Changes a record; undefined when there is none or the stored one does not meet the restriction: PostgreSQL asks it of
+ * the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
+ */
 export async function updateRecord(
   sql: Sql,
   plan: RecordPlan,
   { id, now, positions, values }: RecordChange,
+  restriction: WriteRestriction = unrestricted,
 ): Promise<StoredRecord | undefined> {
-  const { text, prepare } = plan.update(positions);
-  const [row] = await sql.unsafe<Rows>(text, [id, now, ...values], { prepare }).values();
+  const where = whereOfChange(restriction, values.length);
+  const { text, prepare } = plan.update(positions, where.text);
+  const [row] = await sql.unsafe<Rows>(text, [id, now, ...values, ...where.params], { prepare }).values();
   return row === undefined ? undefined : plan.record(row);
 }
 
-/** Deletes a record; false when there is none. Throws `StorageError` `restricted` while a required relation points to it. */
-export async function deleteRecord(sql: Sql, plan: RecordPlan, id: string): Promise<boolean> {
-  const deleted = await sql.unsafe(plan.remove, [id], prepared);
+/**
+ * Deletes a record; false when there is none or it does not pass. Throws `StorageError` `restricted` while a required
+ * relation points to it.
+ */
+export async function deleteRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<boolean> {
+  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const { text, prepare } = plan.remove(where.text);
+  const deleted = await sql.unsafe(text, [id, ...where.params], { prepare });
   return deleted.count === 1;
 }
 
-/** A slice of the records in the order of the sort keys, then by id. */
+/** A slice of the selected records in the order of the sort keys, then by id. */
 export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
+  { restrictions, madeUp }: RecordSelection,
   { sort, limit, offset }: RecordSlice,
 ): Promise<StoredRecord[]> {
-  const { text, prepare } = plan.list(sort);
-  const rows = await sql.unsafe<Rows>(text, [limit, offset], { prepare }).values();
+  const where = whereOf(restrictions, 1);
+  const { text, prepare } = plan.list(sort, where, madeUp);
+  const rows = await sql.unsafe<Rows>(text, [...where.params, limit, offset], { prepare }).values();
   return rows.map((row) => plan.record(row));
 }
 
-/** How many records there are. */
-export async function countRecords(sql: Sql, plan: RecordPlan): Promise<number> {
-  const [row] = await sql.unsafe<Rows>(plan.count, [], { prepare: true }).values();
+/** A count that can be told from all others. */
+export interface Count {
+  text: string;
+  params: Where['params'];
+  prepare: boolean;
+}
+
+/** The count of the selected records. */
+export function countOf(plan: RecordPlan, { restrictions, madeUp }: RecordSelection): Count {
+  const { text, params } = whereOf(restrictions, 1);
+  return { ...plan.count(text, madeUp), params };
+}
+
+/** Counts. */
+export async function countRecords(sql: Sql, { text, params, prepare }: Count): Promise<number> {
+  const [row] = await sql.unsafe<Rows>(text, params, { prepare }).values();
   return Number(row?.[0] ?? 0);
+}
+
+/** Whether the record with this id may be pointed to. */
+export async function canReach(sql: Sql, id: string, reach: Omit<Reach, 'parameter'>): Promise<boolean> {
+  const { text, params } = reachSql({ ...reach, parameter: 1 }, 2);
+  const [row] = await sql.unsafe<Rows>(`select ${text}`, [id, ...params]).values();
+  return row?.[0] === true;
+}
+
+function whereOfChange({ rule, reaches }: WriteRestriction, values: number): Where {
+  return whereOfWrite(rule === undefined ? [] : [rule], reaches, firstValue + values);
 }

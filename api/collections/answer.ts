@@ -19,7 +19,7 @@ export interface CollectionAnswer {
 
 /** A definition as responses show it. */
 export function answerOf(
-  { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version'>,
+  { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version' | 'rules'>,
 ): CollectionAnswer {
   // jsonb keeps the members of an object in an order of its own.
   const ordered = fields.map(({ name, kind, ...settings }) => ({ name, kind, ...settings }));

@@ -15,7 +15,11 @@ export interface ChangeScope {
   sql: Sql;
   schema: string;
   collections: ReadonlyMap<string, CollectionDefinition>;
-  audit(action: `collection_${string}`, target: string, details: Record<string, unknown>): Promise<void>;
+  audit(
+    action: `collection_${string}` | `rule_${string}`,
+    target: string,
+    details: Record<string, unknown>,
+  ): Promise<void>;
 }
 
 const attempts = 3;

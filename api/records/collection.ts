@@ -17,6 +17,8 @@ export interface RecordTarget {
 
 /** What a record feature works with: the compiled collection and the app's connections. */
 export interface RecordScope {
+  /** As it is by now: not always what the request found. */
+  target: RecordTarget;
   plan: RecordPlan;
   connection: Connection;
 }
@@ -41,8 +43,10 @@ export async function onCollection<Result>(
   }
 }
 
-function scopeOf({ databases }: RecordDeps, { app, collection }: RecordTarget): RecordScope {
+function scopeOf({ databases }: RecordDeps, target: RecordTarget): RecordScope {
+  const { app, collection } = target;
   return {
+    target,
     plan: planOf(app.schema, collection),
     connection: databases.app(app.workspace.database, app.schema),
   };

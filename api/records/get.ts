@@ -1,30 +1,37 @@
 // Reading one record.
 import { isUuid } from '../../storage/ids.ts';
-import { selectRecord } from '../../storage/records.ts';
+import { lookAtRecord } from '../../storage/records.ts';
 import { fail } from '../errors.ts';
+import { type Access, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
+import { ruleOn } from './restrict.ts';
 import { type RecordAnswer, refuseUnbuilt, selectionOf } from './selection.ts';
 
 /** Which record, and which of its fields. */
 export interface RecordLookup {
+  access: Access;
   id: string;
   /** As in the query: names separated by commas. */
   fields?: string | undefined;
   expand?: string | undefined;
 }
 
-/** Answers a record. Throws `404` when there is none, `400 unknown_column` for a field that does not exist. */
+/**
+ * Answers a record. Throws `404` when there is none, `401` or `403` when the rule does not admit it, `400 unknown_column`
+ * for a field that does not exist.
+ */
 export async function getRecord(
   deps: RecordDeps,
   target: RecordTarget,
-  { id, fields, expand }: RecordLookup,
+  { access, id, fields, expand }: RecordLookup,
 ): Promise<RecordAnswer> {
   refuseUnbuilt({ expand });
-  if (!isUuid(id)) failMissing(id);
-  return await onCollection(deps, target, async ({ plan, connection }) => {
+  return await onCollection(deps, target, async ({ plan, connection, target }) => {
+    const rule = ruleOn(access, target);
+    if (!isUuid(id)) failMissing(id);
     const select = selectionOf(plan, fields);
-    const record = await connection.run((sql) => selectRecord(sql, plan, id)) ?? failMissing(id);
-    return select(record);
+    const found = await connection.run((sql) => lookAtRecord(sql, plan, id, rule)) ?? failMissing(id);
+    return found.passes ? select(found.record) : refuse(access);
   });
 }
 

@@ -1,14 +1,17 @@
 // Changing a record: what the body leaves out stays as it is.
 import { isUuid } from '../../storage/ids.ts';
-import { selectRecord, updateRecord as updateRow } from '../../storage/records.ts';
+import { lookAtRecord, updateRecord as updateRow } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
+import { type Access, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { failMissing } from './get.ts';
 import { refusalOf } from './refusals.ts';
+import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
 import { type ChangedValues, type RecordInput, valuesOfChange } from './values.ts';
 
 /** What is asked of an update. */
 export interface RecordUpdate {
+  access: Access;
   id: string;
   input: RecordInput;
   now: Date;
@@ -16,25 +19,33 @@ export interface RecordUpdate {
 
 /**
  * Changes the given fields and answers the whole record. Throws `404` when there is none, `400 validation` with
- * everything that is wrong, `409 conflict` for a unique value that is taken.
+ * everything that is wrong, `401` or `403` when the rule does not admit the record as it is stored, `409 conflict` for a
+ * unique value that is taken.
  */
 export async function updateRecord(
   deps: RecordDeps,
   target: RecordTarget,
-  { id, input, now }: RecordUpdate,
+  { access, id, input, now }: RecordUpdate,
 ): Promise<StoredRecord> {
-  if (!isUuid(id)) failMissing(id);
   return await onCollection(deps, target, async (scope) => {
     const { plan, connection } = scope;
+    ruleOn(access, scope.target, input);
+    if (!isUuid(id)) failMissing(id);
     const changed = await readChange(scope, id, input);
+    const restriction = restrictionOn(access, scope, input, changed);
     try {
       const updated = await connection.run((sql) =>
-        updateRow(sql, plan, { id, now: now.toISOString(), ...changed })
+        updateRow(sql, plan, { id, now: now.toISOString(), ...changed }, restriction)
       );
-      return updated ?? failMissing(id);
+      if (updated !== undefined) return updated;
     } catch (error) {
       throw refusalOf(error, plan);
     }
+    // The record as it is now, whatever it was: there is no answer that fits both.
+    const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
+    if (found === undefined) failMissing(id);
+    if (found.passes) await refuseUnreachable(access, scope, changed);
+    return refuse(access);
   });
 }
 
@@ -47,7 +58,7 @@ async function readChange(
   try {
     return valuesOfChange(plan, input);
   } catch (error) {
-    const existing = await connection.run((sql) => selectRecord(sql, plan, id));
+    const existing = await connection.run((sql) => lookAtRecord(sql, plan, id));
     if (existing === undefined) failMissing(id);
     throw error;
   }

@@ -1,5 +1,6 @@
 // Every route of the server, one file a resource.
 import type { AnyRoute } from '../route.ts';
+import { accessRulesPut, accessRulesReset, accessRulesShow } from './access-rules.ts';
 import { adminsCreate, adminsList, adminsRemove, adminsUpdate } from './admins.ts';
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';
 import { auditApp, auditSystem, auditWorkspace } from './audit.ts';
@@ -65,6 +66,9 @@ const described: readonly AnyRoute[] = [
   collectionsShow,
   collectionsAlter,
   collectionsDrop,
+  accessRulesShow,
+  accessRulesPut,
+  accessRulesReset,
   recordsList,
   recordsCreate,
   recordsGet,

@@ -6,7 +6,7 @@ import { listRecords } from '../records/list.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { route } from '../route.ts';
-import { admitAdmins } from '../rules/access.ts';
+import { admit } from '../rules/access.ts';
 import { described, fieldMap, object, optional, pageOf, text, yes } from '../schema.ts';
 
 const record = object({
@@ -35,14 +35,15 @@ export const recordsList = route({
       optional(text()),
       'Names of fields, separated by commas, each after a `-` for descending order.',
     ),
-    filter: described(optional(text()), 'Not available yet.'),
+    filter: described(optional(text()), 'A filter expression: only records that pass it.'),
   }),
   status: 200,
   response: pageOf(record),
-  errors: ['unauthorized', 'forbidden', 'unknown_column'],
-  admit: admitAdmins,
-  handle: ({ deps, target, query: { sort, fields, filter, expand, ...page } }) =>
-    listRecords(deps, target, { page: pageRequestOf(page), sort, fields, filter, expand }),
+  errors: ['unauthorized', 'forbidden', 'unknown_column', 'parse_error'],
+  admit: ({ deps, target, principal, now, words }) =>
+    admit(deps, target, 'list', { principal, now, query: words() }),
+  handle: ({ deps, target, admitted: access, query: { sort, fields, filter, expand, ...page } }) =>
+    listRecords(deps, target, { access, page: pageRequestOf(page), sort, fields, filter, expand }),
 });
 
 /** A new record. */
@@ -55,8 +56,10 @@ export const recordsCreate = route({
   status: 201,
   response: record,
   errors: ['unauthorized', 'forbidden', 'conflict'],
-  admit: admitAdmins,
-  handle: ({ deps, target, body, now }) => createRecord(deps, target, { input: body, now }),
+  admit: ({ deps, target, principal, now, words }) =>
+    admit(deps, target, 'create', { principal, now, query: words() }),
+  handle: ({ deps, target, admitted: access, body, now }) =>
+    createRecord(deps, target, { access, input: body, now }),
 });
 
 /** One record. */
@@ -69,9 +72,10 @@ export const recordsGet = route({
   status: 200,
   response: record,
   errors: ['unauthorized', 'forbidden', 'unknown_column'],
-  admit: admitAdmins,
-  handle: ({ deps, target, params: { id }, query: { fields, expand } }) =>
-    getRecord(deps, target, { id, fields, expand }),
+  admit: ({ deps, target, principal, now, words }) =>
+    admit(deps, target, 'get', { principal, now, query: words() }),
+  handle: ({ deps, target, admitted: access, params: { id }, query: { fields, expand } }) =>
+    getRecord(deps, target, { access, id, fields, expand }),
 });
 
 /** Some of the fields of a record, anew. */
@@ -84,9 +88,10 @@ export const recordsUpdate = route({
   status: 200,
   response: record,
   errors: ['unauthorized', 'forbidden', 'conflict'],
-  admit: admitAdmins,
-  handle: ({ deps, target, params: { id }, body, now }) =>
-    updateRecord(deps, target, { id, input: body, now }),
+  admit: ({ deps, target, principal, now, words }) =>
+    admit(deps, target, 'update', { principal, now, query: words() }),
+  handle: ({ deps, target, admitted: access, params: { id }, body, now }) =>
+    updateRecord(deps, target, { access, id, input: body, now }),
 });
 
 /** The end of a record. */
@@ -98,6 +103,7 @@ export const recordsRemove = route({
   status: 200,
   response: object({ ok: yes() }),
   errors: ['unauthorized', 'forbidden', 'conflict'],
-  admit: admitAdmins,
-  handle: ({ deps, target, params: { id } }) => removeRecord(deps, target, id),
+  admit: ({ deps, target, principal, now, words }) =>
+    admit(deps, target, 'delete', { principal, now, query: words() }),
+  handle: ({ deps, target, admitted: access, params: { id } }) => removeRecord(deps, target, { access, id }),
 });

@@ -1,11 +1,157 @@
-// Whether an access rule admits a caller. Every action of every collection has the default rule: admins only.
+// Whether an access rule admits a caller: decided as far as possible before the body is read and the database asked, and
+// handed on as conditions for the statements that know the rest.
+import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { decideEarly, fold, type Residue } from '../../storage/filter/fold.ts';
+import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
+import { isUuid } from '../../storage/ids.ts';
+import { findUserEmail } from '../../storage/user-email.ts';
+import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { administers, type Place, type Principal } from '../scope.ts';
+import { administers, type Principal } from '../scope.ts';
+import { relationsReadEmail, ruleOf } from './compile.ts';
 
-/** Lets admins of the app pass. Throws `401` for a caller without a token, `403` for one with a token. */
-export function admitAdmins({ principal, params }: { principal: Principal | null; params: Place }): void {
-  if (principal === null) {
-    fail('unauthorized', 'the access rule asks for an access token: Authorization: Bearer <token>');
+/** Who asks for something that has a rule, and how. */
+export interface Asking {
+  principal: Principal | null;
+  now: Date;
+  /** The query's parameters as they came, the first value of each. */
+  query: Readonly<Record<string, string>>;
+}
+
+/** A collection and the app that it is in. */
+export interface RuledTarget {
+  app: AppDefinition;
+  collection: CollectionDefinition;
+}
+
+/** What a rule is asked about. */
+export interface Access {
+  readonly action: Action;
+  /** An admin of the app: no rule holds admins. */
+  readonly unbounded: boolean;
+  readonly request: Omit<RequestValues, 'body'>;
+}
+
+const methods: Record<Action, string> = {
+  list: 'GET',
+  get: 'GET',
+  create: 'POST',
+  update: 'PATCH',
+  delete: 'DELETE',
+};
+
+const noBody: RequestValues['body'] = {};
+const nobody: Residue = { kind: 'constant', passes: false };
+
+/**
+ * Lets a caller on unless the rule refuses it whatever the body and the data are. Throws `401` for a caller without a token,
+ * `403` for one with a token.
+ */
+export function admit(
+  deps: Pick<Deps, 'databases'>,
+  target: RuledTarget,
+  action: Action,
+  asking: Asking,
+): Access | Promise<Access> {
+  const { principal } = asking;
+  const place = { workspace: target.app.workspace.id, app: target.app.id };
+  if (administers(principal, place)) return accessOf(action, asking, principal, true);
+  return principal !== null && needsEmail(target, action, asking)
+    ? admitUser(deps, target, { action, asking, principal })
+    : decided(target, accessOf(action, asking, principal, false));
+}
+
+/** The access of the server itself, which no rule holds: what hooks do has an admin's rights. */
+export function unboundedAccess(action: Action, now: Date): Access {
+  return accessOf(action, { principal: null, now, query: {} }, null, true);
+}
+
+async function admitUser(
+  { databases }: Pick<Deps, 'databases'>,
+  target: RuledTarget,
+  { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
+): Promise<Access> {
+  const { workspace, schema } = target.app;
+  const email = await databases.app(workspace.database, schema)
+    .run((sql) => findUserEmail(sql, principal.id));
+  return decided(target, accessOf(action, asking, { ...principal, email }, false));
+}
+
+/** Tokens do not say it, so it is only read where a rule, or what the caller may write itself, asks for it. */
+function needsEmail({ app, collection }: RuledTarget, action: Action, { query }: Asking): boolean {
+  if (ruleOf(app, collection, action).readsEmail) return true;
+  const filter = query['filter'];
+  const follows = action === 'create' || action === 'update' || filter !== undefined ||
+    query['expand'] !== undefined;
+  return follows && (filter?.includes('email') === true || relationsReadEmail(app));
+}
+
+function accessOf(
+  action: Action,
+  { now, query }: Asking,
+  principal: RequestPrincipal | null,
+  unbounded: boolean,
+): Access {
+  const auth = principal === null
+    ? null
+    : { id: principal.id, role: principal.role, ...(principal.email ? { email: principal.email } : {}) };
+  return { action, unbounded, request: { now: now.getTime(), auth, method: methods[action], query } };
+}
+
+function decided({ app, collection }: RuledTarget, access: Access): Access {
+  const { condition } = ruleOf(app, collection, access.action);
+  if (decideEarly(condition, access.request) === false) refuse(access);
+  return access;
+}
+
+/**
+ * What is left of the rule for the database to decide; undefined when nothing is. Throws `401` or `403` when the rule
+ * refuses without it.
+ */
+export function residueOf(
+  access: Access,
+  { app, collection }: RuledTarget,
+  body: RequestValues['body'] = noBody,
+): Residue | undefined {
+  const { action, unbounded, request } = access;
+  if (unbounded) return undefined;
+  const residue = fold(ruleOf(app, collection, action).condition, { ...request, body });
+  if (residue.kind !== 'constant') return residue;
+  return residue.passes ? undefined : refuse(access);
+}
+
+/** Ends the request: the rule does not admit this caller. */
+export function refuse({ request }: Access): never {
+  if (request.auth !== null) {
+    fail('forbidden', 'the access rule does not admit this');
   }
-  if (!administers(principal, params)) fail('forbidden', 'the access rule admits admins only');
+  fail('unauthorized', 'the access rule asks for an access token: Authorization: Bearer <token>');
+}
+
+/**
+ * What a record must pass for this caller to look at it through a relation: the `get` rule of its collection, and of `users`
+ * it must be the caller. Undefined for an admin, who may look at all.
+ */
+export function guardOf(
+  { unbounded, request }: Access,
+  app: AppDefinition,
+): ((target: string) => Residue) | undefined {
+  if (unbounded) return undefined;
+  const asked = { ...request, method: methods.get, body: noBody };
+  return (target) => {
+    if (target === 'users') return oneself(request.auth);
+    const collection = app.collections.get(target);
+    return collection === undefined ? nobody : fold(ruleOf(app, collection, 'get').condition, asked);
+  };
+}
+
+function oneself(auth: RequestPrincipal | null): Residue {
+  if (auth === null || !isUuid(auth.id)) return nobody;
+  return {
+    kind: 'compare',
+    operator: '=',
+    left: { kind: 'column', hops: [], column: 'id', type: 'uuid', path: [] },
+    right: { kind: 'value', type: 'uuid', value: auth.id.toLowerCase() },
+    negated: false,
+  };
 }

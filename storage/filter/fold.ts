@@ -45,14 +45,22 @@ export function fold(condition: Condition, request: RequestValues): Residue {
 export function decideEarly(condition: Condition, request: Omit<RequestValues, 'body'>): boolean | undefined {
   const withoutBody = { ...request, body: {} };
   const residue = reduce<Test | { kind: 'open' }>(condition, false, (comparison, negated) => {
-    if (termsOf(comparison).some((term) => term.kind === 'request' && term.part === 'body')) {
-      return { kind: 'open' };
+    const terms = termsOf(comparison);
+    if (terms.some(isOfBody)) {
+      // What the body is compared with may be missing already: then no body makes the comparison true.
+      const others = terms.filter((term) => term.kind !== 'column' && !isOfBody(term)).map(asValue);
+      const isLost = others.some((term) => isUnknown(valueOf(term, withoutBody)));
+      return isLost ? constant('unknown', negated) : { kind: 'open' };
     }
     return comparison.kind === 'empty'
       ? foldEmptiness(comparison.term, negated, withoutBody)
       : foldComparison(comparison, negated, withoutBody);
   });
   return residue.kind === 'constant' ? residue.passes : undefined;
+}
+
+function isOfBody(term: Term): boolean {
+  return term.kind === 'request' && term.part === 'body';
 }
 
 function termsOf(comparison: Comparison): Term[] {

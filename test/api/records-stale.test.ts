@@ -14,6 +14,7 @@ import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
 import { updateRecord } from '../../api/records/update.ts';
+import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
@@ -28,6 +29,7 @@ const by: By = {
   origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
   now: now(),
 };
+const access = unboundedAccess('list', now());
 const page = { page: 1, per_page: 30, count: true };
 const base: Field = { name: 'base', kind: 'text' };
 
@@ -76,9 +78,9 @@ async function known(id: string): Promise<RecordTarget> {
   const app = await appOf(reader);
   const collection = app.collections.get(id);
   if (collection === undefined) throw new Error(`${id} is not there`);
-  await listRecords(reader, { app, collection }, { page });
+  await listRecords(reader, { app, collection }, { access, page });
   const input = collection.fields[0]?.kind === 'text' ? { base: 'first' } : {};
-  await createRecord(reader, { app, collection }, { input, now: now() });
+  await createRecord(reader, { app, collection }, { access, input, now: now() });
   return { app, collection };
 }
 
@@ -86,16 +88,16 @@ describe('a process that has not heard of a change', () => {
   it('reads and writes a collection that lost a field, as it is now', async () => {
     await define('lost', [base, { name: 'gone', kind: 'text' }]);
     const target = await known('lost');
-    const [record] = (await listRecords(reader, target, { page })).items;
+    const [record] = (await listRecords(reader, target, { access, page })).items;
     const id = String(record?.id);
     await alter('lost', [base]);
-    expect((await getRecord(reader, target, { id })).fields).toEqual({ base: 'first' });
-    const updated = await updateRecord(reader, target, { id, input: { base: 'b' }, now: now() });
+    expect((await getRecord(reader, target, { access, id })).fields).toEqual({ base: 'first' });
+    const updated = await updateRecord(reader, target, { access, id, input: { base: 'b' }, now: now() });
     expect(updated.fields).toEqual({ base: 'b' });
-    const created = await createRecord(reader, target, { input: { base: 'c' }, now: now() });
+    const created = await createRecord(reader, target, { access, input: { base: 'c' }, now: now() });
     expect(created.fields).toEqual({ base: 'c' });
-    expect((await listRecords(reader, target, { page })).items).toHaveLength(2);
-    await expect(createRecord(reader, target, { input: { gone: 'x' }, now: now() }))
+    expect((await listRecords(reader, target, { access, page })).items).toHaveLength(2);
+    await expect(createRecord(reader, target, { access, input: { gone: 'x' }, now: now() }))
       .rejects.toMatchObject({ code: 'validation', message: 'gone: unknown field' });
   });
 
@@ -110,16 +112,19 @@ describe('a process that has not heard of a change', () => {
       const id = `reborn_${kind}`;
       await define(id, [base, { name: 'v', kind: 'text' }]);
       const target = await known(id);
-      const old = await createRecord(reader, target, { input: { v: 'text' }, now: now() });
+      const old = await createRecord(reader, target, { access, input: { v: 'text' }, now: now() });
       await alter(id, [base]);
       await alter(id, [base, { name: 'v', kind }]);
-      expect((await getRecord(reader, target, { id: old.id })).fields).toEqual({ base: null, v: null });
-      expect((await listRecords(reader, target, { page })).total_items).toBe(2);
+      expect((await getRecord(reader, target, { access, id: old.id })).fields).toEqual({
+        base: null,
+        v: null,
+      });
+      expect((await listRecords(reader, target, { access, page })).total_items).toBe(2);
       const refused = { code: 'validation', message: expect.stringContaining(message) };
-      const stale = { input: { v: 'text' }, now: now() };
+      const stale = { access, input: { v: 'text' }, now: now() };
       await expect(createRecord(reader, target, stale)).rejects.toMatchObject(refused);
       await expect(updateRecord(reader, target, { ...stale, id: old.id })).rejects.toMatchObject(refused);
-      const created = await createRecord(reader, target, { input: { base: 'x' }, now: now() });
+      const created = await createRecord(reader, target, { access, input: { base: 'x' }, now: now() });
       expect(created.fields).toEqual({ base: 'x', v: null });
     },
   );
@@ -129,9 +134,9 @@ describe('a process that has not heard of a change', () => {
     const target = await known('again');
     await dropCollection(writer, await appOf(writer), { id: 'again', by });
     await define('again', [{ name: 'base', kind: 'number', default: 7 }]);
-    await expect(createRecord(reader, target, { input: { base: 'text' }, now: now() }))
+    await expect(createRecord(reader, target, { access, input: { base: 'text' }, now: now() }))
       .rejects.toMatchObject({ code: 'validation', message: 'base: must be a number' });
-    expect((await createRecord(reader, await known('again'), { input: {}, now: now() })).fields)
+    expect((await createRecord(reader, await known('again'), { access, input: {}, now: now() })).fields)
       .toEqual({ base: 7 });
   });
 
@@ -141,10 +146,14 @@ describe('a process that has not heard of a change', () => {
     await dropCollection(writer, await appOf(writer), { id: 'gone', by });
     const id = randomUUID();
     const missing = { code: 'not_found', message: 'collection "gone" does not exist' };
-    await expect(getRecord(reader, target, { id })).rejects.toMatchObject(missing);
-    await expect(listRecords(reader, target, { page })).rejects.toMatchObject(missing);
-    await expect(createRecord(reader, target, { input: {}, now: now() })).rejects.toMatchObject(missing);
-    await expect(updateRecord(reader, target, { id, input: {}, now: now() })).rejects.toMatchObject(missing);
-    await expect(removeRecord(reader, target, id)).rejects.toMatchObject(missing);
+    await expect(getRecord(reader, target, { access, id })).rejects.toMatchObject(missing);
+    await expect(listRecords(reader, target, { access, page })).rejects.toMatchObject(missing);
+    await expect(createRecord(reader, target, { access, input: {}, now: now() })).rejects.toMatchObject(
+      missing,
+    );
+    await expect(updateRecord(reader, target, { access, id, input: {}, now: now() })).rejects.toMatchObject(
+      missing,
+    );
+    await expect(removeRecord(reader, target, { access, id })).rejects.toMatchObject(missing);
   });
 });

@@ -68,7 +68,22 @@ export const specified: readonly Endpoint[] = [
   { method: 'PATCH', path: `${app}/collections/:name`, who: 'app admin', status: 200, body: {} },
   { method: 'DELETE', path: `${app}/collections/:name`, who: 'app admin', status: 200 },
 
-  // Until access rules are built every collection has the default rule: admins only.
+  { method: 'GET', path: `${app}/collections/:coll/access_rules`, who: 'app admin', status: 200 },
+  {
+    method: 'PUT',
+    path: `${app}/collections/:coll/access_rules/:action`,
+    who: 'app admin',
+    status: 200,
+    body: {},
+  },
+  {
+    method: 'DELETE',
+    path: `${app}/collections/:coll/access_rules/:action`,
+    who: 'app admin',
+    status: 200,
+  },
+
+  // By the default rule, which a new collection has for every action.
   { method: 'GET', path: `${app}/collections/:coll/records`, who: 'app admin', status: 200 },
   {
     method: 'POST',

@@ -55,7 +55,7 @@ export function appOf(declared: Readonly<Record<string, readonly Field[]>> = col
   const times = { created_at: written, updated_at: written };
   const definitions = Object.entries(declared).map(([id, fields]): [string, CollectionDefinition] => [
     id,
-    { id, kind: 'base', fields, version: 1, ...times },
+    { id, kind: 'base', fields, version: 1, rules: {}, ...times },
   ]);
   const workspace = { id: 'w', name: 'W', database: 'w_0', ...times };
   return { workspace, id: 'a', name: 'A', schema, collections: new Map(definitions), ...times };
@@ -118,7 +118,9 @@ export class FilteredTables {
       return reading.value;
     });
     const record = { id, now: written.toISOString(), values };
-    this.#remember(collection, await this.pool.run((sql) => insertRecord(sql, plan, record)));
+    const stored = await this.pool.run((sql) => insertRecord(sql, plan, record));
+    if (stored === undefined) throw new Error('the record was not stored');
+    this.#remember(collection, stored);
     return id;
   }
 

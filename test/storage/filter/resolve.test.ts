@@ -133,6 +133,7 @@ describe('filter.hidden-columns', () => {
       id: 'logins',
       kind: 'base',
       version: 1,
+      rules: {},
       fields: [{ name: 'password_hash', kind: 'text' }],
       created_at: app.created_at,
       updated_at: app.updated_at,

@@ -1,0 +1,71 @@
+// What a caller's access asks of the statements on records.
+import type { Stored } from '../../storage/fields/kind.ts';
+import type { Restriction } from '../../storage/restriction.ts';
+import { canReach, firstValue, type WriteRestriction } from '../../storage/records.ts';
+import type { Residue } from '../../storage/filter/fold.ts';
+import { failValidation } from '../errors.ts';
+import { type Access, guardOf, residueOf } from '../rules/access.ts';
+import type { RecordScope, RecordTarget } from './collection.ts';
+import type { RecordInput } from './values.ts';
+
+/** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
+export function ruleOn(access: Access, target: RecordTarget, body?: RecordInput): Restriction | undefined {
+  const residue = residueOf(access, target, body);
+  return residue === undefined ? undefined : { residue };
+}
+
+/** A write that is about to happen: some fields by their positions, and their values. */
+export interface Written {
+  positions: readonly number[];
+  values: readonly (Stored | null)[];
+}
+
+/** A relation that is written, and what its caller must be allowed to read for it. */
+interface Pointing {
+  field: string;
+  id: string;
+  parameter: number;
+  table: { schema: string; collection: string };
+  residue: Residue;
+}
+
+/** The restriction of a create or an update: its rule, and that its relations point to what the caller may read. */
+export function restrictionOn(
+  access: Access,
+  scope: RecordScope,
+  body: RecordInput,
+  written: Written,
+): WriteRestriction {
+  const rule = ruleOn(access, scope.target, body);
+  return { rule, reaches: pointings(access, scope, written) };
+}
+
+/**
+ * Ends the request with `400` for relations to records that the caller may not read, in the words for records that do not
+ * exist. To be called when a restricted write has found nothing to write.
+ */
+export async function refuseUnreachable(access: Access, scope: RecordScope, written: Written): Promise<void> {
+  const refused: string[] = [];
+  for (const { field, id, ...reach } of pointings(access, scope, written)) {
+    if (!await scope.connection.run((sql) => canReach(sql, id, reach))) refused.push(field);
+  }
+  if (refused.length > 0) {
+    failValidation(refused.map((field) => ({ field, reason: 'there is no record with this id' })));
+  }
+}
+
+/** Users need no rule to be pointed to: whoever knows the id of one may name it as owner, member or addressee. */
+function pointings(access: Access, { plan, target: { app } }: RecordScope, written: Written): Pointing[] {
+  const guard = guardOf(access, app);
+  if (guard === undefined) return [];
+  return written.positions.flatMap((position, index) => {
+    const field = plan.fields[position]?.field;
+    const value = written.values[index];
+    if (field?.kind !== 'relation' || field.target === undefined || field.target === 'users') return [];
+    if (typeof value !== 'string') return [];
+    const residue = guard(field.target);
+    if (residue.kind === 'constant' && residue.passes) return [];
+    const table = { schema: app.schema, collection: field.target };
+    return [{ field: field.name, id: value, parameter: firstValue + index, table, residue }];
+  });
+}

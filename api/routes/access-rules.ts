@@ -1,0 +1,46 @@
+// Access rules of a collection.
+import { route } from '../route.ts';
+import { ruleAnswer, rulesAnswer, showRules } from '../rules/answer.ts';
+import { putRule, resetRule } from '../rules/change.ts';
+import { templates } from '../rules/compile.ts';
+import { described, nullable, object, oneOf, optional, text, yes } from '../schema.ts';
+
+/** The rules of all actions. */
+export const accessRulesShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules',
+  summary: 'Access rules of the collection: one for each action.',
+  scope: 'app_admin',
+  status: 200,
+  response: rulesAnswer,
+  handle: ({ target }) => showRules(target.app, target.collection),
+});
+
+/** Another rule for an action. */
+export const accessRulesPut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',
+  summary: 'Sets the access rule of an action: list, get, create, update or delete.',
+  scope: 'app_admin',
+  body: object({
+    template: oneOf(templates),
+    filter: described(optional(nullable(text())), 'With the template `filter` only: a filter expression.'),
+  }),
+  status: 200,
+  response: ruleAnswer,
+  errors: ['parse_error', 'unknown_column'],
+  handle: ({ deps, target, body, params: { action }, principal, origin, now }) =>
+    putRule(deps, target, body, { action, by: { principal, origin, now } }),
+});
+
+/** The default rule for an action. */
+export const accessRulesReset = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',
+  summary: 'Puts the default access rule of an action back: admins only.',
+  scope: 'app_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: ({ deps, target, params: { action }, principal, origin, now }) =>
+    resetRule(deps, target, { action, by: { principal, origin, now } }),
+});

@@ -1,0 +1,45 @@
+// Access rules as responses show them.
+import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
+import { described, list, nullable, object, oneOf, optional, text } from '../schema.ts';
+import { actions, ruleOf, settingOf, templates } from './compile.ts';
+
+/** The shape of one, for the API description. */
+export const ruleAnswer = object({
+  collection: text(),
+  action: oneOf(actions),
+  template: oneOf(templates),
+  filter: described(nullable(text()), 'Null unless the template is `filter`.'),
+  broken: optional(
+    described(
+      text(),
+      'Only there when the filter names what is gone, and says what: the rule admits admins only until it is set again.',
+    ),
+  ),
+});
+
+/** The shape of a collection's rules. */
+export const rulesAnswer = list(ruleAnswer);
+
+/** One rule. */
+export interface RuleAnswer {
+  collection: string;
+  action: Action;
+  template: Template;
+  filter: string | null;
+  broken?: string;
+}
+
+/** The rules of all five actions, defaults included. */
+export function showRules(app: AppDefinition, collection: CollectionDefinition): RuleAnswer[] {
+  return actions.map((action) => {
+    const { template, filter } = settingOf(collection, action);
+    const { broken } = ruleOf(app, collection, action);
+    return {
+      collection: collection.id,
+      action,
+      template,
+      filter,
+      ...(broken === undefined ? {} : { broken }),
+    };
+  });
+}

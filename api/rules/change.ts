@@ -1,0 +1,85 @@
+// Setting an access rule, and putting the default back: under the lock of the app's collections, with the audit entry.
+import { deleteAccessRule, putAccessRule } from '../../storage/access-rules.ts';
+import type { AccessRule, Action, Template } from '../../storage/definition.ts';
+import type { By } from '../audit/actor.ts';
+import { changeCollections, type ChangeDeps, type ChangeScope } from '../collections/change.ts';
+import { fail, failValidation } from '../errors.ts';
+import type { RuleAnswer } from './answer.ts';
+import type { RuledTarget } from './access.ts';
+import { explained } from './caller-filter.ts';
+import { actions, understand } from './compile.ts';
+
+/** A rule as the body has it. */
+export interface RuleInput {
+  template: Template;
+  filter?: string | null | undefined;
+}
+
+/** Which rule of the target, as the path names it, and who changes it. */
+export interface RuleChange {
+  action: string;
+  by: By;
+}
+
+/**
+ * Sets a rule. Throws `400 parse_error` or `unknown_column` for its filter, `400 validation` where the filter is missing or
+ * out of place, `404` for an action that does not exist.
+ */
+export async function putRule(
+  deps: ChangeDeps,
+  { app, collection: { id } }: RuledTarget,
+  input: RuleInput,
+  change: RuleChange,
+): Promise<RuleAnswer> {
+  const action = actionOf(change.action);
+  const rule = ruleIn(input);
+  return await changeCollections(deps, app, {
+    by: change.by,
+    work: async ({ sql, schema, collections, audit }) => {
+      const collection = present(collections, id);
+      if (rule.filter !== null) {
+        explained(() => understand({ ...app, collections }, collection, rule.filter ?? ''));
+      }
+      await putAccessRule(sql, schema, { collection: id, action, ...rule, now: change.by.now });
+      await audit('rule_set', `${id}.${action}`, { ...rule });
+      return { collection: id, action, ...rule };
+    },
+  });
+}
+
+/** Puts the default back: admins only. Throws `404` for an action that does not exist. */
+export async function resetRule(
+  deps: ChangeDeps,
+  { app, collection: { id } }: RuledTarget,
+  change: RuleChange,
+): Promise<{ ok: true }> {
+  const action = actionOf(change.action);
+  return await changeCollections(deps, app, {
+    by: change.by,
+    work: async ({ sql, schema, collections, audit }) => {
+      present(collections, id);
+      await deleteAccessRule(sql, schema, { collection: id, action });
+      await audit('rule_reset', `${id}.${action}`, {});
+      return { ok: true };
+    },
+  });
+}
+
+function actionOf(name: string): Action {
+  return actions.find((action) => action === name) ??
+    fail('not_found', `there is no action "${name.slice(0, 100)}"; there are ${actions.join(', ')}`);
+}
+
+function ruleIn({ template, filter = null }: RuleInput): AccessRule {
+  if (template === 'filter' && filter === null) {
+    failValidation([{ field: 'filter', reason: 'is required with this template' }]);
+  }
+  if (template !== 'filter' && filter !== null) {
+    failValidation([{ field: 'filter', reason: `the template "${template}" has none` }]);
+  }
+  return { template, filter };
+}
+
+function present(collections: ChangeScope['collections'], id: string) {
+  return collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+}

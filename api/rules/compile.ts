@@ -1,0 +1,143 @@
+// Access rules as conditions, made once for each version of a collection.
+import type {
+  AccessRule,
+  Action,
+  AppDefinition,
+  CollectionDefinition,
+  Template,
+} from '../../storage/definition.ts';
+import { type Condition, isColumn, type Term } from '../../storage/filter/condition.ts';
+import { FilterError } from '../../storage/filter/error.ts';
+import { parse } from '../../storage/filter/parse.ts';
+import { resolve } from '../../storage/filter/resolve.ts';
+import { scopeOf } from '../../storage/filter/source.ts';
+
+/** The actions that have a rule, in the order in which they are listed. */
+export const actions = ['list', 'get', 'create', 'update', 'delete'] as const satisfies readonly Action[];
+
+/** The templates of rules. */
+export const templates = ['any', 'auth', 'admin', 'filter'] as const satisfies readonly Template[];
+
+/** What a rule asks of everybody but admins, who pass always. */
+export interface CompiledRule {
+  condition: Condition;
+  /** Whether it must know the caller's email, which tokens do not say. */
+  readsEmail: boolean;
+  /** Why the rule can no longer be understood: a field of it is gone. It admits admins only then. */
+  broken: string | undefined;
+}
+
+type CompiledRules = Readonly<Record<Action, CompiledRule>>;
+
+const defaultRule: AccessRule = { template: 'admin', filter: null };
+const signedIn: Condition = {
+  kind: 'not',
+  part: { kind: 'empty', term: { kind: 'request', part: 'auth', name: 'id', readAs: undefined } },
+};
+
+/** The rule as it was set, or the default. */
+export function settingOf({ rules }: CollectionDefinition, action: Action): AccessRule {
+  return rules[action] ?? defaultRule;
+}
+
+// A pure function of the definitions, remembered as long as they are in use: every change makes new ones.
+const compiled = new WeakMap<CollectionDefinition, CompiledRules>();
+
+/** The rule of an action, compiled. */
+export function ruleOf(app: AppDefinition, collection: CollectionDefinition, action: Action): CompiledRule {
+  const known = compiled.get(collection);
+  if (known !== undefined) return known[action];
+  const compile = (action: Action) => compileRule(app, collection, settingOf(collection, action));
+  const rules = {
+    list: compile('list'),
+    get: compile('get'),
+    create: compile('create'),
+    update: compile('update'),
+    delete: compile('delete'),
+  };
+  compiled.set(collection, rules);
+  return rules[action];
+}
+
+function compileRule(app: AppDefinition, collection: CollectionDefinition, rule: AccessRule): CompiledRule {
+  try {
+    const condition = conditionOf(app, collection, rule);
+    return { condition, readsEmail: mentionsEmail(condition), broken: undefined };
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return { condition: { kind: 'constant', truth: false }, readsEmail: false, broken: error.message };
+  }
+}
+
+function conditionOf(
+  app: AppDefinition,
+  collection: CollectionDefinition,
+  { template, filter }: AccessRule,
+): Condition {
+  switch (template) {
+    case 'any':
+    case 'admin':
+      return { kind: 'constant', truth: template === 'any' };
+    case 'auth':
+      return signedIn;
+    case 'filter':
+      return understand(app, collection, filter ?? '');
+  }
+}
+
+/** The meaning of a filter over a collection. Throws `FilterError`. */
+export function understand(app: AppDefinition, collection: CollectionDefinition, filter: string): Condition {
+  return resolve(parse(filter), scopeOf(app, collection));
+}
+
+/** Whether a condition asks for the caller's email. */
+export function mentionsEmail(condition: Condition): boolean {
+  return mentions(
+    condition,
+    (term) => term.kind === 'request' && term.part === 'auth' && term.name === 'email',
+  );
+}
+
+/** Whether what a condition selects depends on when it is asked. */
+export function mentionsNow(condition: Condition): boolean {
+  return mentions(condition, (term) => term.kind === 'now');
+}
+
+/** Names of the collections that a condition looks into, besides its own. */
+export function relatedCollections(condition: Condition): Set<string> {
+  const names = new Set<string>();
+  mentions(condition, (term) => {
+    if (isColumn(term)) { for (const { target } of term.hops) names.add(target); }
+    return false;
+  });
+  return names;
+}
+
+function mentions(condition: Condition, wanted: (term: Term) => boolean): boolean {
+  switch (condition.kind) {
+    case 'constant':
+      return false;
+    case 'and':
+    case 'or':
+      return condition.parts.some((part) => mentions(part, wanted));
+    case 'not':
+      return mentions(condition.part, wanted);
+    case 'compare':
+      return wanted(condition.left) || wanted(condition.right);
+    case 'empty':
+      return wanted(condition.term);
+  }
+}
+
+// Which apps have a `get` rule that reads the caller's email: it then counts wherever relations are followed.
+const emailReaders = new WeakMap<AppDefinition, boolean>();
+
+/** Whether following relations of this app's records may need the caller's email. */
+export function relationsReadEmail(app: AppDefinition): boolean {
+  let reads = emailReaders.get(app);
+  if (reads === undefined) {
+    reads = [...app.collections.values()].some((collection) => ruleOf(app, collection, 'get').readsEmail);
+    emailReaders.set(app, reads);
+  }
+  return reads;
+}
