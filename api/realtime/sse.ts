@@ -27,13 +27,13 @@ const ping = Buffer.from(': ping\n\n');
  */
 export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
   const { response, topic, holder, filter, lastEventId } = request;
-  // Behind an unfinished answer on the same connection the stream would gather without bound.
-  if (response.socket === null) fail('validation', 'a stream cannot be pipelined');
   const seat = hub.seat(holder);
   try {
     const grant = await hub.grant({ topic, principal: holder.principal, filter });
     const { socket } = response;
-    if (socket === null || socket.destroyed) return seat.release();
+    // Behind an unfinished answer on the same connection the stream would gather without bound.
+    if (socket === null) fail('validation', 'a stream cannot be pipelined');
+    if (socket.destroyed) return seat.release();
     begin(request);
     if (response.req.method === 'HEAD') {
       seat.release();

@@ -116,6 +116,21 @@ export function brokerContract({ name, make }: BrokerCase): void {
       expect(late.ids).toEqual(['2']);
     });
 
+    it('tells nothing more to a listener that another one has sent away', async () => {
+      const broker = make(broken);
+      const [first, sentAway, last] = [ear(), ear(), ear()];
+      let leave = () => {};
+      broker.subscribe(orders, (event) => {
+        first.listener(event);
+        leave();
+      });
+      leave = broker.subscribe(orders, sentAway.listener);
+      broker.subscribe(orders, last.listener);
+      broker.publish(orders, change(1));
+      await last.heard(1);
+      expect(sentAway.ids).toEqual([]);
+    });
+
     it('spares the publisher and other listeners a listener that throws', async () => {
       const failures: unknown[] = [];
       const broker = make((error) => failures.push(error));

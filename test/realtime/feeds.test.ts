@@ -65,6 +65,12 @@ function join(feed: Feed): { stream: Stream; socket: PassThrough; member: Subscr
   return { stream, socket, member };
 }
 
+function allOf(socket: PassThrough): string {
+  let all = '';
+  for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) all += chunk;
+  return all;
+}
+
 describe('the feeds', () => {
   it('hold nothing of a collection that nobody watches', () => {
     const { watch, write } = setUp();
@@ -120,6 +126,32 @@ describe('the feeds', () => {
     const made = topics.map((topic) => feeds.watch(topic, '1'));
     expect([...feeds.of({ workspace: 'a' })]).toEqual(made.slice(0, 2));
     expect([...feeds.of({ workspace: 'a', app: 'y' })]).toEqual(made.slice(1, 2));
+  });
+});
+
+describe('a feed', () => {
+  it('gives a subscriber that joins amid a burst only what comes after', async () => {
+    const { watch, write } = setUp();
+    const early = join(watch('orders'));
+    write('orders', 'before');
+    const late = join(watch('orders'));
+    write('orders', 'after');
+    while (early.socket.readableLength === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(allOf(early.socket).match(/before|after/g)).toEqual(['before', 'after']);
+    expect(allOf(late.socket).match(/before|after/g)).toEqual(['after']);
+  });
+
+  it('joins what waits into writes of bounded size', async () => {
+    const { watch, write } = setUp();
+    const sizes: number[] = [];
+    const { socket } = join(watch('orders'));
+    socket.on('data', (chunk: Buffer) => sizes.push(chunk.length));
+    for (let n = 0; n < 200; n++) write('orders', 'x'.repeat(1_000));
+    while (sizes.reduce((sum, size) => sum + size, 0) < 200_000) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(sizes.length).toBeLessThan(10);
+    expect(Math.max(...sizes)).toBeLessThan(65_536 + 2_000);
   });
 });
 

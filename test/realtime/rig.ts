@@ -59,7 +59,7 @@ export class TestGate implements Gate {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves once a whole sweep has passed. Needs exactly one open stream with a principal. */
+  /** Resolves once one open stream with a principal has been looked at twice; with several, call it more often. */
   async swept(): Promise<void> {
     for (let looks = 0; looks < 2; looks++) await new Promise<void>((resolve) => this.#looks.push(resolve));
   }

@@ -92,6 +92,21 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     await new Promise((resolve) => end.once('close', resolve));
   });
 
+  it('is cut off soon after its token has expired, since it does not read that either', async () => {
+    const rig = await start();
+    const client = await openEvents(rig.port, { token: 'ada' });
+    const end = serverSide(rig, client);
+    client.socket.pause();
+    await fillUp(rig, end);
+    const other = await openEvents(rig.port, { token: 'bob' });
+    rig.gate.expired.add('ada');
+    for (let sweeps = 0; sweeps < 3; sweeps++) await rig.gate.swept();
+    expect(end.destroyed).toBe(false);
+    rig.clock.now += 2_000;
+    await new Promise((resolve) => end.once('close', resolve));
+    expect(other.socket.closed).toBe(false);
+  });
+
   it('finds what it missed when it comes back', async () => {
     const rig = await start({ bounds: { log: { events: 10_000, bytes: 67_108_864 } } });
     const client = await openEvents(rig.port);
