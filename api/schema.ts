@@ -46,7 +46,8 @@ function schema<Value>(
     'value',
     (value) => value === undefined ? 'is required' : check(value),
   );
-  return { struct, json, isOptional: false, accepts: (value) => value !== undefined && check(value) === true };
+  const accepts = (value: unknown) => value !== undefined && check(value) === true;
+  return { struct, json, isOptional: false, accepts };
 }
 
 /** Text of `min` to `max` characters (code points), optionally of a pattern that `hint` puts into words. */
