@@ -1,4 +1,4 @@
-// PostgreSQL for storage tests: the shared server's own cluster, with a control database for each test file.
+// PostgreSQL for storage tests: a cluster beside the shared server's, with a control database for each test file.
 import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,17 +13,25 @@ import { clusterNames } from '../../storage/roles.ts';
 import { decodeMasterKey, derivePassword } from '../../supervisor/master-key.ts';
 import { socketPort } from '../../supervisor/postgres-socket.ts';
 
-/** The provisioner of the shared server's cluster, which has the real `pg_hba.conf`. The one place that knows it. */
+/** The provisioner of the shared server's cluster, which has the real `pg_hba.conf`. */
 export function provisionerEndpoint(database = 'bulkhead'): Endpoint {
-  const { dataDir } = inject('server');
+  return endpointOf(inject('server').dataDir, database);
+}
+
+/** The provisioner of the cluster that storage tests share among themselves, made and walled in the same way. */
+export function clusterEndpoint(database = 'bulkhead'): Endpoint {
+  return endpointOf(inject('storage').dataDir, database);
+}
+
+function endpointOf(dataDir: string, database: string): Endpoint {
   const masterKey = decodeMasterKey(readFileSync(join(dataDir, 'master.key'), 'utf8').trim());
-  if (masterKey === undefined) throw new Error('the shared server has no master key');
+  if (masterKey === undefined) throw new Error('the server has no master key');
   const password = derivePassword(masterKey, 'bulkhead');
   const host = join(dataDir, 'run');
   return { host, port: socketPort, ssl: 'disable', database, username: 'bulkhead', password };
 }
 
-/** A control database, template and roles of a test file's own, beside those of the shared server. */
+/** A control database, template and roles of a test file's own. */
 export interface OwnInstallation {
   access: Endpoint;
   masterKey: Buffer;
@@ -37,7 +45,7 @@ export interface OwnInstallation {
 
 /** Makes an empty control database. */
 export async function ownInstallation(): Promise<OwnInstallation> {
-  const access = provisionerEndpoint(`t_${randomBytes(6).toString('hex')}`);
+  const access = clusterEndpoint(`t_${randomBytes(6).toString('hex')}`);
   const masterKey = randomBytes(32);
   const opened: Storage[] = [];
   await onProvisioner((sql) => sql.unsafe(`create database ${access.database}`));
@@ -59,7 +67,7 @@ function defaults(access: Endpoint, masterKey: Buffer): StorageOptions {
     masterKey,
     workspacePoolCap: 2,
     appPoolCap: 2,
-    // The shared server's own connections come out of the same `max_connections`.
+    // Test files run side by side on one `max_connections`.
     workers: 4,
     worker: 0,
     spares: 0,
@@ -98,7 +106,7 @@ async function dropAll(access: Endpoint): Promise<void> {
 }
 
 async function onProvisioner(work: (sql: Sql) => Promise<unknown>): Promise<void> {
-  await once(provisionerEndpoint(), work);
+  await once(clusterEndpoint(), work);
 }
 
 async function once<Result>(endpoint: Endpoint, work: (sql: Sql) => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-// One real server for all API tests: each test file works in a workspace of its own.
+// One real server for all API tests, where each test file works in a workspace of its own; another's PostgreSQL for storage tests.
 import type { TestProject } from 'vitest/node';
 import { startServer } from './server.ts';
 
@@ -9,16 +9,24 @@ export interface SharedServer {
   masterPassword: string;
 }
 
+/** A second server, whose PostgreSQL is there for storage tests: they would take the first one's connections. */
+export interface StorageServer {
+  dataDir: string;
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     server: SharedServer;
+    storage: StorageServer;
   }
 }
 
 const masterPassword = 'correct horse battery staple';
 
-/** Starts and sets up the server; its teardown stops it. */
+/** Starts both; the teardown stops them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const storage = await startServer();
+  project.provide('storage', { dataDir: storage.dataDir });
   const server = await startServer({
     config: { rate_limit: { per_second: 100_000, burst: 100_000 }, http: { cookie_secure: false } },
   });
@@ -29,5 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   if (answer.status !== 201) throw new Error(`setup answered ${answer.status}: ${await answer.text()}`);
   project.provide('server', { url: server.url, dataDir: server.dataDir, masterPassword });
-  return () => server.stop();
+  return async () => {
+    await server.stop();
+    await storage.stop();
+  };
 }

@@ -90,7 +90,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     exited,
     line: (text) => lines.find(text),
     stop: async () => {
-      subprocess.kill('SIGTERM');
+      // By the process id: execa's own kill would follow with SIGKILL after 5 s, which a busy machine may need.
+      process.kill(subprocess.pid ?? 0, 'SIGTERM');
       await exited;
     },
     kill: (signal) => void subprocess.kill(signal),

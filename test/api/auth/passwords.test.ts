@@ -43,20 +43,19 @@ describe('a password', () => {
     }
   });
 
-  it('takes as long to check where there is no hash', async () => {
+  it('does the work of a check where there is no hash, so that names cannot be told apart by time', async () => {
     const hash = await passwords.hash('correct horse');
     const time = async (known: string | null) => {
-      const times: number[] = [];
-      for (let count = 0; count < 15; count++) {
-        const start = performance.now();
-        await passwords.verify('wrong', known);
-        times.push(performance.now() - start);
-      }
-      return times.sort((a, b) => a - b)[3] ?? 0;
+      const start = performance.now();
+      await passwords.verify('wrong', known);
+      return performance.now() - start;
     };
-    const [known, unknown] = [await time(hash), await time(null)];
-    expect(unknown / known).toBeGreaterThan(0.6);
-    expect(unknown / known).toBeLessThan(1.6);
+    const ratios: number[] = [];
+    // In turns, so that whatever else the machine does slows both; without the work the ratio is near 0.
+    for (let round = 0; round < 11; round++) ratios.push(await time(null) / await time(hash));
+    const median = ratios.sort((a, b) => a - b)[5] ?? 0;
+    expect(median).toBeGreaterThan(0.3);
+    expect(median).toBeLessThan(3);
   });
 
   it('that is not text for a hash fails the check and not the thread', async () => {
