@@ -1,7 +1,8 @@
 // The benches that compare a request of ours with the yardstick's: get, create, list, healthz.
+import type { Figure, Findings } from './findings.ts';
 import { type Generator, renderRequest, startGenerator } from './load.ts';
 import { profile } from './profile.ts';
-import { type Figure, type Findings, resultFile } from './report.ts';
+import { resultFile } from './report.ts';
 import { compare, type Comparison, measure, type Pace, type Side } from './rounds.ts';
 import { type RecordStage, sample, withRecords, withStage } from './stage.ts';
 import { type Served, startYardstick, type YardstickTable } from './yardstick-process.ts';

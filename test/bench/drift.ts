@@ -1,7 +1,7 @@
 // Whether the server tires: CPU time a request and memory over minutes of the same load, first against last.
 import { renderRequest, startGenerator } from './load.ts';
 import { residentMebibytes } from './proc.ts';
-import type { Findings } from './report.ts';
+import type { Figure, Findings } from './findings.ts';
 import { measure, type Side } from './rounds.ts';
 import { type RecordStage, sample, withRecords } from './stage.ts';
 import { spread } from './statistics.ts';
@@ -23,47 +23,21 @@ interface Sample {
 const warmUpSeconds = 10;
 /** The first and the last of these parts are compared. */
 const parts = 10;
+const mostGrowth = 1.1;
 
-/** Nine reads to one write on one collection, as fast as it goes. */
+/** Nine reads to one create on one collection, as fast as it goes. */
 export async function benchDrift({ minutes, connections }: DriftPace): Promise<Findings> {
   return await withRecords(async (stage) => {
     const seconds = (minutes * 60) / parts;
     const samples = await watch(stage, { seconds: Math.min(seconds, 10), total: minutes * 60, connections });
-    const first = samples.filter(({ second }) => second <= seconds);
-    const last = samples.filter(({ second }) => second > minutes * 60 - seconds);
-    const of = (some: readonly Sample[], key: keyof Sample) => spread(some.map((sample) => sample[key]));
-    const cpu = { first: of(first, 'cpu'), last: of(last, 'cpu') };
-    const memory = { first: of(first, 'resident'), last: of(last, 'resident') };
-    const swelling = memory.last.median / memory.first.median;
-    const growth = cpu.last.median / cpu.first.median;
     return {
       bench: 'drift',
       title: `nine reads to one create for ${minutes} min, as fast as it goes`,
       sides: ['last tenth', 'first tenth'],
-      figures: [
-        {
-          name: 'CPU a request',
-          unit: 'µs',
-          ours: cpu.last,
-          baseline: cpu.first,
-          ratio: spread([growth]),
-          goal: { text: 'at most 1.1 times the first', reached: growth <= 1.1 },
-        },
-        {
-          name: 'resident memory',
-          unit: 'MiB',
-          ours: memory.last,
-          baseline: memory.first,
-          ratio: spread([swelling]),
-          goal: { text: 'at most 1.1 times the first', reached: swelling <= 1.1 },
-        },
-        {
-          name: 'requests/s',
-          unit: '',
-          ours: of(last, 'requestsPerSecond'),
-          baseline: of(first, 'requestsPerSecond'),
-        },
-      ],
+      figures: figuresOf(
+        samples.filter(({ second }) => second <= seconds),
+        samples.filter(({ second }) => second > minutes * 60 - seconds),
+      ),
       series: [
         { name: 'CPU a request', unit: 'µs', points: samples.map(({ second, cpu }) => [second, cpu]) },
         {
@@ -75,6 +49,23 @@ export async function benchDrift({ minutes, connections }: DriftPace): Promise<F
       raw: samples,
     };
   });
+}
+
+function figuresOf(first: readonly Sample[], last: readonly Sample[]): Figure[] {
+  const compared = (name: string, unit: string, key: keyof Sample): Figure => {
+    const of = (samples: readonly Sample[]) => spread(samples.map((sample) => sample[key]));
+    const [ours, baseline] = [of(last), of(first)];
+    return { name, unit, ours, baseline, ratio: spread([ours.median / baseline.median]) };
+  };
+  const flat = (figure: Figure): Figure => {
+    const reached = figure.ratio !== undefined && figure.ratio.median <= mostGrowth;
+    return { ...figure, goal: { text: `at most ${mostGrowth} times the first`, reached } };
+  };
+  return [
+    flat(compared('CPU a request', 'µs', 'cpu')),
+    flat(compared('resident memory', 'MiB', 'resident')),
+    compared('requests/s', '', 'requestsPerSecond'),
+  ];
 }
 
 async function watch(

@@ -3,7 +3,8 @@
 import { parseArgs } from 'node:util';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
-import { type Findings, report } from './report.ts';
+import type { Findings } from './findings.ts';
+import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
 import { benchWorkspaces } from './workspaces.ts';

@@ -1,5 +1,5 @@
 // A bench's findings as one self-contained SVG: bars for what was compared, lines for what changed over time.
-import type { Figure, Findings, Series } from './report.ts';
+import type { Figure, Findings, Series } from './findings.ts';
 
 const width = 760;
 const labelWidth = 190;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { request } from './client.ts';
 import { untilRested } from './control.ts';
 import { residentMebibytes } from './proc.ts';
-import type { Figure, Findings } from './report.ts';
+import type { Figure, Findings } from './findings.ts';
 import { type BenchServer, startServer, withDataDir } from './server.ts';
 import { makeWorkspace, masterLogin, setUp } from './stage.ts';
 import { spread } from './statistics.ts';

@@ -1,7 +1,7 @@
 // How long a new tenant waits: from the request for a workspace to the first record written in it; and a deletion.
 import { request } from './client.ts';
 import { untilRested } from './control.ts';
-import type { Figure, Findings } from './report.ts';
+import type { Figure, Findings } from './findings.ts';
 import { makeWorkspace, sample, type Stage, withStage } from './stage.ts';
 import { spread } from './statistics.ts';
 
