@@ -58,7 +58,10 @@ function write(residue: Residue, context: Context): string {
 function writeTest(test: Test, context: Context): string {
   const [far, ...others] = columnsOf(test).filter(({ hops }) => hops.length > 0);
   const near: Spell = ({ column }) => `${context.alias}.${quoteIdentifier(column)}`;
-  if (far === undefined) return negate(testSql(test, near, context.slots), test.negated);
+  if (far === undefined) {
+    const inside = testSql(test, near, context.slots);
+    return negate(isLong(test) ? interruptible(inside) : inside, test.negated);
+  }
   if (others.length > 0) {
     const spell: Spell = (term) => term.hops.length === 0 ? near(term) : subselect(term, context);
     return negate(testSql(test, spell, context.slots), test.negated);
@@ -73,6 +76,20 @@ function writeTest(test: Test, context: Context): string {
   const withoutRecord = test.kind === 'empty' || operators[test.operator].withoutValue;
   const sought = withoutRecord ? `(${inside}) is not true` : `(${inside})`;
   return `${withoutRecord === test.negated ? '' : 'not '}exists (select ${from} and ${sought})`;
+}
+
+/** Whether a single evaluation may take long: of a pattern in a text, and of a place in JSON, of up to megabytes. */
+function isLong(test: Test): boolean {
+  return columnsOf(test).some(({ type }) => type === 'json') ||
+    (test.kind === 'compare' && operators[test.operator].pattern);
+}
+
+/**
+ * PostgreSQL looks for a timeout between the steps of a plan, not within the expressions of one row, however many there
+ * are; a subselect is a step of its own.
+ */
+function interruptible(test: string): string {
+  return `(select ${test})`;
 }
 
 function columnsOf(test: Test): ColumnTerm[] {

@@ -107,7 +107,7 @@ describe('injection', () => {
     });
     expectParametersOnly(text, params, 7);
     expect(params).toEqual(['drop', 'select', '__proto__', 1]);
-    expect(text).not.toMatch(/drop|select/);
+    expect(text).not.toMatch(/drop|__proto__/);
   });
 
   it('an alias is quoted, and the parameters are counted from where they are told', () => {
