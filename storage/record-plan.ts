@@ -43,12 +43,13 @@ export class RecordPlan {
   readonly everyPosition: readonly number[];
   readonly #insert: Statement;
   readonly #selectOne: Statement;
-  readonly #remove: Statement;
-  readonly #table: string;
+  /** Quoted name of the table. */
+  readonly table: string;
   /** The same under the alias that restrictions know. */
   readonly #records: string;
   readonly #comment: string;
-  readonly #columns: string;
+  /** What is selected of a row for `record`. */
+  readonly columns: string;
   readonly #names: readonly string[];
   readonly #positions: ReadonlyMap<string, number>;
   readonly #converters: readonly Kind['fromDatabase'][];
@@ -66,11 +67,11 @@ export class RecordPlan {
     this.collection = id;
     this.fields = fields.map(planField);
     this.everyPosition = fields.map((_, position) => position);
-    this.#table = qualified({ schema, collection: id });
-    this.#records = `${this.#table} as ${quoteIdentifier(recordAlias)}`;
+    this.table = qualified({ schema, collection: id });
+    this.#records = `${this.table} as ${quoteIdentifier(recordAlias)}`;
     // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
     this.#comment = `/* ${version} */ `;
-    this.#columns = [
+    this.columns = [
       '"id", "created_at"::text, "updated_at"::text',
       ...fields.map(({ name, kind }) => quoteIdentifier(name) + kinds[kind].output),
     ].join(', ');
@@ -80,9 +81,8 @@ export class RecordPlan {
     this.#constraints = constraintsOf(id, fields);
     this.#insert = always(this.#comment + this.#insertText());
     this.#selectOne = always(
-      `${this.#comment}select ${this.#columns} from ${this.#table} where "id" = $1::uuid`,
+      `${this.#comment}select ${this.columns} from ${this.table} where "id" = $1::uuid`,
     );
-    this.#remove = always(`${this.#comment}delete from ${this.#table} where "id" = $1::uuid`);
   }
 
   /** Where a field stands in `fields`; undefined when the collection lacks it. */
@@ -107,16 +107,17 @@ export class RecordPlan {
     return where === '' ? this.#selectOne : this.#looks.of(
       where,
       () =>
-        `${this.#comment}select ${this.#columns}, (${where}) is true from ${this.#records} where "id" = $1::uuid`,
+        `${this.#comment}select ${this.columns}, (${where}) is true from ${this.#records} where "id" = $1::uuid`,
     );
   }
 
   /** Deletes a record by its id, `$1`. */
   remove(where = ''): Statement {
-    return where === '' ? this.#remove : this.#removals.of(
-      where,
-      () => `${this.#comment}delete from ${this.#records} where "id" = $1::uuid and ${where}`,
-    );
+    return this.#removals.of(where, () => {
+      const condition = where === '' ? '' : ` and ${where}`;
+      return `${this.#comment}delete from ${this.#records} where "id" = $1::uuid${condition} ` +
+        `returning ${this.columns}`;
+    });
   }
 
   /** How many records there are, or how many a condition is true of. */
@@ -139,7 +140,7 @@ export class RecordPlan {
       return `${this.#comment}update ${this.#records} set "updated_at" = $2::text::timestamptz${
         changes.join('')
       } ` +
-        `where "id" = $1::uuid${condition} returning ${this.#columns}`;
+        `where "id" = $1::uuid${condition} returning ${this.columns}`;
     });
   }
 
@@ -159,7 +160,7 @@ export class RecordPlan {
     return (madeUp ? this.#filteredLists : this.#lists).of(
       `${order}${condition}`,
       () =>
-        `${this.#comment}select ${this.#columns} from ${this.#records}${condition} ` +
+        `${this.#comment}select ${this.columns} from ${this.#records}${condition} ` +
         `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint`,
     );
   }
@@ -194,7 +195,7 @@ export class RecordPlan {
       '',
     );
     return `${this.#insertHead()} ` +
-      `values ($1::uuid, $2::text::timestamptz, $2::text::timestamptz${values}) returning ${this.#columns}`;
+      `values ($1::uuid, $2::text::timestamptz, $2::text::timestamptz${values}) returning ${this.columns}`;
   }
 
   /** The values become a row of the columns' own types, rounded as they will be stored, before they are judged. */
@@ -206,12 +207,12 @@ export class RecordPlan {
     const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
     return `${this.#insertHead()} select "id", "created_at", "updated_at"${names} ` +
       `from (select $1::uuid as "id", ${time} as "created_at", ${time} as "updated_at"${values}) ` +
-      `as ${quoteIdentifier(recordAlias)} where ${where} returning ${this.#columns}`;
+      `as ${quoteIdentifier(recordAlias)} where ${where} returning ${this.columns}`;
   }
 
   #insertHead(): string {
     const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
-    return `insert into ${this.#table} ("id", "created_at", "updated_at"${names})`;
+    return `insert into ${this.table} ("id", "created_at", "updated_at"${names})`;
   }
 }
 

@@ -111,19 +111,19 @@ export async function updateRecord(
 }
 
 /**
- * Deletes a record; false when there is none or it does not pass. Throws `StorageError` `restricted` while a required
- * relation points to it.
+ * Deletes a record that no relation points to. Answers it as it was; undefined when there is none or it does not pass.
+ * Throws `StorageError` `restricted` when a required relation does point to it.
  */
 export async function deleteRecord(
   sql: Sql,
   plan: RecordPlan,
   id: string,
   rule?: Restriction,
-): Promise<boolean> {
+): Promise<StoredRecord | undefined> {
   const where = whereOf(rule === undefined ? [] : [rule], 2);
   const { text, prepare } = plan.remove(where.text);
-  const deleted = await sql.unsafe(text, [id, ...where.params], { prepare });
-  return deleted.count === 1;
+  const [row] = await sql.unsafe<Rows>(text, [id, ...where.params], { prepare }).values();
+  return row === undefined ? undefined : plan.record(row);
 }
 
 /** A slice of the selected records in the order of the sort keys, then by id. */

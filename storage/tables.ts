@@ -139,7 +139,11 @@ function referenceOf(table: TableName, field: Field): Attached {
   };
 }
 
+/**
+ * The wall behind the API, which does the same itself, record by record, because each is an event. Not `restrict`, which
+ * would refuse a record whose referrers go in the same statement.
+ */
 function onDelete({ cascade_delete, required }: Field): string {
   if (cascade_delete === true) return 'cascade';
-  return required === true ? 'restrict' : 'set null';
+  return required === true ? 'no action' : 'set null';
 }

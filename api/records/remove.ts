@@ -1,32 +1,60 @@
 // Deleting a record.
 import { isUuid } from '../../storage/ids.ts';
 import { deleteRecord, lookAtRecord } from '../../storage/records.ts';
+import { referrersOf } from '../../storage/referrers.ts';
 import { type Access, refuse } from '../rules/access.ts';
+import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { failMissing } from './get.ts';
 import { refusalOf } from './refusals.ts';
 import { ruleOn } from './restrict.ts';
 
+/** What is asked of a deletion. */
+export interface RecordRemoval {
+  access: Access;
+  id: string;
+  now: Date;
+}
+
 /**
- * Deletes a record. Throws `404` when there is none, `401` or `403` when the rule does not admit it, `409 conflict` while
- * a required relation points to it.
+ * Deletes a record and those that go with it. Throws `404` when there is none, `401` or `403` when the rule does not admit
+ * it, `409 conflict` while a required relation points to it or too many records depend on it.
  */
 export async function removeRecord(
   deps: RecordDeps,
   target: RecordTarget,
-  { access, id }: { access: Access; id: string },
+  removal: RecordRemoval,
 ): Promise<{ ok: true }> {
-  return await onCollection(deps, target, async (scope) => {
-    const rule = ruleOn(access, scope.target);
-    if (!isUuid(id)) failMissing(id);
-    try {
-      const deleted = await scope.connection.run((sql) => deleteRecord(sql, scope.plan, id, rule));
-      if (deleted) return { ok: true };
-    } catch (error) {
-      throw refusalOf(error, scope.plan);
-    }
-    return await refuseHidden(scope, access, id);
-  });
+  await onCollection(deps, target, (scope) => removeOn(scope, removal));
+  return { ok: true };
+}
+
+/** The same on connections or in a transaction: answers everything that was changed. */
+export async function removeOn(
+  scope: RecordScope,
+  { access, id, now }: RecordRemoval,
+): Promise<Removal> {
+  const rule = ruleOn(access, scope.target);
+  if (!isUuid(id)) failMissing(id);
+  try {
+    const removal = await remove(scope, { id, rule, now });
+    if (removal !== undefined) return removal;
+  } catch (error) {
+    throw refusalOf(error, scope.plan);
+  }
+  return await refuseHidden(scope, access, id);
+}
+
+/** One statement where nothing points to the collection. */
+async function remove(
+  { target, plan, connection }: RecordScope,
+  request: RemovalRequest,
+): Promise<Removal | undefined> {
+  if (referrersOf(target.app, target.collection.id).length > 0) {
+    return await connection.transaction((sql) => removeWithReferrers(sql, target, request));
+  }
+  const deleted = await connection.run((sql) => deleteRecord(sql, plan, request.id, request.rule));
+  return deleted === undefined ? undefined : { deleted: [deleted], updated: [] };
 }
 
 /** Ends the request when nothing was written: the record is not there, or the rule does not admit it. */

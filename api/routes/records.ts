@@ -105,5 +105,6 @@ export const recordsRemove = route({
   errors: ['unauthorized', 'forbidden', 'conflict'],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'delete', { principal, now, query: words() }),
-  handle: ({ deps, target, admitted: access, params: { id } }) => removeRecord(deps, target, { access, id }),
+  handle: ({ deps, target, admitted: access, params: { id }, now }) =>
+    removeRecord(deps, target, { access, id, now }),
 });

@@ -154,6 +154,6 @@ describe('a process that has not heard of a change', () => {
     await expect(updateRecord(reader, target, { access, id, input: {}, now: now() })).rejects.toMatchObject(
       missing,
     );
-    await expect(removeRecord(reader, target, { access, id })).rejects.toMatchObject(missing);
+    await expect(removeRecord(reader, target, { access, id, now: now() })).rejects.toMatchObject(missing);
   });
 });

@@ -1,0 +1,117 @@
+// An app in an installation of its own, whose records are written by the features themselves: as HTTP would, but every
+// change that a write reports can be looked at.
+import { createApp } from '../../api/apps/create.ts';
+import type { By } from '../../api/audit/actor.ts';
+import { alterCollection } from '../../api/collections/alter.ts';
+import { createDefinitions } from '../../api/collections/cache.ts';
+import type { ChangeDeps } from '../../api/collections/change.ts';
+import { createCollection } from '../../api/collections/create.ts';
+import type { Removal } from '../../api/records/cascade.ts';
+import { onCollection, type RecordTarget } from '../../api/records/collection.ts';
+import { createRecord } from '../../api/records/create.ts';
+import { removeOn } from '../../api/records/remove.ts';
+import { updateRecord } from '../../api/records/update.ts';
+import { unboundedAccess } from '../../api/rules/access.ts';
+import { createWorkspace } from '../../api/workspaces/create.ts';
+import type { AppDefinition, Field } from '../../storage/definition.ts';
+import { uuidV7Source } from '../../storage/ids.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
+import { countOf, countRecords } from '../../storage/records.ts';
+import { ownInstallation } from './database.ts';
+
+/** The time of every create and update. */
+export const created = new Date('2026-01-02T03:04:05.678Z');
+/** The time of every deletion. */
+export const later = new Date('2026-02-03T04:05:06.789Z');
+
+/** The app. */
+export interface BareApp {
+  deps: Parameters<typeof createWorkspace>[0] & ChangeDeps;
+  definition(): Promise<AppDefinition>;
+  target(collection: string): Promise<RecordTarget>;
+  define(collection: string, fields: readonly Field[]): Promise<void>;
+  alter(collection: string, fields: readonly Field[]): Promise<void>;
+  create(collection: string, input?: Record<string, unknown>): Promise<StoredRecord>;
+  change(collection: string, record: { id: string }, input: Record<string, unknown>): Promise<StoredRecord>;
+  remove(collection: string, record: { id: string }): Promise<Removal>;
+  count(collection: string): Promise<number>;
+  /** Runs statements as the app's role. */
+  run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /** Drops everything. */
+  end(): Promise<void>;
+}
+
+/** A field that points to a collection. */
+export function relationTo(target: string, name: string, options: Partial<Field> = {}): Field {
+  return { name, kind: 'relation', target, ...options };
+}
+
+/** Makes the app. */
+export async function bareApp(): Promise<BareApp> {
+  const own = await ownInstallation();
+  const storage = await own.open();
+  const newId = uuidV7Source(Date.now);
+  const deps = { ...storage, definitions: createDefinitions(storage), now: () => created, newId };
+  const by: By = {
+    principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
+    origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
+    now: created,
+  };
+  await createWorkspace(deps, { id: 'acme', name: 'Acme' }, by);
+  const workspace = present(await deps.definitions.workspace('acme'));
+  await createApp(deps, workspace, { id: 'shop', name: 'Shop', by });
+  return {
+    ...featuresOf(deps, by),
+    deps,
+    end: async () => {
+      await own.as({}, (sql) => sql`delete from control.workspaces`);
+      await own.remove();
+    },
+  };
+}
+
+function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'end'> {
+  const definition = async () => present(await deps.definitions.app('acme', 'shop'));
+  const target = async (id: string) => {
+    const app = await definition();
+    return { app, collection: present(app.collections.get(id)) };
+  };
+  const run: BareApp['run'] = async (work) => {
+    const { workspace, schema } = await definition();
+    return await deps.databases.app(workspace.database, schema).run(work);
+  };
+  return {
+    definition,
+    target,
+    run,
+    define: async (id, fields) => {
+      await createCollection(deps, await definition(), { declared: { id, fields }, by });
+    },
+    alter: async (id, fields) => {
+      await alterCollection(deps, await definition(), { id, declared: { fields }, drop: false, by });
+    },
+    create: async (id, input = {}) => {
+      const access = unboundedAccess('create', created);
+      return await createRecord(deps, await target(id), { access, input, now: created });
+    },
+    change: async (collection, { id }, input) => {
+      const access = unboundedAccess('update', created);
+      return await updateRecord(deps, await target(collection), { access, id, input, now: created });
+    },
+    remove: async (collection, { id }) => {
+      const removal = { access: unboundedAccess('delete', later), id, now: later };
+      return await onCollection(deps, await target(collection), (scope) => removeOn(scope, removal));
+    },
+    count: async (id) => {
+      const { app, collection } = await target(id);
+      const plan = planOf(app.schema, collection);
+      return await run((sql) => countRecords(sql, countOf(plan, { restrictions: [], madeUp: false })));
+    },
+  };
+}
+
+function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('what the test works with is not there');
+  return value;
+}
