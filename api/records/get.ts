@@ -4,8 +4,9 @@ import { lookAtRecord } from '../../storage/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
+import { branchesOf, expanding } from './expand.ts';
 import { ruleOn } from './restrict.ts';
-import { type RecordAnswer, refuseUnbuilt, selectionOf } from './selection.ts';
+import { type RecordAnswer, selectionOf } from './selection.ts';
 
 /** Which record, and which of its fields. */
 export interface RecordLookup {
@@ -25,13 +26,17 @@ export async function getRecord(
   target: RecordTarget,
   { access, id, fields, expand }: RecordLookup,
 ): Promise<RecordAnswer> {
-  refuseUnbuilt({ expand });
-  return await onCollection(deps, target, async ({ plan, connection, target }) => {
+  return await onCollection(deps, target, async (scope) => {
+    const { plan, connection, target } = scope;
     const rule = ruleOn(access, target);
     if (!isUuid(id)) failMissing(id);
     const select = selectionOf(plan, fields);
+    const branches = branchesOf(target, expand);
     const found = await connection.run((sql) => lookAtRecord(sql, plan, id, rule)) ?? failMissing(id);
-    return found.passes ? select(found.record) : refuse(access);
+    if (!found.passes) refuse(access);
+    if (branches.size === 0) return select(found.record);
+    const show = await expanding(select, scope, { access, branches, records: [found.record] });
+    return show(found.record);
   });
 }
 

@@ -11,8 +11,9 @@ import type { Restriction } from '../../storage/restriction.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter } from '../rules/caller-filter.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import { branchesOf, expanding } from './expand.ts';
 import { ruleOn } from './restrict.ts';
-import { type RecordAnswer, refuseUnbuilt, selectionOf, sortKeysOf } from './selection.ts';
+import { type RecordAnswer, selectionOf, sortKeysOf } from './selection.ts';
 
 /** Which records, in which order, with which fields; all as in the query. */
 export interface RecordQuery {
@@ -33,12 +34,12 @@ export async function listRecords(
   target: RecordTarget,
   { access, page, sort, fields, filter, expand }: RecordQuery,
 ): Promise<Page<RecordAnswer>> {
-  refuseUnbuilt({ expand });
   return await onCollection(deps, target, async (scope) => {
     const { plan, connection } = scope;
     const selected = selectedBy(access, scope.target, filter);
     const keys = sortKeysOf(plan, sort);
     const select = selectionOf(plan, fields);
+    const branches = branchesOf(scope.target, expand);
     const offset = offsetOf(page);
     const rows = await connection.run((sql) =>
       listRows(sql, plan, selected, { sort: keys, limit: page.per_page, offset })
@@ -46,7 +47,10 @@ export async function listRecords(
     const total = page.count
       ? await totalOf(scope, selected, { found: rows.length, offset, limit: page.per_page })
       : 0;
-    return pageOf(rows.map(select), total, page);
+    const show = branches.size === 0
+      ? select
+      : await expanding(select, scope, { access, branches, records: rows });
+    return pageOf(rows.map(show), total, page);
   });
 }
 

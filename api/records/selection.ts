@@ -1,11 +1,15 @@
 // What a caller asks of records: their order, and which of their fields.
 import type { RecordPlan, SortKey, StoredRecord } from '../../storage/record-plan.ts';
 import { fail } from '../errors.ts';
+import type { Expansion } from './expand.ts';
 
 /** A record in an answer; `fields=` may leave the timestamps out. */
 export type RecordAnswer =
   & Pick<StoredRecord, 'id' | 'collection' | 'fields'>
-  & { created_at?: string; updated_at?: string };
+  & { created_at?: string; updated_at?: string; expand?: Expansion };
+
+/** What an answer shows of a record. */
+export type Selection = (record: StoredRecord) => RecordAnswer;
 
 const ownColumns = new Set(['id', 'created_at', 'updated_at']);
 
@@ -20,10 +24,7 @@ export function sortKeysOf(plan: RecordPlan, sort: string | undefined): SortKey[
 }
 
 /** Reads `title,created_at` into what it makes of a record. Throws `400 unknown_column`. */
-export function selectionOf(
-  plan: RecordPlan,
-  fields: string | undefined,
-): (record: StoredRecord) => RecordAnswer {
+export function selectionOf(plan: RecordPlan, fields: string | undefined): Selection {
   const names = namesIn(fields);
   if (names.length === 0) return (record) => record;
   const wanted = new Set(names);
@@ -38,13 +39,6 @@ export function selectionOf(
     ...(wanted.has('created_at') ? { created_at } : {}),
     ...(wanted.has('updated_at') ? { updated_at } : {}),
   });
-}
-
-/** Query values that have a meaning in the interface but none yet. Throws `400 validation`. */
-export function refuseUnbuilt(query: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') fail('validation', `${name}: is not available yet`);
-  }
 }
 
 function namesIn(list: string | undefined): string[] {

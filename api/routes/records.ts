@@ -15,11 +15,20 @@ const record = object({
   fields: fieldMap('Every field of the collection; null when it is empty.'),
   created_at: optional(text({ format: 'date-time' })),
   updated_at: optional(text({ format: 'date-time' })),
+  expand: optional(
+    fieldMap(
+      'By relation: its record, which may have an `expand` of its own, or null when there is none that the caller may read.',
+    ),
+  ),
 });
 
 const selection = {
   fields: described(optional(text()), 'Names of fields and timestamps, separated by commas; default all.'),
-  expand: described(optional(text()), 'Not available yet.'),
+  expand: described(
+    optional(text()),
+    'Relations, separated by commas, whose records are added under `expand`; `author.company` goes on from there, at ' +
+      'most three in a row.',
+  ),
 };
 
 /** A page of the collection. */
