@@ -7,13 +7,7 @@ import { selectUsers } from '../../storage/related-users.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import type { RecordScope, RecordTarget } from './collection.ts';
-import type { Selection } from './selection.ts';
-
-/** What relations lead to, by their names: null where they are empty or the caller may not read the record. */
-export type Expansion = Record<string, RelatedRecord | null>;
-
-/** A record at the end of a relation; `expand` where further relations of it were asked for. */
-export type RelatedRecord = StoredRecord & { expand?: Expansion };
+import type { Expansion, RelatedRecord, Selection } from './selection.ts';
 
 /** A relation to follow, and the relations to follow from there. */
 interface Branch {

@@ -1,7 +1,12 @@
 // What a caller asks of records: their order, and which of their fields.
 import type { RecordPlan, SortKey, StoredRecord } from '../../storage/record-plan.ts';
 import { fail } from '../errors.ts';
-import type { Expansion } from './expand.ts';
+
+/** What relations lead to, by their names: null where they are empty or the caller may not read the record. */
+export type Expansion = Record<string, RelatedRecord | null>;
+
+/** A record at the end of a relation; `expand` where further relations of it were asked for. */
+export type RelatedRecord = StoredRecord & { expand?: Expansion };
 
 /** A record in an answer; `fields=` may leave the timestamps out. */
 export type RecordAnswer =

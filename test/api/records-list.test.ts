@@ -164,10 +164,4 @@ describe('chosen fields', () => {
     expect((await admin.get(`${records}/${first.id}?fields=nope`)).body.code).toBe('unknown_column');
     expect((await admin.get(`${records}/${randomUUID()}?fields=word`)).status).toBe(404);
   });
-
-  it('expansions are refused, not ignored, as long as there are none', async () => {
-    const answer = await admin.get(`${records}?expand=word`);
-    expect(answer.status).toBe(400);
-    expect(answer.body.message).toContain('is not available yet');
-  });
 });
