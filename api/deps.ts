@@ -8,6 +8,7 @@ import type { Passwords } from './auth/passwords.ts';
 import type { Revocations } from './auth/revocations.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens.ts';
+import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
 import type { Policies } from './policies/effective.ts';
 import type { Definitions } from './target.ts';
@@ -33,6 +34,8 @@ export interface Deps {
   /** Ends or weakens tokens that are still running. */
   revocations: Revocations;
   policies: Policies;
+  /** Letters to end-users. */
+  mail: Mail;
   observe: Observe;
   /** Whether the first-run setup is complete; turns true once and stays. */
   setup: { initialized: boolean };

@@ -12,6 +12,7 @@ import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './listen.ts';
+import { Courier } from './mail/courier.ts';
 import { logObserver } from './observe.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
 import { routes } from './routes/index.ts';
@@ -36,6 +37,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const setup = { initialized: await databases.control.run(readInitialized) };
   const definitions = createDefinitions({ databases });
   const auth = await createAuth({ config, databases, secrets, now, newId, observe });
+  const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const deps: Deps = {
     config,
     now,
@@ -47,12 +49,14 @@ async function serve(start: ApiStart): Promise<Running> {
     definitions,
     observe,
     setup,
+    mail,
     ...auth.parts,
   };
   const changes = await hearChanges(deps, { definitions, auth });
   const app = createApp(deps, routes);
   const { host, port } = config.http;
   const listening = await listen(nodeListener(app), { host, port, shared: config.api.workers > 1 });
+  mail.start();
   observe({ type: 'server_ready', url: listening.url });
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
@@ -60,6 +64,7 @@ async function serve(start: ApiStart): Promise<Running> {
       await listening.close(drainMilliseconds);
       await changes.stop();
       await auth.close();
+      await mail.close();
       await storage.close();
     },
   };

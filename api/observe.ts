@@ -20,7 +20,8 @@ export type Fact =
   | { type: 'migrated'; database: string; version: number }
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
-  | { type: 'workspace_reaped'; database: string };
+  | { type: 'workspace_reaped'; database: string }
+  | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean };
 
 /** Reports a fact. Never throws, never waits. */
 export type Observe = (fact: Fact) => void;
@@ -34,6 +35,7 @@ const levels: Record<Fact['type'], Level> = {
   background_failed: 'error',
   database_lost: 'warn',
   workspace_reaped: 'info',
+  mail_failed: 'warn',
 };
 
 type Level = 'debug' | 'info' | 'warn' | 'error';

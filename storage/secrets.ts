@@ -13,6 +13,7 @@ export type SealPurpose =
   | 'signing-key'
   | 'refresh-token'
   | 'totp'
+  | 'mail'
   | 'oauth-client-secret'
   | 'hook-environment';
 
@@ -46,6 +47,11 @@ export class Secrets {
   /** The password of a tenant's database role: 256 bits that need not be stored anywhere. */
   derivePassword(role: string): string {
     return createHmac('sha256', this.#key('role-password')).update(role).digest('base64url');
+  }
+
+  /** A hash of a secret too short to be hashed without a key; `owner` keeps equal secrets apart. */
+  keyedHash(owner: string, secret: string): Buffer {
+    return createHmac('sha256', this.#key('short-secret')).update(`${owner}\0${secret}`).digest();
   }
 
   /** A value that only this master key makes: kept in the control database to notice a wrong key at once. */

@@ -42,6 +42,12 @@ export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow 
   return row;
 }
 
+/** The id of the user with this email, or undefined. Waits for nobody, and so takes as long for one as for none. */
+export async function findUserId(sql: Sql, email: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from workspace.users where email = ${email}`;
+  return row?.id;
+}
+
 /** The user with this id, or undefined. Waits for a change that is under way. */
 export async function findUser(sql: Sql, id: string): Promise<UserRow | undefined> {
   const [row] = await sql<UserRow[]>`select ${columns(sql)} from workspace.users where id = ${id} for share`;
@@ -90,6 +96,24 @@ export async function rehashUser(
   { from, to }: { from: string; to: string },
 ): Promise<void> {
   await sql`update workspace.users set password_hash = ${to} where id = ${id} and password_hash = ${from}`;
+}
+
+/** Gives a user another password. */
+export async function setPassword(
+  sql: Sql,
+  id: string,
+  { hash, now }: { hash: string; now: Date },
+): Promise<void> {
+  await sql`update workspace.users set password_hash = ${hash}, updated_at = ${now} where id = ${id}`;
+}
+
+/** Takes password and second factor away from a user whose email is now known to be somebody's own. */
+export async function dropCredentials(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql`
+    update workspace.users
+    set password_hash = null, totp_sealed = null, totp_enabled = false, oauth_providers = '[]', verified = true,
+      updated_at = ${now}
+    where id = ${id}`;
 }
 
 /** Says whether the email is the user's; undefined when there is no such user. */

@@ -33,6 +33,9 @@ export interface UserSession {
   user: User;
 }
 
+/** How a way in ends. */
+export type SignInOutcome = UserSession;
+
 /**
  * Throws `401 bad_credentials` when the credentials were changed meanwhile, `403 forbidden` for an app that does not
  * exist, `429 too_many_requests` when others have locked the user meanwhile.
@@ -41,7 +44,7 @@ export async function signInUser(
   deps: SignInDeps,
   attempt: Attempt,
   { workspace, user, sessionId: id, app }: SignIn,
-): Promise<UserSession> {
+): Promise<SignInOutcome> {
   const { origin, now } = attempt;
   const grant = await userGrant(deps, { id: user.id, workspace: workspace.id, app }) ??
     fail('forbidden', `there is no app "${app}" for this user`);

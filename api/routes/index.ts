@@ -18,6 +18,14 @@ import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } 
 import { healthz, readyz } from './server.ts';
 import { setup } from './setup.ts';
 import { userLogin, userRefresh, userRegister } from './user-auth.ts';
+import {
+  otpLogin,
+  otpRequest,
+  passwordResetConfirm,
+  passwordResetRequest,
+  verifyEmailConfirm,
+  verifyEmailRequest,
+} from './user-proofs.ts';
 import { usersList, usersRemove, usersShow, usersVerify } from './users.ts';
 import {
   workspacesCreate,
@@ -43,6 +51,12 @@ const described: readonly AnyRoute[] = [
   userRegister,
   userLogin,
   userRefresh,
+  verifyEmailRequest,
+  verifyEmailConfirm,
+  passwordResetRequest,
+  passwordResetConfirm,
+  otpRequest,
+  otpLogin,
   usersList,
   usersShow,
   usersVerify,

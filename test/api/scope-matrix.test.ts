@@ -45,6 +45,7 @@ const passes: Record<Who, readonly Name[]> = {
   'realm': ['app admin', 'admin of another app', 'workspace admin', 'master'],
   'workspace admin': ['workspace admin', 'master'],
   'app admin': ['app admin', 'workspace admin', 'master'],
+  'end-user': ['end-user', 'end-user of another app'],
   'signed in': [
     'end-user',
     'end-user of another app',

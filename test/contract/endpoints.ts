@@ -9,6 +9,7 @@ export type Who =
   | 'realm' // the master, and every admin of the workspace
   | 'workspace admin' // that admin or above
   | 'app admin' // that admin or above
+  | 'end-user' // an end-user of the workspace
   | 'signed in'; // whoever has a token of the workspace
 
 /** One endpoint. */
@@ -44,6 +45,12 @@ export const specified: readonly Endpoint[] = [
   { method: 'POST', path: `${auth}/users/register`, who: 'anyone', status: 201, body: {} },
   { method: 'POST', path: `${auth}/users/login`, who: 'open', status: 200, body: {} },
   { method: 'POST', path: `${auth}/users/refresh`, who: 'open', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/verify-email/request`, who: 'end-user', status: 200 },
+  { method: 'POST', path: `${auth}/verify-email/confirm`, who: 'anyone', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/password-reset/request`, who: 'anyone', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/password-reset/confirm`, who: 'anyone', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/otp/request`, who: 'anyone', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/otp/login`, who: 'anyone', status: 200, body: {} },
 
   { method: 'GET', path: `${workspace}/users`, who: 'workspace admin', status: 200 },
   { method: 'GET', path: `${workspace}/users/:id`, who: 'workspace admin', status: 200 },

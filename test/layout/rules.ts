@@ -15,6 +15,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   srvx: /^api\/(app|route)\.ts$|^api\/pipeline\//,
   listhen: /^api\/listen\.ts$/,
   jose: /^api\/auth\/(tokens|signing-keys)\.ts$/,
+  nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,
   execa: /^supervisor\/child\.ts$/,
   c12: /^supervisor\/config\.ts$/,
@@ -23,7 +24,13 @@ const homes: Readonly<Record<string, RegExp>> = {
   undici: /^api\/egress\.ts$/,
 };
 
-const testPackages = new Set(['vitest', 'fast-check', 'oxc-parser', '@seriousme/openapi-schema-validator']);
+const testPackages = new Set([
+  'vitest',
+  'fast-check',
+  'oxc-parser',
+  'smtp-server',
+  '@seriousme/openapi-schema-validator',
+]);
 
 /** Who may import whom: the arrows of the architecture. */
 export function importErrors(source: Source): string[] {

@@ -35,6 +35,19 @@ table lockouts
   CREATE INDEX lockouts_last_failed_at ON control.lockouts USING btree (last_failed_at)
   constraint lockouts_pkey PRIMARY KEY (subject)
 
+table mail_queue
+  id uuid not null
+  workspace text not null
+  sealed bytea not null
+  attempts integer not null default 0
+  next_attempt_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  created_at timestamp with time zone not null
+  CREATE INDEX mail_queue_next_attempt_at ON control.mail_queue USING btree (next_attempt_at)
+  CREATE INDEX mail_queue_workspace ON control.mail_queue USING btree (workspace)
+  constraint mail_queue_pkey PRIMARY KEY (id)
+  constraint mail_queue_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
+
 table master_admins
   id uuid not null
   username text not null

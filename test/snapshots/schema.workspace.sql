@@ -37,6 +37,24 @@ table migrations
   applied_at timestamp with time zone not null default now()
   constraint migrations_pkey PRIMARY KEY (version)
 
+table one_time_tokens
+  id uuid not null
+  purpose text not null
+  email text not null
+  user_id uuid
+  hash bytea not null
+  app text
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  used_at timestamp with time zone
+  CREATE INDEX one_time_tokens_email ON workspace.one_time_tokens USING btree (email, purpose) WHERE (used_at IS NULL)
+  CREATE INDEX one_time_tokens_expires_at ON workspace.one_time_tokens USING btree (expires_at)
+  CREATE INDEX one_time_tokens_hash ON workspace.one_time_tokens USING btree (hash)
+  CREATE INDEX one_time_tokens_user ON workspace.one_time_tokens USING btree (user_id) WHERE (user_id IS NOT NULL)
+  constraint one_time_tokens_pkey PRIMARY KEY (id)
+  constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text, 'mfa'::text])))
+  constraint one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
+
 table sessions
   id uuid not null
   family uuid not null
@@ -117,6 +135,7 @@ BEGIN ATOMIC
 END
 
 grant delete, insert, select, update on lockouts to CONTROL_workspace
+grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace
 grant delete, insert, select, update on users to CONTROL_workspace
 grant execute function audit_app to CONTROL_app

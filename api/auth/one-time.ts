@@ -1,0 +1,65 @@
+// What works once: random tokens and short codes, of which only hashes are stored.
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import type { OneTimeToken, TokenPurpose } from '../../storage/one-time-tokens.ts';
+import type { Secrets } from '../../storage/secrets.ts';
+import type { Deps } from '../deps.ts';
+import { failValidation } from '../errors.ts';
+
+/** Life of a mailed token, in seconds. */
+export const mailedTokenLife = 3_600;
+
+const tokenBytes = 32;
+const codeDigits = 6;
+
+/** A new token: 256 random bits. */
+export function makeToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+/** A new code of six digits. */
+export function makeCode(): string {
+  return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
+}
+
+/** How a token is stored. */
+export function hashOfToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** How a code for an address is stored: a million codes are soon tried, so not without a key. */
+export function hashOfCode(
+  secrets: Secrets,
+  { workspace, email, code }: { workspace: string; email: string; code: string },
+): Buffer {
+  return secrets.keyedHash(`otp ${workspace} ${email}`, code);
+}
+
+/** A row that is about to be stored. */
+export function draftToken(
+  { newId }: Pick<Deps, 'newId'>,
+  { purpose, email, userId, hash, app, lifeSeconds, now }: {
+    purpose: TokenPurpose;
+    email: string;
+    userId: string | undefined;
+    hash: Buffer;
+    app?: string | undefined;
+    lifeSeconds: number;
+    now: Date;
+  },
+): OneTimeToken {
+  return {
+    id: newId(),
+    purpose,
+    email,
+    user_id: userId ?? null,
+    hash,
+    app: app ?? null,
+    created_at: now,
+    expires_at: new Date(now.getTime() + lifeSeconds * 1_000),
+  };
+}
+
+/** Ends a request with a mailed token that is no good. */
+export function refuseToken(): never {
+  failValidation([{ field: 'token', reason: 'is not valid, has expired or has been used' }]);
+}

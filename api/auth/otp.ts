@@ -1,0 +1,84 @@
+// Login by a code that was mailed; whoever can read the mail of an address may be its user.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { findUserId, insertUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import { type Attempt, beginAttempt, failAttempt, normalizedName } from './attempt.ts';
+import { endAllTokens } from './end-user-tokens.ts';
+import { draftToken, hashOfCode, makeCode } from './one-time.ts';
+import { proveAddress } from './prove-address.ts';
+import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
+import { requireMethod, userAttempt } from './user-attempt.ts';
+
+type OtpDeps = SignInDeps & Pick<Deps, 'revocations'>;
+
+/** Mails a code to the address, whether or not anybody has it yet; earlier codes are no good any more. */
+export async function requestOtp(
+  deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'secrets' | 'newId'>,
+  { id: workspace, database }: WorkspaceDefinition,
+  { email: text, now }: { email: string; now: Date },
+): Promise<void> {
+  await requireMethod(deps, 'otp', { workspace });
+  const { value: lifeSeconds } = await deps.policies.range('otp.ttl_sec', { workspace });
+  const email = normalizedName(text);
+  const secret = makeCode();
+  const hash = hashOfCode(deps.secrets, { workspace, email, code: secret });
+  const token = draftToken(deps, { purpose: 'otp', email, userId: undefined, hash, lifeSeconds, now });
+  await deps.databases.workspace(database).transaction((sql) => replaceToken(sql, token));
+  await deps.mail.post({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: false });
+}
+
+/** Answers tokens, making the user if there is none. Throws `401 bad_credentials`, `403`, `429`. */
+export async function loginByOtp(
+  deps: OtpDeps,
+  workspace: WorkspaceDefinition,
+  { email, code, app, origin, now }: {
+    email: string;
+    code: string;
+    app?: string | undefined;
+    origin: Origin;
+    now: Date;
+  },
+): Promise<SignInOutcome> {
+  await requireMethod(deps, 'otp', { workspace: workspace.id, app });
+  if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
+    fail('forbidden', `there is no app "${app}" for this user`);
+  }
+  const attempt = userAttempt(deps, workspace, { email, origin, now });
+  await beginAttempt(deps, attempt);
+  const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
+  const user = await attempt.connection.transaction(async (sql) => {
+    const redeemed = await redeemToken(sql, { purpose: 'otp', hash, now });
+    return redeemed === undefined ? undefined : await ownerOf(sql, deps, attempt);
+  });
+  if (user === undefined) return await failAttempt(deps, attempt);
+  // After the clean-up, which ends every session that is older.
+  const sessionId = deps.newId();
+  return await signInUser(deps, attempt, { workspace, user, sessionId, app });
+}
+
+/** The user of an address that was just shown to be somebody's own. */
+async function ownerOf(sql: Sql, deps: OtpDeps, { actor: email, origin, now }: Attempt): Promise<UserRow> {
+  const id = await findUserId(sql, email);
+  if (id === undefined) return await addUser(sql, deps, { email, origin, now });
+  const user = await lockUser(sql, id) ?? fail('bad_credentials', 'the user was just removed');
+  if (!await proveAddress(sql, user, now)) return user;
+  await voidTokensOf(sql, { userId: user.id, email, now });
+  await endAllTokens(sql, deps, { userId: user.id, now });
+  return await lockUser(sql, user.id) ?? user;
+}
+
+async function addUser(
+  sql: Sql,
+  deps: OtpDeps,
+  { email, origin, now }: { email: string; origin: Origin; now: Date },
+): Promise<UserRow> {
+  const user = await insertUser(sql, { id: deps.newId(), email, password_hash: null, verified: true, now });
+  const details = { id: user.id, by: 'otp' };
+  await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
+  return user;
+}

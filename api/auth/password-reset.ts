@@ -1,0 +1,80 @@
+// Somebody who can read a user's mail sets a new password.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { findToken, redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { findUserId, lockUser, setPassword, type UserRow } from '../../storage/user-accounts.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import type { Origin } from '../route.ts';
+import { normalizedName } from './attempt.ts';
+import { endAllTokens } from './end-user-tokens.ts';
+import { draftToken, hashOfToken, mailedTokenLife, makeToken, refuseToken } from './one-time.ts';
+import { checkNewPassword } from './password-policy.ts';
+import { proveAddress } from './prove-address.ts';
+
+/** Mails a token if somebody has this address; else does the same work for nothing, in the same time. */
+export async function requestReset(
+  deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
+  workspace: WorkspaceDefinition,
+  { email: text, now }: { email: string; now: Date },
+): Promise<void> {
+  const email = normalizedName(text);
+  const secret = makeToken();
+  const lifeSeconds = mailedTokenLife;
+  const userId = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const found = await findUserId(sql, email);
+    const hash = hashOfToken(secret);
+    const purpose = 'password_reset';
+    await replaceToken(sql, draftToken(deps, { purpose, email, userId: found, hash, lifeSeconds, now }));
+    return found;
+  });
+  const discard = userId === undefined;
+  await deps.mail.post({
+    workspace: workspace.id,
+    kind: 'password-reset',
+    to: email,
+    secret,
+    lifeSeconds,
+    discard,
+  });
+}
+
+/** Ends all sessions of the user. Throws `400 validation` for a token that is no good or a password that is too weak. */
+export async function confirmReset(
+  deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
+  workspace: WorkspaceDefinition,
+  { token, password, origin, now }: { token: string; password: string; origin: Origin; now: Date },
+): Promise<void> {
+  const at = { workspace: workspace.id };
+  await checkNewPassword(deps.policies, at, { field: 'new_password', password });
+  const connection = deps.databases.workspace(workspace.database);
+  const query = { purpose: 'password_reset', hash: hashOfToken(token), now } as const;
+  // A made-up token is not worth a hash.
+  if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
+  const hash = await deps.passwords.hash(password);
+  await connection.transaction(async (sql) => {
+    const { user_id, email } = await redeemToken(sql, query) ?? refuseToken();
+    const user = user_id === null ? undefined : await lockUser(sql, user_id);
+    if (user?.email !== email) refuseToken();
+    await replacePassword(sql, deps, { user, hash, now });
+    const details = { id: user.id };
+    await auditWorkspace(sql, deps, {
+      actor: email,
+      action: 'password_reset',
+      target: email,
+      details,
+      origin,
+    });
+  });
+}
+
+async function replacePassword(
+  sql: Sql,
+  deps: Pick<Deps, 'databases' | 'revocations'>,
+  { user, hash, now }: { user: UserRow; hash: string; now: Date },
+): Promise<void> {
+  await proveAddress(sql, user, now);
+  await setPassword(sql, user.id, { hash, now });
+  await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+  await endAllTokens(sql, deps, { userId: user.id, now });
+}

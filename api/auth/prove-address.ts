@@ -1,0 +1,13 @@
+// What happens to an account when somebody shows for the first time that its address is theirs.
+import type { Sql } from '../../storage/pool.ts';
+import { dropCredentials, type UserRow } from '../../storage/user-accounts.ts';
+
+/**
+ * Whoever made an account for an address that was not theirs keeps nothing of it (account pre-hijacking): password and
+ * second factor go. Answers whether there was anything to clean, and so tokens to end. `user` is locked.
+ */
+export async function proveAddress(sql: Sql, user: UserRow, now: Date): Promise<boolean> {
+  if (user.verified) return false;
+  await dropCredentials(sql, user.id, now);
+  return true;
+}

@@ -1,0 +1,55 @@
+// An end-user shows that the address is theirs, by a token that was mailed to it.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { redeemToken, replaceToken } from '../../storage/one-time-tokens.ts';
+import { lockUser, setVerified } from '../../storage/user-accounts.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import type { Origin } from '../route.ts';
+import type { Principal } from '../scope.ts';
+import { requireUser } from './me.ts';
+import { draftToken, hashOfToken, mailedTokenLife, makeToken, refuseToken } from './one-time.ts';
+
+/** Mails a token to the user's own address; earlier ones are no good any more. */
+export async function requestVerification(
+  deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
+  workspace: WorkspaceDefinition,
+  { principal, now }: { principal: Principal; now: Date },
+): Promise<void> {
+  const { id: userId, email } = await requireUser(deps, principal, workspace);
+  const secret = makeToken();
+  const lifeSeconds = mailedTokenLife;
+  const purpose = 'verify_email';
+  const token = draftToken(deps, { purpose, email, userId, hash: hashOfToken(secret), lifeSeconds, now });
+  await deps.databases.workspace(workspace.database).transaction((sql) => replaceToken(sql, token));
+  await deps.mail.post({
+    workspace: workspace.id,
+    kind: 'verify-email',
+    to: email,
+    secret,
+    lifeSeconds,
+    discard: false,
+  });
+}
+
+/** Throws `400 validation` for a token that is no good, also when the user has another address by now. */
+export async function confirmVerification(
+  deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
+  { database }: WorkspaceDefinition,
+  { token, origin, now }: { token: string; origin: Origin; now: Date },
+): Promise<void> {
+  const hash = hashOfToken(token);
+  await deps.databases.workspace(database).transaction(async (sql) => {
+    const { user_id, email } = await redeemToken(sql, { purpose: 'verify_email', hash, now }) ??
+      refuseToken();
+    const user = user_id === null ? undefined : await lockUser(sql, user_id);
+    if (user?.email !== email) refuseToken();
+    await setVerified(sql, user.id, { verified: true, now });
+    await auditWorkspace(sql, deps, {
+      actor: email,
+      action: 'email_verify',
+      target: email,
+      details: { id: user.id },
+      origin,
+    });
+  });
+}

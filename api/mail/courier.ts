@@ -1,0 +1,123 @@
+// Sends the mail that waits in the queue, in the background; what fails is tried again, also after a restart.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import {
+  type ClaimedMail,
+  claimMail,
+  insertMail,
+  postponeMail,
+  removeMail,
+} from '../../storage/mail-queue.ts';
+import type { Deps } from '../deps.ts';
+import type { Letter, Mail } from './letter.ts';
+import { render } from './templates.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+type CourierDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe'>;
+
+/** Mails under way at once: a provider that hangs holds up no more than these. */
+const hands = 4;
+const lookMilliseconds = 2_000;
+/** Longer than any attempt takes: afterwards whoever sent it is taken for dead. */
+const leaseMilliseconds = 60_000;
+const firstRetryMilliseconds = 2_000;
+const lastRetryMilliseconds = 600_000;
+const closeMilliseconds = 2_000;
+
+/** The mail of one process. */
+export class Courier implements Mail {
+  readonly #deps: CourierDeps;
+  readonly #transport: Transport;
+  readonly #folder: string;
+  readonly #busy = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(deps: CourierDeps) {
+    this.#deps = deps;
+    this.#transport = createTransport(deps.config);
+    this.#folder = join(deps.config.data_dir, 'mail');
+  }
+
+  /** Begins to look for mail that is due. */
+  start(): void {
+    this.#timer = setInterval(() => this.#lendHand(), lookMilliseconds);
+    this.#timer.unref();
+    this.#lendHand();
+  }
+
+  async post(letter: Letter): Promise<void> {
+    const { databases: { control }, secrets, newId, now } = this.#deps;
+    const id = newId();
+    const created_at = now();
+    const expires_at = new Date(created_at.getTime() + letter.lifeSeconds * 1_000);
+    const sealed = secrets.seal('mail', id, Buffer.from(JSON.stringify(letter)));
+    await control.run((sql) =>
+      insertMail(sql, { id, workspace: letter.workspace, sealed, created_at, expires_at })
+    );
+    this.#lendHand();
+  }
+
+  /** Lets what is under way finish for a moment; the rest waits in the queue for the next start. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    const patience = new AbortController();
+    const waited = sleep(closeMilliseconds, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#busy), waited]);
+    patience.abort();
+    this.#transport.close();
+  }
+
+  /** One more sends mail until none is due. */
+  #lendHand(): void {
+    if (this.#closed || this.#busy.size >= hands) return;
+    const work = this.#work().finally(() => this.#busy.delete(work));
+    this.#busy.add(work);
+  }
+
+  async #work(): Promise<void> {
+    const { databases: { control }, now, observe } = this.#deps;
+    try {
+      while (!this.#closed) {
+        const leaseEnds = new Date(now().getTime() + leaseMilliseconds);
+        const mail = await control.run((sql) => claimMail(sql, { now: now(), leaseEnds }));
+        if (mail === undefined) return;
+        await this.#deliver(mail);
+      }
+    } catch (error) {
+      observe({ type: 'background_failed', task: 'send mail', error: String(error) });
+    }
+  }
+
+  async #deliver(mail: ClaimedMail): Promise<void> {
+    const { databases: { control }, secrets, observe, now } = this.#deps;
+    const { id, attempts, expires_at } = mail;
+    const wait = Math.min(lastRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1));
+    const again = new Date(now().getTime() + wait);
+    try {
+      const letter: Letter = JSON.parse(secrets.open('mail', id, mail.sealed).toString('utf8'));
+      if (!letter.discard && expires_at > now()) {
+        const rendered = await render(letter, this.#folder);
+        await this.#transport.send({ ...rendered, id, to: letter.to, date: mail.created_at });
+      }
+      await control.run((sql) => removeMail(sql, id));
+    } catch (error) {
+      const isFinal = isRefusal(error) || again >= expires_at;
+      observe({ type: 'mail_failed', mail: id, attempts, error: reasonOf(error), gives_up: isFinal });
+      await control.run((sql) => isFinal ? removeMail(sql, id) : postponeMail(sql, id, again));
+    }
+  }
+}
+
+/** A reply of the 500s is the mail server's last word: https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'responseCode' in error && Number(error.responseCode) >= 500;
+}
+
+/** Codes only: the server's own words would carry the address into the log. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error ? String(error.code) : error.name;
+  return 'responseCode' in error ? `${code} ${String(error.responseCode)}` : code;
+}

@@ -1,0 +1,25 @@
+// What features hand to the mail: which letter, to whom, with which values.
+
+/** The letters that the server writes. */
+export type LetterKind = 'verify-email' | 'password-reset' | 'email-change' | 'otp';
+
+/** A letter to be sent. */
+export interface Letter {
+  /** Id of the workspace that it is about. */
+  workspace: string;
+  kind: LetterKind;
+  /** One address. */
+  to: string;
+  /** The token or code, which stands alone on its own line. */
+  secret: string;
+  /** How long the secret is good for. */
+  lifeSeconds: number;
+  /** Goes through the queue like every other, and then to nobody: asking takes as long for an unknown address. */
+  discard: boolean;
+}
+
+/** The way out for letters. */
+export interface Mail {
+  /** Stores a letter, to be sent in the background. Throws `StorageError`. */
+  post(letter: Letter): Promise<void>;
+}

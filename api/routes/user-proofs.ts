@@ -1,0 +1,110 @@
+// End-users prove something by mail: an address, the right to a new password, who they are.
+import { adminEmail, passwordText } from '../admins/input.ts';
+import { answerTokens } from '../auth/cookies.ts';
+import { loginByOtp, requestOtp } from '../auth/otp.ts';
+import { confirmReset, requestReset } from '../auth/password-reset.ts';
+import { confirmVerification, requestVerification } from '../auth/verify-email.ts';
+import { route } from '../route.ts';
+import { described, object, optional, text, yes } from '../schema.ts';
+import { userSchema } from '../users/shape.ts';
+
+const done = object({ ok: yes() });
+const token = text({ max: 200 });
+const session = object({ access_token: text(), refresh_token: text(), user: userSchema });
+
+/** A mail to the user's own address. */
+export const verifyEmailRequest = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/verify-email/request',
+  summary: 'Mails the end-user a token that shows the address to be theirs.',
+  scope: 'user',
+  status: 200,
+  response: done,
+  handle: async ({ deps, target, principal, now }) => {
+    await requestVerification(deps, target.workspace, { principal, now });
+    return { ok: true };
+  },
+});
+
+/** The token of that mail. */
+export const verifyEmailConfirm = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/verify-email/confirm',
+  summary: 'Redeems a mailed token: the address is verified.',
+  scope: 'anyone',
+  body: object({ token }),
+  status: 200,
+  response: done,
+  handle: async ({ deps, target, body, origin, now }) => {
+    await confirmVerification(deps, target.workspace, { ...body, origin, now });
+    return { ok: true };
+  },
+});
+
+/** A mail to an address that may be a user's. */
+export const passwordResetRequest = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/password-reset/request',
+  summary: 'Mails a token for a new password, if the address is an end-user’s; the answer does not say.',
+  scope: 'anyone',
+  body: object({ email: adminEmail }),
+  status: 200,
+  response: done,
+  handle: async ({ deps, target, body, now }) => {
+    await requestReset(deps, target.workspace, { ...body, now });
+    return { ok: true };
+  },
+});
+
+/** The token of that mail, and the new password. */
+export const passwordResetConfirm = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/password-reset/confirm',
+  summary: 'Redeems a mailed token for a new password; every session of the end-user ends.',
+  scope: 'anyone',
+  body: object({ token, new_password: passwordText }),
+  status: 200,
+  response: done,
+  handle: async ({ deps, target, body, origin, now }) => {
+    const { token, new_password: password } = body;
+    await confirmReset(deps, target.workspace, { token, password, origin, now });
+    return { ok: true };
+  },
+});
+
+/** A code by mail. */
+export const otpRequest = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/otp/request',
+  summary: 'Mails a code of six digits to log in with.',
+  scope: 'anyone',
+  body: object({ email: adminEmail }),
+  status: 200,
+  response: done,
+  errors: ['forbidden'],
+  handle: async ({ deps, target, body, now }) => {
+    await requestOtp(deps, target.workspace, { ...body, now });
+    return { ok: true };
+  },
+});
+
+/** Login with that code. */
+export const otpLogin = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/otp/login',
+  summary: 'Logs in by a mailed code; an address that nobody has becomes an end-user without a password.',
+  scope: 'anyone',
+  body: object({
+    email: adminEmail,
+    code: text({ max: 20 }),
+    app: described(optional(text({ max: 40 })), 'The tokens are good for this app only.'),
+  }),
+  status: 200,
+  response: session,
+  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  handle: async (call) => {
+    const { deps, target, body, origin, now } = call;
+    const { pair, user } = await loginByOtp(deps, target.workspace, { ...body, origin, now });
+    return answerTokens(call, pair, { user });
+  },
+});

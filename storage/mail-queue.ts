@@ -1,0 +1,49 @@
+// Rows of control.mail_queue: mail that waits to be sent.
+import type { Sql } from './pool.ts';
+
+/** A mail as it is stored. */
+export interface MailRow {
+  /** A v7 UUID. */
+  id: string;
+  workspace: string;
+  sealed: Buffer;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** A mail that the caller is to send now; the attempt is counted. */
+export interface ClaimedMail extends MailRow {
+  attempts: number;
+}
+
+/** Adds a mail that is due at once. Throws `StorageError` `missing_reference` when its workspace is gone. */
+export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
+  const { id, workspace, sealed, created_at, expires_at } = mail;
+  await sql`
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at)
+    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at})`;
+}
+
+/** The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. */
+export async function claimMail(
+  sql: Sql,
+  { now, leaseEnds }: { now: Date; leaseEnds: Date },
+): Promise<ClaimedMail | undefined> {
+  const [row] = await sql<ClaimedMail[]>`
+    update control.mail_queue set attempts = attempts + 1, next_attempt_at = ${leaseEnds}
+    where id = (
+      select id from control.mail_queue where next_attempt_at <= ${now} order by next_attempt_at, id limit 1
+      for update skip locked)
+    returning id, workspace, sealed, attempts, created_at, expires_at`;
+  return row;
+}
+
+/** Has a mail tried again later. */
+export async function postponeMail(sql: Sql, id: string, until: Date): Promise<void> {
+  await sql`update control.mail_queue set next_attempt_at = ${until} where id = ${id}`;
+}
+
+/** Removes a mail that was sent, or given up. */
+export async function removeMail(sql: Sql, id: string): Promise<void> {
+  await sql`delete from control.mail_queue where id = ${id}`;
+}

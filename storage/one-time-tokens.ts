@@ -1,0 +1,82 @@
+// Rows of workspace.one_time_tokens: what works once.
+import type { Sql } from './pool.ts';
+
+/** What a token is good for. */
+export type TokenPurpose = 'verify_email' | 'password_reset' | 'email_change' | 'otp' | 'mfa';
+
+/** A token as it is stored. */
+export interface OneTimeToken {
+  /** A v7 UUID. */
+  id: string;
+  purpose: TokenPurpose;
+  /** The address that it was made for, in lower case. */
+  email: string;
+  user_id: string | null;
+  hash: Buffer;
+  app: string | null;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** What redeeming a token tells. */
+export type Redeemed = Pick<OneTimeToken, 'id' | 'email' | 'user_id' | 'app'>;
+
+/** How a token is looked for. */
+export interface TokenQuery {
+  purpose: TokenPurpose;
+  hash: Buffer;
+  now: Date;
+}
+
+/** Adds a token, and removes a few that have long expired. */
+export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> {
+  const { id, purpose, email, user_id, hash, app, created_at, expires_at } = token;
+  await sql`
+    insert into workspace.one_time_tokens (id, purpose, email, user_id, hash, app, created_at, expires_at)
+    values (${id}, ${purpose}, ${email}, ${user_id}, ${hash}, ${app}, ${created_at}, ${expires_at})`;
+  await sql`
+    delete from workspace.one_time_tokens where id in (
+      select id from workspace.one_time_tokens where expires_at <= ${created_at} order by expires_at limit 20
+      for update skip locked)`;
+}
+
+/** Adds a token in place of all earlier ones of its purpose for its address. */
+export async function replaceToken(sql: Sql, token: OneTimeToken): Promise<void> {
+  const { purpose, email, created_at } = token;
+  // Two requests at once would each overlook the other's token.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`one-time ${purpose} ${email}`}, 0))`;
+  await sql`
+    update workspace.one_time_tokens set used_at = ${created_at}
+    where purpose = ${purpose} and email = ${email} and used_at is null`;
+  await insertToken(sql, token);
+}
+
+/** A token that could be redeemed now, or undefined. */
+export async function findToken(sql: Sql, { purpose, hash, now }: TokenQuery): Promise<Redeemed | undefined> {
+  const [row] = await sql<Redeemed[]>`
+    select id, email, user_id, app from workspace.one_time_tokens
+    where purpose = ${purpose} and hash = ${hash} and used_at is null and expires_at > ${now}`;
+  return row;
+}
+
+/** Uses a token up: of several attempts at once, exactly one is answered it. */
+export async function redeemToken(
+  sql: Sql,
+  { purpose, hash, now }: TokenQuery,
+): Promise<Redeemed | undefined> {
+  const [row] = await sql<Redeemed[]>`
+    update workspace.one_time_tokens set used_at = ${now}
+    where purpose = ${purpose} and hash = ${hash} and used_at is null and expires_at > ${now}
+    returning id, email, user_id, app`;
+  return row;
+}
+
+/** Makes every token that is still pending for a user worthless. */
+export async function voidTokensOf(
+  sql: Sql,
+  { userId, email, now }: { userId: string; email: string; now: Date },
+): Promise<void> {
+  await sql`
+    update workspace.one_time_tokens set used_at = ${now}
+    where (user_id = ${userId} or email = ${email}) and used_at is null`;
+}

@@ -1,0 +1,104 @@
+// Login by a mailed code.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { secretFor } from '../../harness/mailbox.ts';
+import { freshEmail, ownUser } from '../../harness/users.ts';
+import { claimsOf } from '../tokens.ts';
+
+let own: OwnWorkspace;
+let auth: string;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  auth = `${own.path}/auth`;
+});
+
+const request = (email: string) => as().post(`${auth}/otp/request`, { email });
+const login = (email: string, code: string, app?: string) =>
+  as().post(`${auth}/otp/login`, { email, code, ...(app === undefined ? {} : { app }) });
+const other = (code: string) => code === '000000' ? '000001' : '000000';
+
+describe('otp', () => {
+  it('makes a user without a password of an address that nobody has', async () => {
+    const email = freshEmail();
+    expect(expectOk(await request(email))).toEqual({ ok: true });
+    const session = expectOk(await login(email.toUpperCase(), await secretFor(email)));
+    expect(session.user).toMatchObject({ email, verified: true, has_password: false });
+    expectOk(await as(session.access_token).get(`${auth}/me`));
+    const byPassword = await as().post(`${auth}/users/login`, { email, password: 'any password' });
+    expect(byPassword.body.code).toBe('bad_credentials');
+  });
+
+  it('takes a code once, and not a wrong one, which does not burn it', async () => {
+    const email = freshEmail();
+    expectOk(await request(email));
+    const code = await secretFor(email);
+    expect((await login(email, other(code))).body.code).toBe('bad_credentials');
+    expectOk(await login(email, code));
+    expect((await login(email, code)).body.code).toBe('bad_credentials');
+  });
+
+  it('makes earlier codes worthless with every request', async () => {
+    const email = freshEmail();
+    expectOk(await request(email));
+    const first = await secretFor(email);
+    expectOk(await request(email));
+    const second = await secretFor(email, 2);
+    if (first !== second) expect((await login(email, first)).status).toBe(401);
+    expectOk(await login(email, second));
+  });
+
+  it('auth.lockout: shares its failures with the password, in any spelling', async () => {
+    const user = await ownUser(own);
+    expectOk(await request(user.email));
+    const code = await secretFor(user.email);
+    for (const email of [user.email, user.email.toUpperCase(), user.email]) {
+      expect((await login(email, other(code))).status).toBe(401);
+    }
+    for (const password of ['wrong one', 'wrong two']) {
+      const failed = await as().post(`${auth}/users/login`, { email: user.email, password });
+      expect(failed.status).toBe(401);
+    }
+    expect((await login(user.email, code)).body.code).toBe('too_many_requests');
+  });
+
+  it('otp.single-use-race: lets one of 50 redemptions at once win', async () => {
+    const email = freshEmail();
+    expectOk(await request(email));
+    const code = await secretFor(email);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => login(email, code)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(new Set(answers.map(({ status }) => status)).difference(new Set([200, 401, 429])).size).toBe(0);
+  });
+
+  it('oauth.prehijack: leaves nothing to whoever registered the address before its owner came', async () => {
+    const attacker = await ownUser(own);
+    expectOk(await request(attacker.email));
+    const session = expectOk(await login(attacker.email, await secretFor(attacker.email)));
+    expect(session.user).toMatchObject({ id: attacker.id, verified: true, has_password: false });
+    expect((await attacker.get(`${auth}/me`)).status).toBe(401);
+    const refreshed = await as().post(`${auth}/users/refresh`, { refresh_token: attacker.refreshToken });
+    expect(refreshed.status).toBe(401);
+    const { email, password } = attacker;
+    expect((await as().post(`${auth}/users/login`, { email, password })).status).toBe(401);
+    expectOk(await as(session.access_token).get(`${auth}/me`));
+  });
+
+  it('spares the password of a user whose address was verified', async () => {
+    const user = await ownUser(own);
+    expectOk(await own.admin.patch(`${own.path}/users/${user.id}/verify`, { verified: true }));
+    expectOk(await request(user.email));
+    const session = expectOk(await login(user.email, await secretFor(user.email)));
+    expect(session.user.has_password).toBe(true);
+    expectOk(await user.get(`${auth}/me`));
+  });
+
+  it('answers tokens for one app, and keeps the code when there is no such app', async () => {
+    const app = await own.app();
+    const email = freshEmail();
+    expectOk(await request(email));
+    const code = await secretFor(email);
+    expect((await login(email, code, 'ghost')).body.code).toBe('forbidden');
+    expect(claimsOf(expectOk(await login(email, code, app.id)).access_token)).toMatchObject({ app: app.id });
+  });
+});

@@ -1,0 +1,73 @@
+// An end-user shows that the address is theirs.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { mailsTo, secretFor } from '../../harness/mailbox.ts';
+import { ownUser } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let auth: string;
+const bad = {
+  code: 'validation',
+  message: 'token: is not valid, has expired or has been used',
+};
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  auth = `${own.path}/auth`;
+});
+
+const confirm = (token: string, path = auth) => as().post(`${path}/verify-email/confirm`, { token });
+
+describe('verify-email', () => {
+  it('mails a token that verifies the address once', async () => {
+    const user = await ownUser(own);
+    expect(expectOk(await user.post(`${auth}/verify-email/request`))).toEqual({ ok: true });
+    const token = await secretFor(user.email);
+    expect((await user.get(`${auth}/me`)).body.verified).toBe(false);
+    expect(expectOk(await confirm(token))).toEqual({ ok: true });
+    expect((await user.get(`${auth}/me`)).body.verified).toBe(true);
+    expect((await confirm(token)).body).toEqual(bad);
+  });
+
+  it('makes earlier tokens worthless with every request', async () => {
+    const user = await ownUser(own);
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    await mailsTo(user.email, 2);
+    const [first = '', second = ''] = await mailsTo(user.email, 2);
+    const tokens = [first, second].map((mail) => /^[\w-]{43}$/m.exec(mail)?.[0] ?? '');
+    expect((await confirm(tokens[0] ?? '')).body).toEqual(bad);
+    expectOk(await confirm(tokens[1] ?? ''));
+  });
+
+  it('otp.single-use-race: lets one of 50 redemptions at once win', async () => {
+    const user = await ownUser(own);
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    const token = await secretFor(user.email);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => confirm(token)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
+  });
+
+  it('refuses tokens of another workspace and of another purpose, and leaves them good', async () => {
+    const other = await ownWorkspace();
+    const user = await ownUser(own);
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    const token = await secretFor(user.email);
+    expect((await confirm(token, `${other.path}/auth`)).body).toEqual(bad);
+    const reset = { token, new_password: 'another password' };
+    expect((await as().post(`${auth}/password-reset/confirm`, reset)).body).toEqual(bad);
+    expectOk(await confirm(token));
+  });
+
+  it('mail.base-url: puts nothing of the request into the mail', async () => {
+    const user = await ownUser(own);
+    const headers = { 'X-Forwarded-Host': 'evil.example', 'Forwarded': 'host=evil.example' };
+    expectOk(await user.post(`${auth}/verify-email/request`, undefined, headers));
+    const [mail = ''] = await mailsTo(user.email);
+    expect(mail).not.toMatch(/evil\.example|https?:/);
+    expect(mail).toContain('\nSubject: Confirm your email address\n');
+    expect(mail).toContain('Content-Type: text/plain');
+    expect(mail).toContain('Content-Type: text/html');
+  });
+});
