@@ -11,6 +11,7 @@ import type { AccessTokens } from './auth/tokens.ts';
 import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
 import type { Policies } from './policies/effective.ts';
+import type { Totals } from './records/totals.ts';
 import type { Definitions } from './target.ts';
 
 /** The parts of one API process. */
@@ -28,6 +29,8 @@ export interface Deps {
   /** Encryption at rest, derived from the master key. */
   secrets: Secrets;
   definitions: Definitions;
+  /** Totals of lists that are still right. */
+  totals: Totals;
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;

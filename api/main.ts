@@ -6,7 +6,7 @@ import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';
 import { readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
-import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
+import type { ApiStart, Config, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
 import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
@@ -15,6 +15,7 @@ import { listen } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { logObserver } from './observe.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
+import { countAlways, RememberedTotals, type Totals } from './records/totals.ts';
 import { routes } from './routes/index.ts';
 
 const drainMilliseconds = 10_000;
@@ -47,6 +48,7 @@ async function serve(start: ApiStart): Promise<Running> {
     upkeep,
     secrets,
     definitions,
+    totals: totalsOf(config),
     observe,
     setup,
     mail,
@@ -68,6 +70,12 @@ async function serve(start: ApiStart): Promise<Running> {
       await storage.close();
     },
   };
+}
+
+/** Totals can be remembered where nothing else writes: in the only process of a server with a cluster of its own. */
+function totalsOf({ api, database }: Config): Totals {
+  const alone = api.workers === 1 && database.url === '';
+  return alone ? new RememberedTotals({ now: Date.now }) : countAlways;
 }
 
 /** Keeps what is in memory in step with the other processes. */

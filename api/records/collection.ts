@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
 /** What every record feature needs. */
-export type RecordDeps = Pick<Deps, 'databases' | 'definitions'>;
+export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'>;
 
 /** A collection and the app that it is in. */
 export interface RecordTarget {

@@ -3,6 +3,7 @@ import { insertRecord } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
 import { type Access, refuse } from '../rules/access.ts';
+import { writtenTables } from './dependencies.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn } from './restrict.ts';
@@ -24,19 +25,20 @@ export async function createRecord(
   target: RecordTarget,
   { access, input, now }: RecordCreation,
 ): Promise<StoredRecord> {
-  return await onCollection(deps, target, async (scope) => {
-    const { plan, connection } = scope;
-    const { id, values } = valuesOfNew(plan, input);
-    const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
-    const written = { positions: plan.everyPosition, values };
-    const restriction = restrictionOn(access, scope, input, written);
-    try {
-      const created = await connection.run((sql) => insertRecord(sql, plan, record, restriction));
-      if (created !== undefined) return created;
-    } catch (error) {
-      throw refusalOf(error, plan);
-    }
-    await refuseUnreachable(access, scope, written);
-    return refuse(access);
-  });
+  return await deps.totals.during(writtenTables(target), () =>
+    onCollection(deps, target, async (scope) => {
+      const { plan, connection } = scope;
+      const { id, values } = valuesOfNew(plan, input);
+      const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
+      const written = { positions: plan.everyPosition, values };
+      const restriction = restrictionOn(access, scope, input, written);
+      try {
+        const created = await connection.run((sql) => insertRecord(sql, plan, record, restriction));
+        if (created !== undefined) return created;
+      } catch (error) {
+        throw refusalOf(error, plan);
+      }
+      await refuseUnreachable(access, scope, written);
+      return refuse(access);
+    }));
 }

@@ -6,13 +6,17 @@ import {
   listRecords as listRows,
   type RecordSelection,
 } from '../../storage/records.ts';
+import type { Condition } from '../../storage/filter/condition.ts';
 import { fold } from '../../storage/filter/fold.ts';
 import type { Restriction } from '../../storage/restriction.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter } from '../rules/caller-filter.ts';
-import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import { ruleOf } from '../rules/compile.ts';
+import { basisOf } from './dependencies.ts';
+import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { branchesOf, expanding } from './expand.ts';
 import { ruleOn } from './restrict.ts';
+import type { Basis } from './totals.ts';
 import { type RecordAnswer, selectionOf, sortKeysOf } from './selection.ts';
 
 /** Which records, in which order, with which fields; all as in the query. */
@@ -36,7 +40,7 @@ export async function listRecords(
 ): Promise<Page<RecordAnswer>> {
   return await onCollection(deps, target, async (scope) => {
     const { plan, connection } = scope;
-    const selected = selectedBy(access, scope.target, filter);
+    const { selected, basis } = selectedBy(access, scope.target, filter);
     const keys = sortKeysOf(plan, sort);
     const select = selectionOf(plan, fields);
     const branches = branchesOf(scope.target, expand);
@@ -45,7 +49,10 @@ export async function listRecords(
       listRows(sql, plan, selected, { sort: keys, limit: page.per_page, offset })
     );
     const total = page.count
-      ? await totalOf(scope, selected, { found: rows.length, offset, limit: page.per_page })
+      ? await totalOf({ found: rows.length, offset, limit: page.per_page }, () => {
+        const count = countOf(plan, selected);
+        return deps.totals.of(count, basis, () => connection.run((sql) => countRecords(sql, count)));
+      })
       : 0;
     const show = branches.size === 0
       ? select
@@ -54,26 +61,39 @@ export async function listRecords(
   });
 }
 
+/** Which records, and what their number depends on. */
+interface Selected {
+  selected: RecordSelection;
+  basis: Basis | undefined;
+}
+
+const everything: Condition = { kind: 'constant', truth: true };
+
 /** The rule looks wherever it says; the caller's own filter looks through relations only at what the caller may read. */
-function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): RecordSelection {
+function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): Selected {
   const rule = ruleOn(access, target);
   const ruled = rule === undefined ? [] : [rule];
-  if (filter === undefined || filter === '') return { restrictions: ruled, madeUp: false };
+  const { condition: asked } = ruleOf(target.app, target.collection, access.action);
+  const narrowing = { rule: access.unbounded ? everything : asked, guarded: !access.unbounded };
+  if (filter === undefined || filter === '') {
+    const basis = basisOf(target, { ...narrowing, filter: undefined });
+    return { selected: { restrictions: ruled, madeUp: false }, basis };
+  }
   const condition = conditionOfFilter(target.app, target.collection, filter);
   const residue = fold(condition, { ...access.request, body: {} });
   const guard = guardOf(access, target.app);
   const narrowed: Restriction = guard === undefined ? { residue } : { residue, guard };
-  return { restrictions: [...ruled, narrowed], madeUp: true };
+  const basis = basisOf(target, { ...narrowing, filter: condition });
+  return { selected: { restrictions: [...ruled, narrowed], madeUp: true }, basis };
 }
 
 /** A page that is not full is the last one, and says itself how many there are. */
 async function totalOf(
-  { plan, connection }: RecordScope,
-  selected: RecordSelection,
   { found, offset, limit }: { found: number; offset: number; limit: number },
+  count: () => Promise<number>,
 ): Promise<number> {
   const seen = offset + found;
   if (found < limit && (found > 0 || offset === 0)) return seen;
-  const counted = await connection.run((sql) => countRecords(sql, countOf(plan, selected)));
+  const counted = await count();
   return found > 0 ? Math.max(counted, seen) : counted;
 }

@@ -5,6 +5,7 @@ import { referrersOf } from '../../storage/referrers.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import { deletedTables } from './dependencies.ts';
 import { failMissing } from './get.ts';
 import { refusalOf } from './refusals.ts';
 import { ruleOn } from './restrict.ts';
@@ -25,7 +26,10 @@ export async function removeRecord(
   target: RecordTarget,
   removal: RecordRemoval,
 ): Promise<{ ok: true }> {
-  await onCollection(deps, target, (scope) => removeOn(scope, removal));
+  await deps.totals.during(
+    deletedTables(target),
+    () => onCollection(deps, target, (scope) => removeOn(scope, removal)),
+  );
   return { ok: true };
 }
 

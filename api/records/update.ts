@@ -3,6 +3,7 @@ import { isUuid } from '../../storage/ids.ts';
 import { lookAtRecord, updateRecord as updateRow } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { type Access, refuse } from '../rules/access.ts';
+import { writtenTables } from './dependencies.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { failMissing } from './get.ts';
 import { refusalOf } from './refusals.ts';
@@ -27,26 +28,27 @@ export async function updateRecord(
   target: RecordTarget,
   { access, id, input, now }: RecordUpdate,
 ): Promise<StoredRecord> {
-  return await onCollection(deps, target, async (scope) => {
-    const { plan, connection } = scope;
-    ruleOn(access, scope.target, input);
-    if (!isUuid(id)) failMissing(id);
-    const changed = await readChange(scope, id, input);
-    const restriction = restrictionOn(access, scope, input, changed);
-    try {
-      const updated = await connection.run((sql) =>
-        updateRow(sql, plan, { id, now: now.toISOString(), ...changed }, restriction)
-      );
-      if (updated !== undefined) return updated;
-    } catch (error) {
-      throw refusalOf(error, plan);
-    }
-    // The record as it is now, whatever it was: there is no answer that fits both.
-    const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
-    if (found === undefined) failMissing(id);
-    if (found.passes) await refuseUnreachable(access, scope, changed);
-    return refuse(access);
-  });
+  return await deps.totals.during(writtenTables(target), () =>
+    onCollection(deps, target, async (scope) => {
+      const { plan, connection } = scope;
+      ruleOn(access, scope.target, input);
+      if (!isUuid(id)) failMissing(id);
+      const changed = await readChange(scope, id, input);
+      const restriction = restrictionOn(access, scope, input, changed);
+      try {
+        const updated = await connection.run((sql) =>
+          updateRow(sql, plan, { id, now: now.toISOString(), ...changed }, restriction)
+        );
+        if (updated !== undefined) return updated;
+      } catch (error) {
+        throw refusalOf(error, plan);
+      }
+      // The record as it is now, whatever it was: there is no answer that fits both.
+      const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
+      if (found === undefined) failMissing(id);
+      if (found.passes) await refuseUnreachable(access, scope, changed);
+      return refuse(access);
+    }));
 }
 
 /** A record that does not exist is `404` before anything is said of the body. */

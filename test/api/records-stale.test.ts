@@ -13,14 +13,16 @@ import { createRecord } from '../../api/records/create.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
+import { countAlways } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
+import type { Deps } from '../../api/deps.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
-type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps;
+type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'>;
 
 const now = () => new Date();
 const newId = uuidV7Source(Date.now);
@@ -55,7 +57,7 @@ afterAll(async () => {
 
 async function start(): Promise<Process> {
   const storage = await own.open();
-  return { ...storage, definitions: createDefinitions(storage), now, newId };
+  return { ...storage, definitions: createDefinitions(storage), totals: countAlways, now, newId };
 }
 
 async function appOf({ definitions }: Process): Promise<AppDefinition> {

@@ -7,9 +7,11 @@ import { createDefinitions } from '../../api/collections/cache.ts';
 import type { ChangeDeps } from '../../api/collections/change.ts';
 import { createCollection } from '../../api/collections/create.ts';
 import type { Removal } from '../../api/records/cascade.ts';
+import type { Deps } from '../../api/deps.ts';
 import { onCollection, type RecordTarget } from '../../api/records/collection.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
+import { countAlways } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
@@ -25,9 +27,12 @@ export const created = new Date('2026-01-02T03:04:05.678Z');
 /** The time of every deletion. */
 export const later = new Date('2026-02-03T04:05:06.789Z');
 
+/** What the features of an app need. */
+type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'>;
+
 /** The app. */
 export interface BareApp {
-  deps: Parameters<typeof createWorkspace>[0] & ChangeDeps;
+  deps: BareDeps;
   definition(): Promise<AppDefinition>;
   target(collection: string): Promise<RecordTarget>;
   define(collection: string, fields: readonly Field[]): Promise<void>;
@@ -52,7 +57,13 @@ export async function bareApp(): Promise<BareApp> {
   const own = await ownInstallation();
   const storage = await own.open();
   const newId = uuidV7Source(Date.now);
-  const deps = { ...storage, definitions: createDefinitions(storage), now: () => created, newId };
+  const deps = {
+    ...storage,
+    definitions: createDefinitions(storage),
+    totals: countAlways,
+    now: () => created,
+    newId,
+  };
   const by: By = {
     principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
     origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },

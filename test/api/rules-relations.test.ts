@@ -1,0 +1,98 @@
+// What access rules say of relations: which related records callers may look at, and which they may point to.
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Caller, expectOk } from '../harness/api.ts';
+import { expectError } from '../harness/expectations.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+
+let app: RuledApp;
+let admin: Caller;
+let ada: EndUser;
+let bob: EndUser;
+
+const title = { name: 'title', kind: 'text' };
+const owner = { name: 'owner', kind: 'relation', target: 'users' };
+
+beforeAll(async () => {
+  app = await ruledApp();
+  ({ admin } = app);
+  [ada, bob] = [await app.user(), await app.user()];
+});
+
+async function make(records: string, values: Record<string, unknown>): Promise<string> {
+  const { id } = expectOk(await admin.post(records, values));
+  return String(id);
+}
+
+function titlesOf(answer: Answer): string[] {
+  return expectOk(answer).items.map(({ fields }: { fields: { title: string } }) => fields.title);
+}
+
+describe('rule.relation-target', () => {
+  let notes: string;
+  let hidden: string;
+  let seen: string;
+
+  beforeAll(async () => {
+    const secrets = await app.define('secrets', [title, owner], { get: 'owner = @request.auth.id' });
+    hidden = await make(secrets, { title: 'of Bob', owner: bob.id });
+    seen = await make(secrets, { title: 'of Ada', owner: ada.id });
+    const secret = { name: 'secret', kind: 'relation', target: 'secrets' };
+    notes = await app.define('notes', [title, secret, owner], {
+      list: 'auth',
+      create: 'auth',
+      update: 'auth',
+      get: 'auth',
+    });
+    await make(notes, { title: 'hidden', secret: hidden, owner: bob.id });
+    await make(notes, { title: 'seen', secret: seen, owner: ada.id });
+  });
+
+  it.each([
+    ['secret.title ~ "of"', ['seen'], ['hidden', 'seen']],
+    ['secret.title != "of Ada"', ['hidden'], ['hidden']],
+    ['secret.title = null', ['hidden'], []],
+    ['!(secret.title = null)', ['seen'], ['hidden', 'seen']],
+    ['secret.owner.email ~ "@"', ['seen'], ['hidden', 'seen']],
+    ['owner.email ~ "@"', ['seen'], ['hidden', 'seen']],
+    ['owner.email = null', ['hidden'], []],
+  ])('rule.relation-target: a filter %s sees only what may be read', async (filter, forAda, forAdmin) => {
+    const query = `?sort=title&filter=${encodeURIComponent(filter)}`;
+    expect(titlesOf(await ada.get(notes + query))).toEqual(forAda);
+    expect(titlesOf(await admin.get(notes + query))).toEqual(forAdmin);
+  });
+
+  it('rule.relation-target: a hidden record cannot be pointed to, nor told from one that does not exist', async () => {
+    const { id } = expectOk(await ada.post(notes, { title: 'mine', secret: seen }));
+    const answers: string[] = [];
+    for (const secret of [hidden, randomUUID()]) {
+      for (
+        const answer of [
+          await ada.post(notes, { title: 'x', secret }),
+          await ada.patch(`${notes}/${id}`, { secret }),
+        ]
+      ) {
+        expectError(answer, 400, 'validation');
+        answers.push(answer.text);
+      }
+    }
+    expect(new Set(answers).size).toBe(1);
+    expect((await ada.patch(`${notes}/${id}`, { secret: seen })).status).toBe(200);
+    expect((await ada.patch(`${notes}/${id}`, { secret: null })).status).toBe(200);
+    expect((await admin.patch(`${notes}/${id}`, { secret: hidden })).status).toBe(200);
+    // What an admin put there stays as long as it is not written again.
+    expect((await ada.patch(`${notes}/${id}`, { title: 'y' })).status).toBe(200);
+  });
+
+  it('rule.relation-target: a rule itself looks at whatever its admin named', async () => {
+    const records = await app.define(
+      'led',
+      [title, { name: 'secret', kind: 'relation', target: 'secrets' }],
+      {
+        list: 'secret.title = "of Bob"',
+      },
+    );
+    await make(records, { title: 'by the rule', secret: hidden });
+    expect(titlesOf(await ada.get(records))).toEqual(['by the rule']);
+  });
+});
