@@ -32,36 +32,49 @@ export async function onCollection<Result>(
   target: RecordTarget,
   work: (scope: RecordScope) => Promise<Result>,
 ): Promise<Result> {
+  return await onApp(deps, target.app, (app) => {
+    const found = app === target.app ? target : { app, collection: collectionOf(app, target.collection.id) };
+    return work(scopeOf(found, deps.databases.app(app.workspace.database, app.schema)));
+  });
+}
+
+/** The same for work on several collections of an app. */
+export async function onApp<Result>(
+  deps: Pick<Deps, 'definitions'>,
+  app: AppDefinition,
+  work: (app: AppDefinition) => Promise<Result>,
+): Promise<Result> {
   try {
-    return await work(scopeOf(deps, target));
+    return await work(app);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     // A record and a change of the collection waited for each other, and PostgreSQL gave up on the record.
-    if (error.failure === 'serialization') return await work(scopeOf(deps, target));
+    if (error.failure === 'serialization') return await work(app);
     if (error.failure !== 'undefined') throw error;
-    return await work(scopeOf(deps, await reread(deps, target)));
+    return await work(await reread(deps, app));
   }
 }
 
-function scopeOf({ databases }: RecordDeps, target: RecordTarget): RecordScope {
-  const { app, collection } = target;
-  return {
-    target,
-    plan: planOf(app.schema, collection),
-    connection: databases.app(app.workspace.database, app.schema),
-  };
+/** What a feature needs to work on a collection. */
+export function scopeOf(target: RecordTarget, connection: Connection): RecordScope {
+  return { target, plan: planOf(target.app.schema, target.collection), connection };
 }
 
-/** The collection as it is now: read again, unless that has happened since the request found it. */
-async function reread({ definitions }: RecordDeps, target: RecordTarget): Promise<RecordTarget> {
-  const { workspace, id } = target.app;
+/** A collection of an app. Throws `404`. */
+export function collectionOf({ collections }: AppDefinition, id: string): CollectionDefinition {
+  return collections.get(id) ?? fail('not_found', `collection "${id.slice(0, 100)}" does not exist`);
+}
+
+/** The app as it is now: read again, unless that has happened since the request found it. */
+async function reread(
+  { definitions }: Pick<Deps, 'definitions'>,
+  stale: AppDefinition,
+): Promise<AppDefinition> {
+  const { workspace, id } = stale;
   let app = await definitions.app(workspace.id, id);
-  if (app === target.app) {
+  if (app === stale) {
     await definitions.invalidate(workspace.id, id);
     app = await definitions.app(workspace.id, id);
   }
-  if (app === undefined) fail('app_not_found', `app "${id}" does not exist`);
-  const collection = app.collections.get(target.collection.id) ??
-    fail('not_found', `collection "${target.collection.id}" does not exist`);
-  return { app, collection };
+  return app ?? fail('app_not_found', `app "${id}" does not exist`);
 }

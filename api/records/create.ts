@@ -4,7 +4,7 @@ import type { StoredRecord } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { writtenTables } from './dependencies.ts';
-import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
+import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn } from './restrict.ts';
 import { type RecordInput, valuesOfNew } from './values.ts';
@@ -23,22 +23,31 @@ export interface RecordCreation {
 export async function createRecord(
   deps: RecordDeps & Pick<Deps, 'newId'>,
   target: RecordTarget,
+  creation: RecordCreation,
+): Promise<StoredRecord> {
+  return await deps.totals.during(
+    writtenTables(target),
+    () => onCollection(deps, target, (scope) => createOn(deps, scope, creation)),
+  );
+}
+
+/** The same on connections or in a transaction. */
+export async function createOn(
+  deps: Pick<Deps, 'newId'>,
+  scope: RecordScope,
   { access, input, now }: RecordCreation,
 ): Promise<StoredRecord> {
-  return await deps.totals.during(writtenTables(target), () =>
-    onCollection(deps, target, async (scope) => {
-      const { plan, connection } = scope;
-      const { id, values } = valuesOfNew(plan, input);
-      const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
-      const written = { positions: plan.everyPosition, values };
-      const restriction = restrictionOn(access, scope, input, written);
-      try {
-        const created = await connection.run((sql) => insertRecord(sql, plan, record, restriction));
-        if (created !== undefined) return created;
-      } catch (error) {
-        throw refusalOf(error, plan);
-      }
-      await refuseUnreachable(access, scope, written);
-      return refuse(access);
-    }));
+  const { plan, connection } = scope;
+  const { id, values } = valuesOfNew(plan, input);
+  const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
+  const written = { positions: plan.everyPosition, values };
+  const restriction = restrictionOn(access, scope, input, written);
+  try {
+    const created = await connection.run((sql) => insertRecord(sql, plan, record, restriction));
+    if (created !== undefined) return created;
+  } catch (error) {
+    throw refusalOf(error, plan);
+  }
+  await refuseUnreachable(access, scope, written);
+  return refuse(access);
 }

@@ -26,29 +26,37 @@ export interface RecordUpdate {
 export async function updateRecord(
   deps: RecordDeps,
   target: RecordTarget,
+  update: RecordUpdate,
+): Promise<StoredRecord> {
+  return await deps.totals.during(
+    writtenTables(target),
+    () => onCollection(deps, target, (scope) => updateOn(scope, update)),
+  );
+}
+
+/** The same on connections or in a transaction. */
+export async function updateOn(
+  scope: RecordScope,
   { access, id, input, now }: RecordUpdate,
 ): Promise<StoredRecord> {
-  return await deps.totals.during(writtenTables(target), () =>
-    onCollection(deps, target, async (scope) => {
-      const { plan, connection } = scope;
-      ruleOn(access, scope.target, input);
-      if (!isUuid(id)) failMissing(id);
-      const changed = await readChange(scope, id, input);
-      const restriction = restrictionOn(access, scope, input, changed);
-      try {
-        const updated = await connection.run((sql) =>
-          updateRow(sql, plan, { id, now: now.toISOString(), ...changed }, restriction)
-        );
-        if (updated !== undefined) return updated;
-      } catch (error) {
-        throw refusalOf(error, plan);
-      }
-      // The record as it is now, whatever it was: there is no answer that fits both.
-      const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
-      if (found === undefined) failMissing(id);
-      if (found.passes) await refuseUnreachable(access, scope, changed);
-      return refuse(access);
-    }));
+  const { plan, connection } = scope;
+  ruleOn(access, scope.target, input);
+  if (!isUuid(id)) failMissing(id);
+  const changed = await readChange(scope, id, input);
+  const restriction = restrictionOn(access, scope, input, changed);
+  try {
+    const updated = await connection.run((sql) =>
+      updateRow(sql, plan, { id, now: now.toISOString(), ...changed }, restriction)
+    );
+    if (updated !== undefined) return updated;
+  } catch (error) {
+    throw refusalOf(error, plan);
+  }
+  // The record as it is now, whatever it was: there is no answer that fits both.
+  const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
+  if (found === undefined) failMissing(id);
+  if (found.passes) await refuseUnreachable(access, scope, changed);
+  return refuse(access);
 }
 
 /** A record that does not exist is `404` before anything is said of the body. */

@@ -5,6 +5,7 @@ import { adminsCreate, adminsList, adminsRemove, adminsUpdate } from './admins.t
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';
 import { auditApp, auditSystem, auditWorkspace } from './audit.ts';
 import { adminLogin, adminRefresh, logout, masterLogin, masterPassword, me, refreshAny } from './auth.ts';
+import { batch } from './batch.ts';
 import {
   collectionsAlter,
   collectionsCreate,
@@ -88,6 +89,7 @@ const described: readonly AnyRoute[] = [
   recordsGet,
   recordsUpdate,
   recordsRemove,
+  batch,
   auditSystem,
   auditWorkspace,
   auditApp,

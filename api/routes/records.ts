@@ -9,7 +9,8 @@ import { route } from '../route.ts';
 import { admit } from '../rules/access.ts';
 import { described, fieldMap, object, optional, pageOf, text, yes } from '../schema.ts';
 
-const record = object({
+/** A record in an answer. */
+export const record = object({
   id: text({ format: 'uuid' }),
   collection: text(),
   fields: fieldMap('Every field of the collection; null when it is empty.'),

@@ -123,6 +123,13 @@ export const additions: readonly Endpoint[] = [
   { method: 'GET', path: `${workspace}/admins`, who: 'master', status: 200 },
   { method: 'PATCH', path: `${workspace}/admins/:id`, who: 'master', status: 200, body: { name: 5 } },
   { method: 'DELETE', path: `${workspace}/admins/:id`, who: 'master', status: 200 },
+  {
+    method: 'POST',
+    path: `${app}/batch`,
+    who: 'app admin',
+    status: 200,
+    body: { requests: [{ method: 'POST', collection: 'orders', body: { nope: 1 } }] },
+  },
 ];
 
 /** Method and path, whatever the path's parameters are called. */

@@ -33,6 +33,8 @@ type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 
 /** The app. */
 export interface BareApp {
   deps: BareDeps;
+  /** Who changes collections. */
+  by: By;
   definition(): Promise<AppDefinition>;
   target(collection: string): Promise<RecordTarget>;
   define(collection: string, fields: readonly Field[]): Promise<void>;
@@ -75,6 +77,7 @@ export async function bareApp(): Promise<BareApp> {
   return {
     ...featuresOf(deps, by),
     deps,
+    by,
     end: async () => {
       await own.as({}, (sql) => sql`delete from control.workspaces`);
       await own.remove();
@@ -82,7 +85,7 @@ export async function bareApp(): Promise<BareApp> {
   };
 }
 
-function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'end'> {
+function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' | 'end'> {
   const definition = async () => present(await deps.definitions.app('acme', 'shop'));
   const target = async (id: string) => {
     const app = await definition();
@@ -100,7 +103,7 @@ function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'end'
       await createCollection(deps, await definition(), { declared: { id, fields }, by });
     },
     alter: async (id, fields) => {
-      await alterCollection(deps, await definition(), { id, declared: { fields }, drop: false, by });
+      await alterCollection(deps, await definition(), { id, declared: { fields }, drop: true, by });
     },
     create: async (id, input = {}) => {
       const access = unboundedAccess('create', created);

@@ -1,0 +1,150 @@
+// Several writes in one transaction: all of them happen, or none.
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Connection } from '../../storage/pool.ts';
+import type { StoredRecord } from '../../storage/record-plan.ts';
+import { within } from '../../storage/within.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, failValidation, type FieldError } from '../errors.ts';
+import { type Access, admit, type Asking } from '../rules/access.ts';
+import { collectionOf, onApp, type RecordDeps, type RecordTarget, scopeOf } from './collection.ts';
+import { createOn } from './create.ts';
+import { deletedTables, writtenTables } from './dependencies.ts';
+import { removeOn } from './remove.ts';
+import { updateOn } from './update.ts';
+import type { RecordInput } from './values.ts';
+
+/** One write as the body has it. */
+export interface BatchRequest {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  collection: string;
+  id?: string | undefined;
+  body?: RecordInput | undefined;
+}
+
+/** What one write would have been answered by itself. */
+export interface BatchResult {
+  status: 200 | 201;
+  body: StoredRecord | { ok: true };
+}
+
+/** A batch and who sends it. */
+export interface Batch {
+  requests: readonly BatchRequest[];
+  asking: Asking;
+}
+
+type BatchDeps = RecordDeps & Pick<Deps, 'newId'>;
+
+/** A write that its rule has not refused so far. */
+interface Admitted {
+  target: RecordTarget;
+  access: Access;
+  write: Write;
+}
+
+/** A write with what its method needs. */
+type Write =
+  | { method: 'POST'; input: RecordInput }
+  | { method: 'PATCH'; id: string; input: RecordInput }
+  | { method: 'DELETE'; id: string };
+
+const actions = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const;
+
+/**
+ * Does all writes in their order, each under the rule of its collection; a later one sees the earlier ones. Throws what a
+ * write throws by itself, with `requests.<index>` before its message, and then nothing has happened.
+ */
+export async function runBatch(
+  deps: BatchDeps,
+  app: AppDefinition,
+  batch: Batch,
+): Promise<{ results: BatchResult[] }> {
+  const writes = writesOf(batch.requests);
+  if (writes.length === 0) return { results: [] };
+  return await onApp(deps, app, async (app) => {
+    // Before the transaction: a connection that holds one must not wait for another.
+    const admitted = await admitAll(deps, app, { ...batch, writes });
+    const run = () =>
+      deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+        const connection = within(sql);
+        const results: BatchResult[] = [];
+        for (const [index, write] of admitted.entries()) {
+          results.push(await naming(index, () => perform(deps, write, connection, batch.asking.now)));
+        }
+        return { results };
+      });
+    return await deps.totals.during(tablesOf(admitted), run);
+  });
+}
+
+/** Everything that the members of a request lack or have too much. Throws `400 validation`. */
+function writesOf(requests: readonly BatchRequest[]): Write[] {
+  const errors: FieldError[] = [];
+  const writes: Write[] = [];
+  for (const [index, { method, id, body }] of requests.entries()) {
+    const refuse = (member: string, reason: string) =>
+      errors.push({ field: `requests.${index}.${member}`, reason });
+    if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
+    if (method !== 'DELETE' && body === undefined) refuse('body', 'is required');
+    if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
+    if (method !== 'POST' && id === undefined) refuse('id', 'is required');
+    if (method === 'POST') writes.push({ method, input: body ?? {} });
+    else if (method === 'PATCH') writes.push({ method, id: id ?? '', input: body ?? {} });
+    else writes.push({ method, id: id ?? '' });
+  }
+  if (errors.length > 0) failValidation(errors);
+  return writes;
+}
+
+/** Asks the rules as far as they can be decided without bodies and data, before anything is said of those. */
+async function admitAll(
+  deps: BatchDeps,
+  app: AppDefinition,
+  { requests, writes, asking }: Batch & { writes: readonly Write[] },
+): Promise<Admitted[]> {
+  const admitted: Admitted[] = [];
+  for (const [index, write] of writes.entries()) {
+    admitted.push(
+      await naming(index, async () => {
+        const target = { app, collection: collectionOf(app, requests[index]?.collection ?? '') };
+        return { target, write, access: await admit(deps, target, actions[write.method], asking) };
+      }),
+    );
+  }
+  return admitted;
+}
+
+async function perform(
+  deps: BatchDeps,
+  { target, access, write }: Admitted,
+  connection: Connection,
+  now: Date,
+): Promise<BatchResult> {
+  const scope = scopeOf(target, connection);
+  switch (write.method) {
+    case 'POST':
+      return { status: 201, body: await createOn(deps, scope, { access, now, input: write.input }) };
+    case 'PATCH':
+      return { status: 200, body: await updateOn(scope, { access, now, id: write.id, input: write.input }) };
+    case 'DELETE':
+      await removeOn(scope, { access, now, id: write.id });
+      return { status: 200, body: { ok: true } };
+  }
+}
+
+/** Says which request an error is of. */
+async function naming<Result>(index: number, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, `requests.${index}: ${error.message}`, error.headers);
+  }
+}
+
+function tablesOf(admitted: readonly Admitted[]): string[] {
+  const tables = admitted.flatMap(({ target, write }) =>
+    write.method === 'DELETE' ? deletedTables(target) : writtenTables(target)
+  );
+  return [...new Set(tables)];
+}

@@ -1,0 +1,38 @@
+// Several writes of records at once.
+import { runBatch } from '../records/batch.ts';
+import { route } from '../route.ts';
+import { described, either, fieldMap, integer, list, object, oneOf, optional, text, yes } from '../schema.ts';
+import { record } from './records.ts';
+
+const maximalWrites = 100;
+
+const request = object({
+  method: oneOf(['POST', 'PATCH', 'DELETE']),
+  collection: text(),
+  id: optional(described(text(), 'The record to change or delete.')),
+  body: optional(fieldMap('As of the route that creates or changes one record.')),
+});
+
+/** Writes of records of one app, all or none. */
+export const batch = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/apps/:app/batch',
+  summary: 'Creates, changes and deletes records in one transaction: all of it happens, or nothing.',
+  scope: 'anyone',
+  body: object({
+    requests: described(
+      list(request, { max: maximalWrites }),
+      'In their order: a later one may point to what an earlier one has made.',
+    ),
+  }),
+  status: 200,
+  response: object({
+    results: described(
+      list(object({ status: integer({ min: 200, max: 201 }), body: either(record, object({ ok: yes() })) })),
+      'What each write would have been answered by itself. An error names its request: `requests.3: …`.',
+    ),
+  }),
+  errors: ['unauthorized', 'forbidden', 'conflict'],
+  handle: ({ deps, target: { app }, principal, body: { requests }, now, words }) =>
+    runBatch(deps, app, { requests, asking: { principal, now, query: words() } }),
+});
