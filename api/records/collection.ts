@@ -27,12 +27,12 @@ export interface RecordScope {
  * Runs work on a collection. When its table turns out to be another than the definition says, the definition is read
  * again and the work is done once more. Throws `404` when the collection is gone.
  */
-export async function onCollection<Result>(
+export function onCollection<Result>(
   deps: RecordDeps,
   target: RecordTarget,
   work: (scope: RecordScope) => Promise<Result>,
 ): Promise<Result> {
-  return await onApp(deps, target.app, (app) => {
+  return onApp(deps, target.app, (app) => {
     const found = app === target.app ? target : { app, collection: collectionOf(app, target.collection.id) };
     return work(scopeOf(found, deps.databases.app(app.workspace.database, app.schema)));
   });

@@ -19,14 +19,24 @@ interface Branch {
 /** Relations to follow, by name. */
 export type Branches = Map<string, Branch>;
 
-/** Records whose relations are to be followed, and where to put what is found. */
+/** A record whose relations are to be followed, and where to put what is found. */
+interface Holder {
+  record: StoredRecord;
+  expansion: Expansion;
+  /** How often it is in the answer. */
+  times: number;
+}
+
+/** Records and the relation of theirs to follow. */
 interface Stage {
   branch: Branch;
-  holders: readonly { record: StoredRecord; expansion: Expansion }[];
+  holders: readonly Holder[];
 }
 
 const maximalDepth = 3;
 const maximalRelations = 20;
+/** One large record that many point to would be repeated for each of them. */
+const maximalLength = 64 * 1_048_576;
 
 /**
  * Reads `author,author.company`. Throws `400 unknown_column` for what is no relation of the collection that it is looked for
@@ -71,7 +81,10 @@ export interface Expanding {
   records: readonly StoredRecord[];
 }
 
-/** A selection that adds what relations lead to, each related record under its own `get` rule; for these records only. */
+/**
+ * A selection that adds what relations lead to, each related record under its own `get` rule; for these records only.
+ * Throws `400 validation` when that would be too much for one answer.
+ */
 export async function expanding(
   select: Selection,
   scope: RecordScope,
@@ -79,11 +92,22 @@ export async function expanding(
 ): Promise<Selection> {
   const guard = guardOf(access, scope.target.app);
   const expansions = new Map(records.map((record): [StoredRecord, Expansion] => [record, {}]));
-  const holders = [...expansions].map(([record, expansion]) => ({ record, expansion }));
+  const holders = [...expansions].map(([record, expansion]) => ({ record, expansion, times: 1 }));
+  let length = 0;
   let stages: Stage[] = [...branches.values()].map((branch) => ({ branch, holders }));
   while (stages.length > 0) {
     const found = await findRelated(scope, guard, stages);
-    stages = stages.flatMap((stage) => attach(stage, found.get(stage.branch.target) ?? new Map()));
+    stages = stages.flatMap(({ branch, holders }) => {
+      const related = attach(branch, holders, found.get(branch.target) ?? new Map());
+      for (const { record, times } of related) length += lengthOf(record) * times;
+      return [...branch.branches.values()].map((branch) => ({ branch, holders: related }));
+    });
+    if (length > maximalLength) {
+      fail(
+        'validation',
+        'expand: the related records are too large for one answer; ask for fewer records at once',
+      );
+    }
   }
   return (record) => ({ ...select(record), expand: expansions.get(record) ?? {} });
 }
@@ -124,25 +148,36 @@ async function select(
   return await connection.run((sql) => selectRecords(sql, planOf(app.schema, collection), ids, rule));
 }
 
-/** Puts what was found in its place; answers what is to be followed from there. */
-function attach({ branch: { field, branches }, holders }: Stage, found: Found): Stage[] {
-  const related = new Map<string, { record: RelatedRecord; expansion: Expansion }>();
-  for (const { record, expansion } of holders) {
+/** Puts what was found in its place; answers each of it once. */
+function attach({ field, branches }: Branch, holders: readonly Holder[], found: Found): Holder[] {
+  const related = new Map<string, { shown: RelatedRecord; holder: Holder }>();
+  for (const { record, expansion, times } of holders) {
     const id = idIn(record, field);
     const hit = id === undefined ? undefined : found.get(id);
-    if (id === undefined || hit === undefined) {
+    if (hit === undefined) {
       expansion[field] = null;
       continue;
     }
-    let holder = related.get(id);
-    if (holder === undefined) {
-      const further: Expansion = {};
-      holder = { record: branches.size === 0 ? hit : { ...hit, expand: further }, expansion: further };
-      related.set(id, holder);
+    let entry = related.get(hit.id);
+    if (entry === undefined) {
+      const holder = { record: hit, expansion: {}, times: 0 };
+      entry = { shown: branches.size === 0 ? hit : { ...hit, expand: holder.expansion }, holder };
+      related.set(hit.id, entry);
     }
-    expansion[field] = holder.record;
+    entry.holder.times += times;
+    expansion[field] = entry.shown;
   }
-  return [...branches.values()].map((branch) => ({ branch, holders: [...related.values()] }));
+  return [...related.values()].map(({ holder }) => holder);
+}
+
+/** About how many characters a record takes in an answer. */
+function lengthOf({ fields }: StoredRecord): number {
+  let length = 0;
+  for (const value of Object.values(fields)) {
+    if (typeof value === 'string') length += value.length;
+    else if (typeof value === 'object' && value !== null) length += JSON.stringify(value).length;
+  }
+  return length;
 }
 
 function idIn({ fields }: StoredRecord, name: string): string | undefined {

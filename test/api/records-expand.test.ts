@@ -176,4 +176,24 @@ describe('expand', () => {
     expectError(refused, 400, 'validation');
     expect(refused.body.message).toBe('expand: at most 20 relations can be followed');
   });
+  it('refuses to repeat a large record more often than an answer can hold', async () => {
+    const author = await create(authors, { name: 'x'.repeat(1_048_576) });
+    const list = await app.define('many', [relation('author', 'authors'), relation('post', 'many')], open);
+    const batch = app.path.replace(/collections$/, 'batch');
+    const write = { method: 'POST', collection: 'many', body: { author: author.id } };
+    const { results } = expectOk(await admin.post(batch, { requests: Array(40).fill(write) }));
+    expect(expectOk(await admin.get(`${list}?per_page=40&expand=author`)).items).toHaveLength(40);
+    const wide = results.map(({ body }: { body: Made }) => ({
+      method: 'PATCH',
+      collection: 'many',
+      id: body.id,
+      body: { post: results[0].body.id },
+    }));
+    expectOk(await admin.post(batch, { requests: wide }));
+    for (const expand of ['author,post.author', 'post.author,post.post.author']) {
+      const refused = await admin.get(`${list}?per_page=40&expand=${expand}`);
+      expectError(refused, 400, 'validation');
+      expect(refused.body.message).toContain('too large for one answer');
+    }
+  });
 });
