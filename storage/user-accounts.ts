@@ -111,8 +111,8 @@ export async function setPassword(
 export async function dropCredentials(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`
     update workspace.users
-    set password_hash = null, totp_sealed = null, totp_enabled = false, oauth_providers = '[]', verified = true,
-      updated_at = ${now}
+    set password_hash = null, totp_sealed = null, totp_enabled = false, totp_last_step = null, oauth_providers = '[]',
+      verified = true, updated_at = ${now}
     where id = ${id}`;
 }
 

@@ -38,11 +38,32 @@ export function normalizedName(name: string): string {
 export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const { connection, ledger } = attempt;
   const until = await connection.run((sql) => findLock(sql, ledger, attempt));
-  if (until === undefined) return;
-  await connection.run((sql) =>
+  if (until !== undefined) await refuseLocked(deps, attempt, until);
+}
+
+/** Ends an attempt at something that is locked, and audits it. Throws `429 too_many_requests`. */
+export async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): Promise<never> {
+  await attempt.connection.run((sql) =>
     auditAttempt(sql, deps, attempt, { action: 'login_locked', details: { until } })
   );
   failLocked(attempt, until);
+}
+
+/** Others have locked the subject while the attempt was under way. */
+export class LockedMeanwhile extends Error {
+  readonly until: Date;
+
+  constructor(until: Date) {
+    super('the subject is locked');
+    this.until = until;
+  }
+}
+
+/** Ends an attempt with right credentials in the transaction that makes the session. Throws `LockedMeanwhile`. */
+export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
+  const until = await clearFailures(sql, attempt.ledger, attempt);
+  if (until !== undefined) throw new LockedMeanwhile(until);
+  await auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} });
 }
 
 /**

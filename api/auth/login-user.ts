@@ -3,7 +3,7 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { findUserByEmail, rehashUser } from '../../storage/user-accounts.ts';
 import type { Origin } from '../route.ts';
 import { beginAttempt, failAttempt } from './attempt.ts';
-import { type SignInDeps, signInUser, type UserSession } from './sign-in-user.ts';
+import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
 
 /** What a user sends. */
@@ -14,21 +14,24 @@ export interface UserLogin {
   app?: string | undefined;
 }
 
-/** Answers tokens. Throws `401 bad_credentials`, `403 forbidden`, `429 too_many_requests`. */
+/** Answers tokens or a challenge. Throws `401 bad_credentials`, `403 forbidden`, `429 too_many_requests`. */
 export async function loginUser(
   deps: SignInDeps,
   workspace: WorkspaceDefinition,
   { email, password, app, origin, now }: UserLogin & { origin: Origin; now: Date },
-): Promise<UserSession> {
+): Promise<SignInOutcome> {
   await requireMethod(deps, 'password', { workspace: workspace.id, app });
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   await beginAttempt(deps, attempt);
   const { connection, actor } = attempt;
-  const sessionId = deps.newId();
   const user = await connection.run((sql) => findUserByEmail(sql, actor));
   const verdict = await deps.passwords.verify(password, user?.password_hash);
   if (user === undefined || !verdict.matches) return await failAttempt(deps, attempt);
-  const session = await signInUser(deps, attempt, { workspace, user, sessionId, app });
+  const session = await signInUser(deps, attempt, {
+    workspace,
+    app,
+    prove: () => Promise.resolve(user),
+  });
   if (verdict.outdated && user.password_hash !== null) {
     const hashes = { from: user.password_hash, to: await deps.passwords.hash(password) };
     await connection.run((sql) => rehashUser(sql, user.id, hashes));

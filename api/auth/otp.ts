@@ -7,7 +7,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { type Attempt, beginAttempt, failAttempt, normalizedName } from './attempt.ts';
+import { type Attempt, beginAttempt, normalizedName } from './attempt.ts';
 import { endAllTokens } from './end-user-tokens.ts';
 import { draftToken, hashOfCode, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
@@ -45,20 +45,17 @@ export async function loginByOtp(
   },
 ): Promise<SignInOutcome> {
   await requireMethod(deps, 'otp', { workspace: workspace.id, app });
-  if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
-    fail('forbidden', `there is no app "${app}" for this user`);
-  }
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   await beginAttempt(deps, attempt);
   const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
-  const user = await attempt.connection.transaction(async (sql) => {
-    const redeemed = await redeemToken(sql, { purpose: 'otp', hash, now });
-    return redeemed === undefined ? undefined : await ownerOf(sql, deps, attempt);
+  return await signInUser(deps, attempt, {
+    workspace,
+    app,
+    prove: async (sql) => {
+      const redeemed = await redeemToken(sql, { purpose: 'otp', hash, now });
+      return redeemed === undefined ? undefined : await ownerOf(sql, deps, attempt);
+    },
   });
-  if (user === undefined) return await failAttempt(deps, attempt);
-  // After the clean-up, which ends every session that is older.
-  const sessionId = deps.newId();
-  return await signInUser(deps, attempt, { workspace, user, sessionId, app });
 }
 
 /** The user of an address that was just shown to be somebody's own. */

@@ -1,5 +1,6 @@
 // What happens to an account when somebody shows for the first time that its address is theirs.
 import type { Sql } from '../../storage/pool.ts';
+import { dropRecoveryCodes } from '../../storage/totp.ts';
 import { dropCredentials, type UserRow } from '../../storage/user-accounts.ts';
 
 /**
@@ -9,5 +10,6 @@ import { dropCredentials, type UserRow } from '../../storage/user-accounts.ts';
 export async function proveAddress(sql: Sql, user: UserRow, now: Date): Promise<boolean> {
   if (user.verified) return false;
   await dropCredentials(sql, user.id, now);
+  await dropRecoveryCodes(sql, user.id);
   return true;
 }

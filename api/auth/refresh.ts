@@ -134,8 +134,9 @@ async function userHolder(
   { session, workspace }: { session: FoundSession; workspace: WorkspaceDefinition },
 ): Promise<Holder | undefined> {
   const app = session.app ?? undefined;
-  const grant = await userGrant(deps, { id: row.id, workspace: workspace.id, app });
-  return grant === undefined ? undefined : { grant, who: { user: showUser(row) }, actor: row.email };
+  if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) return undefined;
+  const grant = userGrant({ id: row.id, workspace: workspace.id, app });
+  return { grant, who: { user: showUser(row) }, actor: row.email };
 }
 
 /** Rotates; false when the token had been used or revoked before, which ends the whole login. */

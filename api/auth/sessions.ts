@@ -5,6 +5,7 @@ import type { Connection } from '../../storage/pool.ts';
 import type { Ledger, SessionKind, SessionRow } from '../../storage/sessions.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
+import type { Place } from '../scope.ts';
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { makeRefreshToken } from './refresh-tokens.ts';
@@ -44,14 +45,37 @@ export function homeOf(
     : { connection: databases.workspace(workspace.database), ledger: 'workspace' };
 }
 
+/** How long the tokens of a place live, in seconds. */
+export interface SessionTerms {
+  accessTtl: number;
+  refreshTtl: number;
+}
+
 /** Prepares a session; it begins when its row is stored. */
 export async function draftSession(
-  { secrets, policies }: Pick<Deps, 'secrets' | 'policies'>,
-  { id, family = id, kind, grant, app, origin }: SessionStart,
+  deps: Pick<Deps, 'secrets' | 'policies'>,
+  start: SessionStart,
 ): Promise<SessionDraft> {
-  const place = { workspace: grant.workspace, app };
+  const terms = await sessionTerms(deps, { workspace: start.grant.workspace, app: start.app });
+  return prepareSession(deps, start, terms);
+}
+
+/** By the policies of the place. */
+export async function sessionTerms(
+  { policies }: Pick<Deps, 'policies'>,
+  place: Place,
+): Promise<SessionTerms> {
   const access = await policies.range('tokens.access_ttl_sec', place);
   const refresh = await policies.range('tokens.refresh_ttl_sec', place);
+  return { accessTtl: access.value, refreshTtl: refresh.value };
+}
+
+/** The same as `draftSession` for terms that are known: for use inside a transaction. */
+export function prepareSession(
+  { secrets }: Pick<Deps, 'secrets'>,
+  { id, family = id, kind, grant, app, origin }: SessionStart,
+  { accessTtl, refreshTtl }: SessionTerms,
+): SessionDraft {
   const token = makeRefreshToken(secrets, grant.workspace);
   const begins = millisecondOf(id);
   return {
@@ -63,13 +87,13 @@ export async function draftSession(
       app: app ?? null,
       token_hash: token.hash,
       created_at: new Date(begins),
-      expires_at: new Date(begins + refresh.value * 1_000),
+      expires_at: new Date(begins + refreshTtl * 1_000),
       user_agent: origin.userAgent.slice(0, 500),
       ip: origin.ip,
     },
     refreshToken: token.text,
-    accessTtl: access.value,
-    refreshTtl: refresh.value,
+    accessTtl,
+    refreshTtl,
     grant,
   };
 }

@@ -1,14 +1,17 @@
-// The last step of every way in: an end-user who has proved who they are gets a session.
+// The last step of every way in: an end-user who has proved who they are gets a session, or is asked for more.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { insertToken } from '../../storage/one-time-tokens.ts';
+import type { Sql } from '../../storage/pool.ts';
 import { insertSession, pruneSessions } from '../../storage/sessions.ts';
 import { noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { showUser, type User } from '../users/shape.ts';
-import { type Attempt, completeAttempt } from './attempt.ts';
+import { type Attempt, failAttempt, LockedMeanwhile, refuseLocked, succeedWithin } from './attempt.ts';
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
-import { draftSession, tokensOf } from './sessions.ts';
+import { draftToken, hashOfToken, makeToken } from './one-time.ts';
+import { prepareSession, type SessionDraft, type SessionTerms, sessionTerms, tokensOf } from './sessions.ts';
 
 /** What signing in needs. */
 export type SignInDeps = Pick<
@@ -19,12 +22,15 @@ export type SignInDeps = Pick<
 /** Who signs in, and for what. */
 export interface SignIn {
   workspace: WorkspaceDefinition;
-  /** As it was read when the credentials were checked. */
-  user: UserRow;
-  /** A v7 UUID that was made before `user` was read; see SessionStart. */
-  sessionId: string;
   /** The only app that the tokens are to be good for. */
   app: string | undefined;
+  /**
+   * Uses up what proves who it is, and answers the user; undefined when it proves nothing, which undoes all. In one
+   * transaction with the session: others who try the same at once cannot come in between.
+   */
+  prove(sql: Sql): Promise<UserRow | undefined>;
+  /** The second factor has just been shown. */
+  isSecondStep?: boolean;
 }
 
 /** Tokens, and whose they are. */
@@ -33,37 +39,85 @@ export interface UserSession {
   user: User;
 }
 
-/** How a way in ends. */
-export type SignInOutcome = UserSession;
+/** How a way in ends: with tokens, or with a challenge for the second factor. */
+export type SignInOutcome = UserSession | { challenge_id: string };
+
+const challengeLife = 300;
+
+/** What was shown proves nothing; ends the transaction. */
+class WrongProof extends Error {}
 
 /**
- * Throws `401 bad_credentials` when the credentials were changed meanwhile, `403 forbidden` for an app that does not
- * exist, `429 too_many_requests` when others have locked the user meanwhile.
+ * Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist, `429 too_many_requests` when others
+ * have locked the user meanwhile.
  */
 export async function signInUser(
   deps: SignInDeps,
   attempt: Attempt,
-  { workspace, user, sessionId: id, app }: SignIn,
+  { workspace, app, prove, isSecondStep = false }: SignIn,
 ): Promise<SignInOutcome> {
-  const { origin, now } = attempt;
-  const grant = await userGrant(deps, { id: user.id, workspace: workspace.id, app }) ??
+  if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
     fail('forbidden', `there is no app "${app}" for this user`);
-  const draft = await draftSession(deps, { id, kind: 'user', grant, app, origin });
-  let current = user;
-  await completeAttempt(deps, attempt, async (sql) => {
-    current = await noteLogin(sql, user, now) ?? fail('bad_credentials', 'the credentials were just changed');
-    await insertSession(sql, 'workspace', draft.row);
-    await pruneSessions(sql, 'workspace', now);
-  });
-  return { pair: await tokensOf(deps, draft), user: showUser(current) };
+  }
+  const terms = await sessionTerms(deps, { workspace: workspace.id, app });
+  try {
+    const result = await attempt.connection.transaction(async (sql) => {
+      const user = await prove(sql);
+      if (user === undefined) throw new WrongProof();
+      return user.totp_enabled && !isSecondStep
+        ? await challenge(sql, deps, { user, app, now: attempt.now })
+        : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
+    });
+    if ('challenge_id' in result) return result;
+    return { pair: await tokensOf(deps, result.draft), user: showUser(result.user) };
+  } catch (error) {
+    if (error instanceof WrongProof) return await failAttempt(deps, attempt);
+    if (error instanceof LockedMeanwhile) return await refuseLocked(deps, attempt, error.until);
+    throw error;
+  }
 }
 
-/** What a user's token lets it do; undefined when it is for an app that does not exist. */
-export async function userGrant(
-  { definitions }: Pick<Deps, 'definitions'>,
+/** What a user's token lets it do. */
+export function userGrant(
   { id, workspace, app }: { id: string; workspace: string; app: string | undefined },
-): Promise<Grant | undefined> {
-  if (app === undefined) return { role: 'user', id, workspace };
-  if (await definitions.app(workspace, app) === undefined) return undefined;
-  return { role: 'user', id, workspace, apps: [app] };
+): Grant {
+  return { role: 'user', id, workspace, ...(app === undefined ? {} : { apps: [app] }) };
+}
+
+/** The failures of this user go on counting: a right password alone completes nothing. */
+async function challenge(
+  sql: Sql,
+  deps: SignInDeps,
+  { user, app, now }: { user: UserRow; app: string | undefined; now: Date },
+): Promise<{ challenge_id: string }> {
+  const challenge_id = makeToken();
+  const { id: userId, email } = user;
+  const hash = hashOfToken(challenge_id);
+  const lifeSeconds = challengeLife;
+  await insertToken(sql, draftToken(deps, { purpose: 'mfa', email, userId, hash, app, lifeSeconds, now }));
+  return { challenge_id };
+}
+
+async function begin(
+  sql: Sql,
+  deps: SignInDeps,
+  { attempt, user, workspace, app, terms }: {
+    attempt: Attempt;
+    user: UserRow;
+    workspace: string;
+    app: string | undefined;
+    terms: SessionTerms;
+  },
+): Promise<{ draft: SessionDraft; user: UserRow }> {
+  const { origin, now } = attempt;
+  const current = await noteLogin(sql, user, now) ??
+    fail('bad_credentials', 'the credentials were just changed');
+  // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
+  const id = deps.newId();
+  const grant = userGrant({ id: user.id, workspace, app });
+  const draft = prepareSession(deps, { id, kind: 'user', grant, app, origin }, terms);
+  await insertSession(sql, 'workspace', draft.row);
+  await pruneSessions(sql, 'workspace', now);
+  await succeedWithin(sql, deps, attempt);
+  return { draft, user: current };
 }

@@ -18,6 +18,7 @@ import { openApiRoute } from './openapi.ts';
 import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
 import { healthz, readyz } from './server.ts';
 import { setup } from './setup.ts';
+import { totpConfirm, totpDisable, totpEnrol, totpLogin, totpRemove } from './totp.ts';
 import { userLogin, userRefresh, userRegister } from './user-auth.ts';
 import {
   otpLogin,
@@ -58,9 +59,14 @@ const described: readonly AnyRoute[] = [
   passwordResetConfirm,
   otpRequest,
   otpLogin,
+  totpLogin,
+  totpEnrol,
+  totpConfirm,
+  totpDisable,
   usersList,
   usersShow,
   usersVerify,
+  totpRemove,
   usersRemove,
   adminsList,
   adminsCreate,

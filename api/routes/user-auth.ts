@@ -5,11 +5,9 @@ import { loginUser } from '../auth/login-user.ts';
 import { refresh } from '../auth/refresh.ts';
 import { registerUser } from '../auth/register.ts';
 import { route } from '../route.ts';
-import { described, object, optional, text } from '../schema.ts';
+import { object, text } from '../schema.ts';
 import { userSchema } from '../users/shape.ts';
-
-const session = object({ access_token: text(), refresh_token: text(), user: userSchema });
-const onlyApp = described(optional(text({ max: 40 })), 'The tokens are good for this app only.');
+import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-answer.ts';
 
 /** A new end-user. */
 export const userRegister = route({
@@ -32,13 +30,11 @@ export const userLogin = route({
   summary: 'Logs an end-user in by password.',
   scope: 'open',
   body: object({ email: text({ max: 320 }), password: passwordText, app: onlyApp }),
-  status: 200,
-  response: session,
+  ...signInAnswers,
   errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    const { pair, user } = await loginUser(deps, target.workspace, { ...body, origin, now });
-    return answerTokens(call, pair, { user });
+    return answerSignIn(call, await loginUser(deps, target.workspace, { ...body, origin, now }));
   },
 });
 
@@ -51,7 +47,7 @@ export const userRefresh = route({
   refusesForeignOrigin: true,
   body: object({ refresh_token: text({ max: 1_000 }) }),
   status: 200,
-  response: session,
+  response: userSession,
   errors: ['unauthorized'],
   handle: async (call) => {
     const { deps, params: { workspace }, body, origin, now } = call;

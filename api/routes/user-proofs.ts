@@ -1,16 +1,14 @@
 // End-users prove something by mail: an address, the right to a new password, who they are.
 import { adminEmail, passwordText } from '../admins/input.ts';
-import { answerTokens } from '../auth/cookies.ts';
 import { loginByOtp, requestOtp } from '../auth/otp.ts';
 import { confirmReset, requestReset } from '../auth/password-reset.ts';
 import { confirmVerification, requestVerification } from '../auth/verify-email.ts';
 import { route } from '../route.ts';
-import { described, object, optional, text, yes } from '../schema.ts';
-import { userSchema } from '../users/shape.ts';
+import { object, text, yes } from '../schema.ts';
+import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
 
 const done = object({ ok: yes() });
 const token = text({ max: 200 });
-const session = object({ access_token: text(), refresh_token: text(), user: userSchema });
 
 /** A mail to the user's own address. */
 export const verifyEmailRequest = route({
@@ -97,14 +95,12 @@ export const otpLogin = route({
   body: object({
     email: adminEmail,
     code: text({ max: 20 }),
-    app: described(optional(text({ max: 40 })), 'The tokens are good for this app only.'),
+    app: onlyApp,
   }),
-  status: 200,
-  response: session,
+  ...signInAnswers,
   errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    const { pair, user } = await loginByOtp(deps, target.workspace, { ...body, origin, now });
-    return answerTokens(call, pair, { user });
+    return answerSignIn(call, await loginByOtp(deps, target.workspace, { ...body, origin, now }));
   },
 });

@@ -52,6 +52,12 @@ export const specified: readonly Endpoint[] = [
   { method: 'POST', path: `${auth}/otp/request`, who: 'anyone', status: 200, body: {} },
   { method: 'POST', path: `${auth}/otp/login`, who: 'anyone', status: 200, body: {} },
 
+  { method: 'POST', path: `${auth}/users/login/totp`, who: 'open', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/totp/enroll`, who: 'end-user', status: 200 },
+  { method: 'POST', path: `${auth}/totp/confirm`, who: 'end-user', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/totp/disable`, who: 'end-user', status: 200, body: {} },
+  { method: 'DELETE', path: `${workspace}/users/:id/totp`, who: 'workspace admin', status: 200 },
+
   { method: 'GET', path: `${workspace}/users`, who: 'workspace admin', status: 200 },
   { method: 'GET', path: `${workspace}/users/:id`, who: 'workspace admin', status: 200 },
   { method: 'PATCH', path: `${workspace}/users/:id/verify`, who: 'workspace admin', status: 200, body: {} },

@@ -15,6 +15,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   srvx: /^api\/(app|route)\.ts$|^api\/pipeline\//,
   listhen: /^api\/listen\.ts$/,
   jose: /^api\/auth\/(tokens|signing-keys)\.ts$/,
+  otpauth: /^api\/auth\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,
   execa: /^supervisor\/child\.ts$/,

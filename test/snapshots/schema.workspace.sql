@@ -55,6 +55,12 @@ table one_time_tokens
   constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text, 'mfa'::text])))
   constraint one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
 
+table recovery_codes
+  user_id uuid not null
+  hash bytea not null
+  constraint recovery_codes_pkey PRIMARY KEY (user_id, hash)
+  constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
+
 table sessions
   id uuid not null
   family uuid not null
@@ -98,6 +104,7 @@ table users
   oauth_providers jsonb not null default '[]'::jsonb
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
+  totp_last_step bigint
   constraint users_email UNIQUE (email)
   constraint users_id PRIMARY KEY (id)
 
@@ -134,6 +141,7 @@ BEGIN ATOMIC
    RETURNING true;
 END
 
+grant delete, insert, select on recovery_codes to CONTROL_workspace
 grant delete, insert, select, update on lockouts to CONTROL_workspace
 grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace

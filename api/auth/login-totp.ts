@@ -1,0 +1,41 @@
+// The second step of a login: a code of the authenticator, or a recovery code.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { findToken, redeemToken } from '../../storage/one-time-tokens.ts';
+import { findUser } from '../../storage/user-accounts.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import { beginAttempt } from './attempt.ts';
+import { hashOfToken } from './one-time.ts';
+import { useSecondFactor } from './second-factor.ts';
+import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
+import { userAttempt } from './user-attempt.ts';
+
+/**
+ * Answers tokens. A wrong code leaves the challenge as it is, and counts like a wrong password: five of them lock the
+ * user for longer than the challenge lives. Throws `401 bad_credentials`, `429 too_many_requests`.
+ */
+export async function loginByTotp(
+  deps: SignInDeps,
+  workspace: WorkspaceDefinition,
+  { challengeId, code, origin, now }: { challengeId: string; code: string; origin: Origin; now: Date },
+): Promise<SignInOutcome> {
+  const query = { purpose: 'mfa', hash: hashOfToken(challengeId), now } as const;
+  const connection = deps.databases.workspace(workspace.database);
+  const challenge = await connection.run((sql) => findToken(sql, query));
+  if (challenge === undefined || challenge.user_id === null) {
+    fail('bad_credentials', 'the challenge is not valid, has expired or has been used');
+  }
+  const { email, user_id: userId, app } = challenge;
+  const attempt = userAttempt(deps, workspace, { email, origin, now });
+  await beginAttempt(deps, attempt);
+  return await signInUser(deps, attempt, {
+    workspace,
+    app: app ?? undefined,
+    isSecondStep: true,
+    prove: async (sql) => {
+      if (await redeemToken(sql, query) === undefined) return undefined;
+      if (!await useSecondFactor(sql, deps.secrets, { userId, code, now })) return undefined;
+      return await findUser(sql, userId);
+    },
+  });
+}

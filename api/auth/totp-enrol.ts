@@ -1,0 +1,106 @@
+// An end-user turns the second factor on and off.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { dropTotp, enableTotp, findTotp, replaceRecoveryCodes, setPendingTotp } from '../../storage/totp.ts';
+import type { Sql } from '../../storage/pool.ts';
+import type { UserRow } from '../../storage/user-accounts.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Origin } from '../route.ts';
+import type { Principal } from '../scope.ts';
+import { type Attempt, beginAttempt, failAttempt } from './attempt.ts';
+import { requireUser } from './me.ts';
+import { useSecondFactor } from './second-factor.ts';
+import { makeRecoveryCodes, makeTotpSecret, stepOfCode } from './totp.ts';
+import { userAttempt } from './user-attempt.ts';
+
+type TotpDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'newId' | 'now'>;
+
+/** The user who asks, and the code that is sent along. */
+export interface TotpRequest {
+  principal: Principal;
+  code: string;
+  origin: Origin;
+  now: Date;
+}
+
+/** Answers a secret that waits to be confirmed. Throws `409 conflict` when the factor is active. */
+export async function enrolTotp(
+  deps: TotpDeps,
+  workspace: WorkspaceDefinition,
+  principal: Principal,
+): Promise<{ secret: string; qr_url: string }> {
+  const { id: userId, email } = await requireUser(deps, principal, workspace);
+  const { issuer } = deps.config.auth;
+  const { text, uri, sealed } = makeTotpSecret(deps.secrets, { userId, email, issuer });
+  const isPending = await deps.databases.workspace(workspace.database).run((sql) =>
+    setPendingTotp(sql, userId, sealed)
+  );
+  if (!isPending) failActive();
+  return { secret: text, qr_url: uri };
+}
+
+/** Makes the factor active and answers recovery codes, this once. Throws `401`, `409`, `429`. */
+export async function confirmTotp(
+  deps: TotpDeps,
+  workspace: WorkspaceDefinition,
+  request: TotpRequest,
+): Promise<string[]> {
+  const { code, now } = request;
+  const { user, attempt } = await begin(deps, workspace, request);
+  const { connection } = attempt;
+  const known = await connection.run((sql) => findTotp(sql, user.id));
+  if (known?.totp_enabled === true) failActive();
+  const sealed = known?.totp_sealed ?? fail('conflict', 'there is no enrolment to confirm');
+  const step = stepOfCode(deps.secrets, { userId: user.id, sealed, code, now });
+  if (step === undefined) return await failAttempt(deps, attempt);
+  const { codes, hashes } = makeRecoveryCodes(deps.secrets, user.id);
+  await connection.transaction(async (sql) => {
+    if (!await enableTotp(sql, user.id, { sealed, step, now })) failActive();
+    await replaceRecoveryCodes(sql, user.id, hashes);
+    await audit(deps, attempt, { sql, user, action: 'totp_enable' });
+  });
+  return codes;
+}
+
+/** Turns the factor off. Throws `401 bad_credentials`, `409 conflict` when it is not active, `429`. */
+export async function disableTotp(
+  deps: TotpDeps,
+  workspace: WorkspaceDefinition,
+  request: TotpRequest,
+): Promise<void> {
+  const { code, now } = request;
+  const { user, attempt } = await begin(deps, workspace, request);
+  if (!user.totp_enabled) fail('conflict', 'the second factor is not active');
+  const isRight = await attempt.connection.transaction(async (sql) => {
+    if (!await useSecondFactor(sql, deps.secrets, { userId: user.id, code, now })) return false;
+    await dropTotp(sql, user.id, now);
+    await audit(deps, attempt, { sql, user, action: 'totp_disable' });
+    return true;
+  });
+  if (!isRight) await failAttempt(deps, attempt);
+}
+
+async function begin(
+  deps: TotpDeps,
+  workspace: WorkspaceDefinition,
+  { principal, origin, now }: TotpRequest,
+): Promise<{ user: UserRow; attempt: Attempt }> {
+  const user = await requireUser(deps, principal, workspace);
+  const attempt = userAttempt(deps, workspace, { email: user.email, origin, now });
+  await beginAttempt(deps, attempt);
+  return { user, attempt };
+}
+
+async function audit(
+  deps: TotpDeps,
+  { origin }: Attempt,
+  { sql, user, action }: { sql: Sql; user: UserRow; action: string },
+): Promise<void> {
+  const { id, email } = user;
+  await auditWorkspace(sql, deps, { actor: email, action, target: email, details: { id }, origin });
+}
+
+function failActive(): never {
+  fail('conflict', 'the second factor is active');
+}

@@ -1,0 +1,34 @@
+// How every way in of an end-user answers: tokens, or 202 and a challenge for the second factor.
+import { answerTokens } from '../auth/cookies.ts';
+import type { SignInOutcome } from '../auth/sign-in-user.ts';
+import type { Deps } from '../deps.ts';
+import type { Reply } from '../route.ts';
+import { described, object, optional, type Schema, text, type ValueOf, yes } from '../schema.ts';
+import { userSchema } from '../users/shape.ts';
+
+/** Tokens, and whose they are. */
+export const userSession = object({ access_token: text(), refresh_token: text(), user: userSchema });
+const challenge = object({ mfa_required: yes(), challenge_id: text() });
+
+type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
+
+/** Members of a route that logs an end-user in. */
+export const signInAnswers: {
+  status: 200;
+  response: Schema<Answer>;
+  alternatives: Record<number, Schema<unknown>>;
+} = { status: 200, response: userSession, alternatives: { 202: challenge } };
+
+/** The app that a login can ask its tokens to be good for. */
+export const onlyApp = described(optional(text({ max: 40 })), 'The tokens are good for this app only.');
+
+/** Sets status and cookies, and answers the body. */
+export function answerSignIn(
+  call: { deps: Pick<Deps, 'config'>; reply: Reply },
+  outcome: SignInOutcome,
+): Answer {
+  if ('pair' in outcome) return answerTokens(call, outcome.pair, { user: outcome.user });
+  call.reply.status = 202;
+  call.reply.headers.push(['Cache-Control', 'no-store']);
+  return { mfa_required: true, challenge_id: outcome.challenge_id };
+}

@@ -1,0 +1,93 @@
+// The second factor of end-users.
+import { confirmTotp, disableTotp, enrolTotp } from '../auth/totp-enrol.ts';
+import { loginByTotp } from '../auth/login-totp.ts';
+import { route } from '../route.ts';
+import { described, list, object, text, yes } from '../schema.ts';
+import { unenrolUser } from '../users/unenrol.ts';
+import { answerSignIn, signInAnswers } from './sign-in-answer.ts';
+
+const code = text({ max: 100 });
+
+/** The second step of a login. */
+export const totpLogin = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/users/login/totp',
+  summary: 'Completes a login with a code of the authenticator, or with a recovery code.',
+  scope: 'open',
+  body: object({ challenge_id: text({ max: 200 }), code }),
+  ...signInAnswers,
+  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  handle: async (call) => {
+    const { deps, target, body, origin, now } = call;
+    const { challenge_id: challengeId, code } = body;
+    return answerSignIn(call, await loginByTotp(deps, target.workspace, { challengeId, code, origin, now }));
+  },
+});
+
+/** A secret for an authenticator. */
+export const totpEnrol = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/totp/enroll',
+  summary: 'Answers a secret for the end-user’s authenticator; it counts once a code confirms it.',
+  scope: 'user',
+  status: 200,
+  response: object({
+    secret: text(),
+    qr_url: described(text(), 'An otpauth URI, to be shown as a QR code.'),
+  }),
+  errors: ['conflict'],
+  handle: ({ deps, target, principal, reply }) => {
+    reply.headers.push(['Cache-Control', 'no-store']);
+    return enrolTotp(deps, target.workspace, principal);
+  },
+});
+
+/** The first code. */
+export const totpConfirm = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/totp/confirm',
+  summary: 'Makes the second factor active, and answers recovery codes this once.',
+  scope: 'user',
+  body: object({ code }),
+  status: 200,
+  response: object({
+    ok: yes(),
+    recovery_codes: described(list(text()), 'Each works once, in place of a code.'),
+  }),
+  errors: ['bad_credentials', 'conflict', 'too_many_requests'],
+  handle: async ({ deps, target, principal, body, origin, now, reply }) => {
+    reply.headers.push(['Cache-Control', 'no-store']);
+    const codes = await confirmTotp(deps, target.workspace, { principal, ...body, origin, now });
+    return { ok: true, recovery_codes: codes };
+  },
+});
+
+/** The end of it. */
+export const totpDisable = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/totp/disable',
+  summary: 'Turns the end-user’s second factor off.',
+  scope: 'user',
+  body: object({ code }),
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['bad_credentials', 'conflict', 'too_many_requests'],
+  handle: async ({ deps, target, principal, body, origin, now }) => {
+    await disableTotp(deps, target.workspace, { principal, ...body, origin, now });
+    return { ok: true };
+  },
+});
+
+/** The same by an admin. */
+export const totpRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/users/:id/totp',
+  summary: 'Takes the second factor of an end-user away, and ends all its sessions.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: async ({ deps, params, target, principal, origin, now }) => {
+    await unenrolUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
+    return { ok: true };
+  },
+});
