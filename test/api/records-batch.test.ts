@@ -226,4 +226,23 @@ describe('a batch', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
     expect(await total(notes)).toBe(before + 2);
   });
+
+  it('is done once more when two of them wait for each other', async () => {
+    const [one, two] = [await create('notes', { title: 'one' }), await create('notes', { title: 'two' })];
+    const change = (id: string, title: string) => ({
+      method: 'PATCH',
+      collection: 'notes',
+      id,
+      body: { title },
+    });
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all([
+        send(admin, ...Array(20).fill(change(one, 'a')), change(two, 'a')),
+        send(admin, ...Array(20).fill(change(two, 'b')), change(one, 'b')),
+      ]);
+      for (const answer of answers) expectOk(answer);
+      const titles = await Promise.all([one, two].map((id) => admin.get(`${notes}/${id}`)));
+      expect(new Set(titles.map(({ body }) => body.fields.title)).size).toBe(1);
+    }
+  });
 });

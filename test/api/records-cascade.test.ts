@@ -1,5 +1,9 @@
 // What goes and what changes with a record that is deleted, as it is reported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { onCollection } from '../../api/records/collection.ts';
+import { removeOn } from '../../api/records/remove.ts';
+import { unboundedAccess } from '../../api/rules/access.ts';
+import type { Connection } from '../../storage/pool.ts';
 import { type BareApp, bareApp, later, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;
@@ -19,6 +23,32 @@ describe('deleting a record', () => {
     await app.define('plain', [{ name: 'title', kind: 'text' }]);
     const record = await app.create('plain', { title: 'old' });
     expect(await app.remove('plain', record)).toEqual({ deleted: [record], updated: [] });
+  });
+
+  it('takes one statement where no relation points to its collection', async () => {
+    await app.define('alone', []);
+    const record = await app.create('alone');
+    const done: string[] = [];
+    const { deleted } = await onCollection(
+      app.deps,
+      await app.target('alone'),
+      ({ connection, ...scope }) => {
+        const noting: Connection = {
+          run: (work) => {
+            done.push('statement');
+            return connection.run(work);
+          },
+          transaction: (work) => {
+            done.push('transaction');
+            return connection.transaction(work);
+          },
+        };
+        const access = unboundedAccess('delete', later);
+        return removeOn({ ...scope, connection: noting }, { access, id: record.id, now: later });
+      },
+    );
+    expect(deleted).toEqual([record]);
+    expect(done).toEqual(['statement']);
   });
 
   it('reports those that go with it, over several collections, as they were', async () => {
