@@ -149,7 +149,7 @@ export class RecordPlan {
    * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
    */
   list(sort: readonly SortKey[], where: Where, madeUp: boolean): Statement {
-    // Qualified: a bare name would be the selected text of an instant, which no index is made for.
+    // Qualified: a bare name would be the selected text of an instant.
     const order = [...sort, { column: 'id', descending: false }]
       .map(({ column, descending }) =>
         `${recordAlias}.${quoteIdentifier(column)}${descending ? ' desc' : ''}`
@@ -160,8 +160,10 @@ export class RecordPlan {
     return (madeUp ? this.#filteredLists : this.#lists).of(
       `${order}${condition}`,
       () =>
-        `${this.#comment}select ${this.columns} from ${this.#records}${condition} ` +
-        `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint`,
+        // In a select of its own, so that instants become texts on the page only, not on all that is sorted for it.
+        `${this.#comment}select ${this.columns} from (select * from ${this.#records}${condition} ` +
+        `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint) ` +
+        `as ${quoteIdentifier(recordAlias)} order by ${order}`,
     );
   }
 
