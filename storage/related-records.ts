@@ -14,7 +14,7 @@ export interface Locked {
   size: number;
 }
 
-const lockedColumns = '"id"::text, octet_length(r::text)';
+const lockedColumns = '"id"::text, octet_length((r.*)::text)';
 
 /** Records by their ids, those that pass only; in no order. */
 export async function selectRecords(
