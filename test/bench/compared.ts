@@ -71,7 +71,8 @@ export async function benchHealthz(pace: Pace): Promise<Findings> {
   );
 }
 
-async function contest(
+/** Measures both sides and, when asked to, profiles ours. */
+export async function contest(
   bench: string,
   stage: Pick<RecordStage, 'server'> & { table?: YardstickTable },
   pace: Pace,
@@ -125,7 +126,11 @@ async function stopAll(generator: Generator, yardstick: Served): Promise<void> {
   await yardstick.stop();
 }
 
-function figuresOf({ ours, yardstick, ratio, cpuRatio }: Comparison, goal: number | undefined): Figure[] {
+/** The figures of a comparison; `goal` is the share of the other side's requests a second. */
+export function figuresOf(
+  { ours, yardstick, ratio, cpuRatio }: Comparison,
+  goal: number | undefined,
+): Figure[] {
   const plain = (name: string, unit: string, key: 'cpu' | 'p50' | 'p99'): Figure => ({
     name,
     unit,

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
 import type { Findings } from './findings.ts';
+import { benchCountedList, benchFilteredList, benchRule } from './narrowed.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
@@ -36,6 +37,9 @@ const benches: Record<string, () => Promise<Findings>> = {
   get: () => benchGet(pace),
   create: () => benchCreate(pace),
   list: () => benchList(pace),
+  rule: () => benchRule(pace),
+  'list-filtered': () => benchFilteredList(pace),
+  'list-counted': () => benchCountedList(pace),
   healthz: () => benchHealthz(pace),
   drift: () => benchDrift({ minutes: Number(flags.minutes), connections: pace.connections }),
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),

@@ -15,6 +15,8 @@ export interface YardstickTable {
   columns: readonly string[];
   /** What a list is sorted by, in SQL. */
   sort: string;
+  /** What a filtered list is narrowed by. */
+  filter?: { sql: string; params: readonly (string | number)[] };
   connections: number;
 }
 

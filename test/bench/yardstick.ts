@@ -54,11 +54,33 @@ function mount(app: H3, table: YardstickTable): void {
   });
 }
 
+function mountFiltered(app: H3, table: YardstickTable): void {
+  const { filter } = table;
+  if (filter === undefined) return;
+  const query = connect(table);
+  const name = `"${table.schema}"."${table.table}"`;
+  const columns = table.columns.map((column) => `"${column}"`).join(', ');
+  const offset = `$${filter.params.length + 1}`;
+  const list = `select id, created_at, updated_at, ${columns} from ${name} where ${filter.sql} ` +
+    `order by ${table.sort}, id limit 30 offset ${offset}`;
+  const count = `select count(*) from ${name} where ${filter.sql}`;
+  const page = (event: { url: URL }) =>
+    query(list, [...filter.params, (Number(event.url.searchParams.get('page')) - 1) * 30]);
+  app.get('/filtered', async (event) => ({ items: await page(event) }));
+  app.get('/counted', async (event) => {
+    const [items, [total]] = await Promise.all([page(event), query(count, [...filter.params])]);
+    return { items, total_items: Number(total?.['count']) };
+  });
+}
+
 process.once('disconnect', () => process.exit());
 process.once('message', async ({ table }: { table: YardstickTable | null }) => {
   const app = new H3();
   app.get('/hello', () => ({ initialized: true }));
-  if (table !== null) mount(app, table);
+  if (table !== null) {
+    mount(app, table);
+    mountFiltered(app, table);
+  }
   const server = serve(app, { port: 0, hostname: '127.0.0.1', silent: true, gracefulShutdown: false });
   await server.ready();
   process.send?.(Number(new URL(server.url ?? '').port));
