@@ -71,12 +71,19 @@ export async function redeemToken(
   return row;
 }
 
-/** Makes every token that is still pending for a user worthless. */
+/** Makes tokens that are still pending for a user worthless: all, or those of one purpose. */
 export async function voidTokensOf(
   sql: Sql,
-  { userId, email, now }: { userId: string; email: string; now: Date },
+  { userId, email, purpose, now }: {
+    userId: string;
+    /** Also those for this address that say no user. */
+    email?: string;
+    purpose?: TokenPurpose;
+    now: Date;
+  },
 ): Promise<void> {
+  const wanted = purpose === undefined ? sql`true` : sql`purpose = ${purpose}`;
   await sql`
     update workspace.one_time_tokens set used_at = ${now}
-    where (user_id = ${userId} or email = ${email}) and used_at is null`;
+    where (user_id = ${userId} or email = ${email ?? null}) and used_at is null and ${wanted}`;
 }

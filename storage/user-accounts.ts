@@ -116,6 +116,16 @@ export async function dropCredentials(sql: Sql, id: string, now: Date): Promise<
     where id = ${id}`;
 }
 
+/** Gives a user another address, which is known to be theirs. Throws `StorageError` `conflict` (`users_email`). */
+export async function setEmail(
+  sql: Sql,
+  id: string,
+  { email, now }: { email: string; now: Date },
+): Promise<void> {
+  await sql`
+    update workspace.users set email = ${email}, verified = true, updated_at = ${now} where id = ${id}`;
+}
+
 /** Says whether the email is the user's; undefined when there is no such user. */
 export async function setVerified(
   sql: Sql,

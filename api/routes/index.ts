@@ -19,6 +19,13 @@ import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } 
 import { healthz, readyz } from './server.ts';
 import { setup } from './setup.ts';
 import { totpConfirm, totpDisable, totpEnrol, totpLogin, totpRemove } from './totp.ts';
+import {
+  emailChangeConfirm,
+  emailChangeRequest,
+  sessionsEnd,
+  sessionsEndAll,
+  sessionsList,
+} from './user-account.ts';
 import { userLogin, userRefresh, userRegister } from './user-auth.ts';
 import {
   otpLogin,
@@ -63,6 +70,11 @@ const described: readonly AnyRoute[] = [
   totpEnrol,
   totpConfirm,
   totpDisable,
+  sessionsList,
+  sessionsEndAll,
+  sessionsEnd,
+  emailChangeRequest,
+  emailChangeConfirm,
   usersList,
   usersShow,
   usersVerify,

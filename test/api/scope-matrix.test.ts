@@ -122,11 +122,12 @@ function fill({ method, path }: Endpoint): string {
     coll: 'orders',
     id: randomUUID(),
   };
-  const last = path.lastIndexOf('/:');
   return path.replaceAll(
     /:([a-z]+)/g,
     (_match, name: string, at: number) =>
-      method === 'DELETE' && at === last + 1 && name !== 'id' ? 'ghost' : ids[name] ?? 'x',
+      method === 'DELETE' && at + 1 + name.length === path.length && name !== 'id'
+        ? 'ghost'
+        : ids[name] ?? 'x',
   );
 }
 

@@ -1,0 +1,80 @@
+// An end-user takes another address, once a token mailed to it comes back.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { insertToken, redeemToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
+import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import type { Origin } from '../route.ts';
+import type { Principal } from '../scope.ts';
+import { beginAttempt, failAttempt, normalizedName } from './attempt.ts';
+import { failGone, requireUser } from './me.ts';
+import { draftToken, hashOfToken, mailedTokenLife, makeToken, refuseToken } from './one-time.ts';
+import { refuseDuplicate } from './register.ts';
+import { userAttempt } from './user-attempt.ts';
+
+/**
+ * Mails a token to the new address, unless somebody has it already, which the answer does not say. Throws
+ * `401 bad_credentials` for a wrong password, which counts like a failed login, and `429 too_many_requests`.
+ */
+export async function requestEmailChange(
+  deps: Pick<Deps, 'databases' | 'mail' | 'passwords' | 'newId' | 'now'>,
+  workspace: WorkspaceDefinition,
+  { email: text, password, principal, origin, now }: {
+    email: string;
+    password: string;
+    principal: Principal;
+    origin: Origin;
+    now: Date;
+  },
+): Promise<void> {
+  const user = await requireUser(deps, principal, workspace);
+  const attempt = userAttempt(deps, workspace, { email: user.email, origin, now });
+  await beginAttempt(deps, attempt);
+  const { matches } = await deps.passwords.verify(password, user.password_hash);
+  if (!matches) return await failAttempt(deps, attempt);
+  const email = normalizedName(text);
+  const secret = makeToken();
+  const lifeSeconds = mailedTokenLife;
+  const hash = hashOfToken(secret);
+  const discard = await attempt.connection.transaction(async (sql) => {
+    const { id: userId } = await lockUser(sql, user.id) ?? failGone();
+    await voidTokensOf(sql, { userId, purpose: 'email_change', now });
+    await insertToken(
+      sql,
+      draftToken(deps, { purpose: 'email_change', email, userId, hash, lifeSeconds, now }),
+    );
+    return await findUserId(sql, email) !== undefined;
+  });
+  await deps.mail.post({
+    workspace: workspace.id,
+    kind: 'email-change',
+    to: email,
+    secret,
+    lifeSeconds,
+    discard,
+  });
+}
+
+/** Throws `400 validation` for a token that is no good, `409 conflict` when somebody else has the address by now. */
+export async function confirmEmailChange(
+  deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
+  { database }: WorkspaceDefinition,
+  { token, origin, now }: { token: string; origin: Origin; now: Date },
+): Promise<void> {
+  const query = { purpose: 'email_change', hash: hashOfToken(token), now } as const;
+  await deps.databases.workspace(database).transaction(async (sql) => {
+    const { user_id, email } = await redeemToken(sql, query) ?? refuseToken();
+    const user = user_id === null ? undefined : await lockUser(sql, user_id);
+    if (user === undefined) refuseToken();
+    await setEmail(sql, user.id, { email, now });
+    // What was mailed to the old address is worth nothing any more.
+    await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+    await auditWorkspace(sql, deps, {
+      actor: user.email,
+      action: 'email_change',
+      target: email,
+      details: { id: user.id, from: user.email },
+      origin,
+    });
+  }).catch(refuseDuplicate);
+}

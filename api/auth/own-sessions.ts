@@ -1,0 +1,110 @@
+// An end-user looks through their own logins, and ends one or all of them.
+import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { isUuid, millisecondOf } from '../../storage/ids.ts';
+import { listLogins, listSessionsOfLogin } from '../../storage/own-sessions.ts';
+import type { Page, PageRequest } from '../../storage/page.ts';
+import { insertRevocations } from '../../storage/revocations.ts';
+import { findSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
+import { lockUser } from '../../storage/user-accounts.ts';
+import { auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import { policyDefinitions } from '../policies/definitions.ts';
+import type { Origin } from '../route.ts';
+import { boolean, nullable, object, text, timestamp, type ValueOf } from '../schema.ts';
+import type { Principal } from '../scope.ts';
+import { endAllTokens } from './end-user-tokens.ts';
+import { failGone, requireUser } from './me.ts';
+
+/** One login of an end-user. */
+export const ownSessionSchema = object({
+  id: text({ format: 'uuid' }),
+  app: nullable(text()),
+  user_agent: nullable(text()),
+  ip: nullable(text()),
+  created_at: timestamp(),
+  last_used_at: timestamp(),
+  expires_at: timestamp(),
+  current: boolean(),
+});
+
+type OwnSession = ValueOf<typeof ownSessionSchema>;
+type EndDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
+
+/** Who asks, and by which request. */
+export interface ByUser {
+  principal: Principal;
+  origin: Origin;
+  now: Date;
+}
+
+/** Logins that are not over, oldest first. `last_used_at`: when the newest of their tokens was issued. */
+export async function listOwnSessions(
+  deps: Pick<Deps, 'databases'>,
+  workspace: WorkspaceDefinition,
+  { principal, page, now }: { principal: Principal; page: PageRequest; now: Date },
+): Promise<Page<OwnSession>> {
+  const { id: userId } = await requireUser(deps, principal, workspace);
+  const { jti } = principal;
+  return await deps.databases.workspace(workspace.database).run(async (sql) => {
+    const own = isUuid(jti) ? await findSession(sql, 'workspace', { id: jti }) : undefined;
+    const found = await listLogins(sql, { userId, now }, page);
+    const items = found.items.map(({ family, ...login }) => ({
+      id: family,
+      ...login,
+      created_at: new Date(millisecondOf(family)),
+      current: family === own?.family,
+    }));
+    return { ...found, items };
+  });
+}
+
+/** Ends one login with its access tokens. Throws `404 not_found` for one that is not the user's own. */
+export async function endOwnSession(
+  deps: EndDeps,
+  workspace: WorkspaceDefinition,
+  { id: family, principal, origin, now }: { id: string } & ByUser,
+): Promise<void> {
+  const { id: userId, email } = await requireUser(deps, principal, workspace);
+  if (!isUuid(family)) failNoSession(family);
+  const { databases, revocations } = deps;
+  const life = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
+  const since = new Date(now.getTime() - life);
+  const rows = await databases.workspace(workspace.database).transaction(async (sql) => {
+    await lockFamily(sql, family);
+    const ids = await listSessionsOfLogin(sql, { userId, family, since });
+    if (ids.length === 0) failNoSession(family);
+    await revokeFamily(sql, 'workspace', { family, now });
+    const details = { id: family };
+    await auditWorkspace(sql, deps, {
+      actor: email,
+      action: 'session_revoke',
+      target: email,
+      details,
+      origin,
+    });
+    const revoked = ids.map((id) => revocations.row('jti', id));
+    await databases.control.transaction((control) => insertRevocations(control, revoked));
+    return revoked;
+  });
+  revocations.apply(rows);
+}
+
+/** Ends all logins, also the one that asks. */
+export async function endOwnSessions(
+  deps: EndDeps,
+  workspace: WorkspaceDefinition,
+  { principal, origin, now }: ByUser,
+): Promise<void> {
+  const { id: userId, email } = await requireUser(deps, principal, workspace);
+  await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    if (await lockUser(sql, userId) === undefined) failGone();
+    const action = 'session_revoke_all';
+    await auditWorkspace(sql, deps, { actor: email, action, target: email, origin });
+    await endAllTokens(sql, deps, { userId, now });
+  });
+}
+
+function failNoSession(id: string): never {
+  fail('not_found', `session "${id}" does not exist`);
+}

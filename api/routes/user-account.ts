@@ -1,0 +1,83 @@
+// End-users look after their own account: logins, address.
+import { adminEmail, passwordText } from '../admins/input.ts';
+import { confirmEmailChange, requestEmailChange } from '../auth/email-change.ts';
+import { endOwnSession, endOwnSessions, listOwnSessions, ownSessionSchema } from '../auth/own-sessions.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { object, pageOf, text, yes } from '../schema.ts';
+
+const done = object({ ok: yes() });
+
+/** The user's logins. */
+export const sessionsList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/auth/sessions',
+  summary: 'The logins of the end-user who asks, with where and when they began and were last used.',
+  scope: 'user',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(ownSessionSchema),
+  handle: ({ deps, target, principal, query, now }) =>
+    listOwnSessions(deps, target.workspace, { principal, page: pageRequestOf(query), now }),
+});
+
+/** The end of all of them. */
+export const sessionsEndAll = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/auth/sessions',
+  summary: 'Ends all logins of the end-user who asks, this one included.',
+  scope: 'user',
+  status: 200,
+  response: done,
+  handle: async ({ deps, target, principal, origin, now }) => {
+    await endOwnSessions(deps, target.workspace, { principal, origin, now });
+    return { ok: true };
+  },
+});
+
+/** The end of one of them. */
+export const sessionsEnd = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/auth/sessions/:id',
+  summary: 'Ends one login of the end-user who asks.',
+  scope: 'user',
+  status: 200,
+  response: done,
+  handle: async ({ deps, target, params, principal, origin, now }) => {
+    await endOwnSession(deps, target.workspace, { id: params.id, principal, origin, now });
+    return { ok: true };
+  },
+});
+
+/** A mail to the address that is to be the user's. */
+export const emailChangeRequest = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/email-change/request',
+  summary: 'Mails a token to the new address of the end-user who asks.',
+  scope: 'user',
+  body: object({ new_email: adminEmail, password: passwordText }),
+  status: 200,
+  response: done,
+  errors: ['bad_credentials', 'too_many_requests'],
+  handle: async ({ deps, target, principal, body, origin, now }) => {
+    const { new_email: email, password } = body;
+    await requestEmailChange(deps, target.workspace, { email, password, principal, origin, now });
+    return { ok: true };
+  },
+});
+
+/** The token of that mail. */
+export const emailChangeConfirm = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/email-change/confirm',
+  summary: 'Redeems a mailed token: the address that it was mailed to is the end-user’s from now on.',
+  scope: 'anyone',
+  body: object({ token: text({ max: 200 }) }),
+  status: 200,
+  response: done,
+  errors: ['conflict'],
+  handle: async ({ deps, target, body, origin, now }) => {
+    await confirmEmailChange(deps, target.workspace, { ...body, origin, now });
+    return { ok: true };
+  },
+});

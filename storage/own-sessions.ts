@@ -1,0 +1,43 @@
+// The logins of one end-user, as that user sees them: rows of workspace.sessions, the live one of each family.
+import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import type { Sql } from './pool.ts';
+
+/** A login: all tokens that were exchanged for one another are one. */
+export interface LoginRow {
+  family: string;
+  app: string | null;
+  /** When the newest of its tokens was issued. */
+  last_used_at: Date;
+  expires_at: Date;
+  user_agent: string | null;
+  ip: string | null;
+}
+
+/** Logins that can still be refreshed, oldest first. */
+export async function listLogins(
+  sql: Sql,
+  { userId, now }: { userId: string; now: Date },
+  request: PageRequest,
+): Promise<Page<LoginRow>> {
+  const live = sql`
+    kind = 'user' and principal_id = ${userId} and rotated_at is null and revoked_at is null and expires_at > ${now}`;
+  const items = await sql<LoginRow[]>`
+    select family, app, created_at as last_used_at, expires_at, user_agent, ip from workspace.sessions
+    where ${live} order by family limit ${request.per_page} offset ${offsetOf(request)}`;
+  if (!request.count) return pageOf([...items], 0, request);
+  const [total] = await sql<{ count: number }[]>`
+    select count(*)::int as count from workspace.sessions where ${live}`;
+  return pageOf([...items], total?.count ?? 0, request);
+}
+
+/** Ids of a login's sessions since an instant, newest first: of the access tokens that may still be good. */
+export async function listSessionsOfLogin(
+  sql: Sql,
+  { userId, family, since }: { userId: string; family: string; since: Date },
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from workspace.sessions
+    where family = ${family} and kind = 'user' and principal_id = ${userId} and created_at > ${since}
+    order by id desc`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,70 @@
+// An end-user takes another address.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { outbox, secretFor } from '../../harness/mailbox.ts';
+import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let auth: string;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  auth = `${own.path}/auth`;
+});
+
+const request = (user: OwnUser, new_email: string, password = user.password) =>
+  user.post(`${auth}/email-change/request`, { new_email, password });
+const confirm = (token: string) => as().post(`${auth}/email-change/confirm`, { token });
+
+describe('email-change', () => {
+  it('takes the new address once its token comes back, and not before', async () => {
+    const user = await ownUser(own);
+    const next = freshEmail();
+    expect(expectOk(await request(user, next.toUpperCase()))).toEqual({ ok: true });
+    expect((await user.get(`${auth}/me`)).body.email).toBe(user.email);
+    const token = await secretFor(next);
+    expect(expectOk(await confirm(token))).toEqual({ ok: true });
+    expect((await user.get(`${auth}/me`)).body).toMatchObject({ email: next, verified: true });
+    expect((await confirm(token)).body.code).toBe('validation');
+    const { password } = user;
+    expectOk(await as().post(`${auth}/users/login`, { email: next, password }));
+    expect((await as().post(`${auth}/users/login`, { email: user.email, password })).status).toBe(401);
+  });
+
+  it('asks for the password, and counts wrong ones', async () => {
+    const user = await ownUser(own);
+    for (let failures = 0; failures < 5; failures++) {
+      expect((await request(user, freshEmail(), 'wrong password')).body.code).toBe('bad_credentials');
+    }
+    expect((await request(user, freshEmail())).body.code).toBe('too_many_requests');
+  });
+
+  it('auth.uniform: answers alike for an address that somebody has, who hears nothing of it', async () => {
+    const [user, other] = [await ownUser(own), await ownUser(own)];
+    const free = freshEmail();
+    expect((await request(user, other.email)).body).toEqual({ ok: true });
+    expect((await request(user, free)).body).toEqual({ ok: true });
+    await secretFor(free);
+    expect((await outbox()).filter((mail) => mail.includes(other.email))).toEqual([]);
+  });
+
+  it('is refused when somebody else has taken the address meanwhile', async () => {
+    const user = await ownUser(own);
+    const next = freshEmail();
+    expectOk(await request(user, next));
+    const token = await secretFor(next);
+    await ownUser(own, next);
+    expect((await confirm(token)).body.code).toBe('conflict');
+    expect((await user.get(`${auth}/me`)).body.email).toBe(user.email);
+  });
+
+  it('makes earlier tokens worthless with every request', async () => {
+    const user = await ownUser(own);
+    const [first, second] = [freshEmail(), freshEmail()];
+    expectOk(await request(user, first));
+    const early = await secretFor(first);
+    expectOk(await request(user, second));
+    expect((await confirm(early)).body.code).toBe('validation');
+    expectOk(await confirm(await secretFor(second)));
+  });
+});

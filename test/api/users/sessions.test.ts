@@ -1,0 +1,85 @@
+// End-users look through their own logins, and end them.
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type OwnUser, ownUser } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let auth: string;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  auth = `${own.path}/auth`;
+});
+
+async function logInAgain({ email, password }: OwnUser): Promise<Caller & { refreshToken: string }> {
+  const headers = { 'User-Agent': 'another browser' };
+  const session = expectOk(await as().post(`${auth}/users/login`, { email, password }, headers));
+  return { ...as(session.access_token), refreshToken: session.refresh_token };
+}
+
+const refresh = (token: string) => as().post(`${auth}/users/refresh`, { refresh_token: token });
+
+describe('the sessions of a user', () => {
+  it('are listed with agent, address and times, the current one marked, and no secret', async () => {
+    const user = await ownUser(own);
+    const second = await logInAgain(user);
+    const answer = await second.get(`${auth}/sessions`);
+    const { items, total_items } = expectOk(answer);
+    expect(total_items).toBe(2);
+    expect(items.map(({ current }: { current: boolean }) => current)).toEqual([false, true]);
+    expect(items[1]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      app: null,
+      user_agent: 'another browser',
+      ip: '127.0.0.1',
+      created_at: expect.stringMatching(/Z$/),
+      last_used_at: expect.stringMatching(/Z$/),
+      expires_at: expect.stringMatching(/Z$/),
+      current: true,
+    });
+    expect(answer.text).not.toContain('rfsh_');
+  });
+
+  it('stay one when they are refreshed, and say when that was', async () => {
+    const user = await ownUser(own);
+    const [before] = expectOk(await user.get(`${auth}/sessions`)).items;
+    const { access_token } = expectOk(await refresh(user.refreshToken));
+    const after = expectOk(await as(access_token).get(`${auth}/sessions`)).items;
+    expect(after).toHaveLength(1);
+    expect(after[0]).toMatchObject({ id: before.id, created_at: before.created_at, current: true });
+    expect(Date.parse(after[0].last_used_at)).toBeGreaterThan(Date.parse(before.last_used_at));
+  });
+
+  it('session.revoke-all: end one by one, each with its access tokens', async () => {
+    const user = await ownUser(own);
+    const second = await logInAgain(user);
+    const [first] = expectOk(await user.get(`${auth}/sessions`)).items;
+    expect(expectOk(await second.delete(`${auth}/sessions/${first.id}`))).toEqual({ ok: true });
+    expect((await user.get(`${auth}/me`)).status).toBe(401);
+    expect((await refresh(user.refreshToken)).status).toBe(401);
+    expectOk(await second.get(`${auth}/me`));
+    expectOk(await refresh(second.refreshToken));
+  });
+
+  it('session.revoke-all: end all at once', async () => {
+    const user = await ownUser(own);
+    const second = await logInAgain(user);
+    expect(expectOk(await user.delete(`${auth}/sessions`))).toEqual({ ok: true });
+    for (const caller of [user, second]) {
+      expect((await caller.get(`${auth}/me`)).status).toBe(401);
+      expect((await refresh(caller.refreshToken)).status).toBe(401);
+    }
+    expectOk(await (await logInAgain(user)).get(`${auth}/me`));
+  });
+
+  it('are not reached by others', async () => {
+    const [user, stranger] = [await ownUser(own), await ownUser(own)];
+    const [session] = expectOk(await user.get(`${auth}/sessions`)).items;
+    for (const id of [session.id, randomUUID(), 'nonsense']) {
+      expect((await stranger.delete(`${auth}/sessions/${id}`)).body.code).toBe('not_found');
+    }
+    expectOk(await user.get(`${auth}/me`));
+    expect((await own.admin.get(`${auth}/sessions`)).body.code).toBe('forbidden');
+  });
+});
