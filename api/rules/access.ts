@@ -1,11 +1,12 @@
 // Whether an access rule admits a caller: decided as far as possible before the body is read and the database asked, and
 // handed on as conditions for the statements that know the rest.
+import type { Databases } from '../../storage/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { compile, type FilterSubject } from '../../storage/filter/evaluate.ts';
 import { decideEarly, fold, type Residue } from '../../storage/filter/fold.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
-import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { administers, type Principal } from '../scope.ts';
 import { relationsReadEmail, ruleOf } from './compile.ts';
@@ -22,6 +23,11 @@ export interface Asking {
 export interface RuledTarget {
   app: AppDefinition;
   collection: CollectionDefinition;
+}
+
+/** What looks a caller's email up. */
+export interface AccessDeps {
+  databases: Pick<Databases, 'app'>;
 }
 
 /** What a rule is asked about. */
@@ -48,7 +54,7 @@ const nobody: Residue = { kind: 'constant', passes: false };
  * `403` for one with a token.
  */
 export function admit(
-  deps: Pick<Deps, 'databases'>,
+  deps: AccessDeps,
   target: RuledTarget,
   action: Action,
   asking: Asking,
@@ -67,7 +73,7 @@ export function unboundedAccess(action: Action, now: Date): Access {
 }
 
 async function admitUser(
-  { databases }: Pick<Deps, 'databases'>,
+  { databases }: AccessDeps,
   target: RuledTarget,
   { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
 ): Promise<Access> {
@@ -118,6 +124,19 @@ export function residueOf(
   const residue = fold(ruleOf(app, collection, action).condition, { ...request, body });
   if (residue.kind !== 'constant') return residue;
   return residue.passes ? undefined : refuse(access);
+}
+
+/**
+ * The rule as a predicate over records in memory, for those who watch them change: it means the same as the residue does in
+ * SQL. `now` is when it is asked, in milliseconds since 1970. It never throws.
+ */
+export function predicateOf(
+  { action, unbounded, request }: Access,
+  { app, collection }: RuledTarget,
+): (subject: FilterSubject, now: number) => boolean {
+  if (unbounded) return () => true;
+  const predicate = compile(ruleOf(app, collection, action).condition);
+  return (subject, now) => predicate(subject, { ...request, now, body: noBody }) === true;
 }
 
 /** Ends the request: the rule does not admit this caller. */
