@@ -52,7 +52,7 @@ function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > cap) {
-        // What still comes is thrown away unread; the answer closes the connection.
+        // What still comes is thrown away unread.
         stream.removeAllListeners('data');
         stream.resume();
         reject(tooLarge(cap));
@@ -64,14 +64,23 @@ function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
       'end',
       () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    stream.on('error', reject);
+    stream.on('error', () => reject(cutOff()));
     stream.on('close', () => {
       // Every request closes; an error, whose stack costs as much as the rest of this, is due only before the end.
-      if (!stream.readableEnded) reject(new Error('the client went away'));
+      if (!stream.readableEnded) reject(cutOff());
     });
   });
 }
 
+/** Nobody is left to be answered; the log says whose fault it was. */
+function cutOff(): ApiError {
+  return new ApiError('deserialization', 'the body ended before its announced length');
+}
+
+/**
+ * Does not close the connection: what the client still sends would then reset it, and the client, which most often
+ * writes all before it reads, would never see the answer. Node throws the rest away, for as long as a body may take.
+ */
 function tooLarge(cap: number): ApiError {
-  return new ApiError('payload_too_large', `the body exceeds ${cap} bytes`, [['Connection', 'close']]);
+  return new ApiError('payload_too_large', `the body exceeds ${cap} bytes`);
 }

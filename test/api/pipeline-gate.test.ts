@@ -1,4 +1,5 @@
 // Before setup, under the rate limit, from other origins: on a server of its own, where each test has its own address.
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { additions, type Endpoint, specified } from '../contract/endpoints.ts';
 import { type Answer, send } from '../harness/api.ts';
@@ -192,5 +193,29 @@ describe('cookie.csrf: other origins', () => {
     expectError(answer, 503, 'uninitialized');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
     expect(answer.headers.get('Access-Control-Allow-Methods')).toBeNull();
+  });
+});
+
+describe('a client that goes away in the middle of its body', () => {
+  it('is no failure of the server in the log', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    const head = [
+      'POST /_/setup HTTP/1.1',
+      'Host: x',
+      `X-Forwarded-For: ${newAddress()}`,
+      'X-Request-Id: cut-off',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+      'Expect: 100-continue',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n{"password":`);
+    // The server says 100 when it has begun with the request.
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.destroy();
+    expect(JSON.parse(await server.line('"request_id":"cut-off"'))).toMatchObject({
+      type: 'request_done',
+      status: 422,
+    });
   });
 });

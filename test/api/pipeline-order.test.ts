@@ -22,7 +22,7 @@ const broken = { Authorization: 'Bearer nonsense' };
 async function announce(method: string, path: string, headers: Record<string, string> = {}) {
   const lines = Object.entries({ Host: 'x', 'Content-Length': String(overCap), ...headers })
     .map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  const answer = await sendRaw(serverUrl(), `${method} ${path} HTTP/1.1\r\n${lines}\r\n`);
+  const answer = await sendRaw(serverUrl(), `${method} ${path} HTTP/1.1\r\n${lines}\r\n`, '"}');
   return { ...answer, text: answer.body };
 }
 

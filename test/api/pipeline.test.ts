@@ -132,8 +132,16 @@ describe('a body', () => {
       `POST ${login} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${
         cap + 1
       }\r\n\r\n`,
+      'bytes"}',
     );
     expectError({ ...answer, text: answer.body }, 413, 'payload_too_large');
+  });
+
+  it('over the cap is answered to a client that writes all of it before it reads', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post(' '.repeat(cap * 2))),
+    );
+    for (const answer of answers) expectError(answer, 413, 'payload_too_large');
   });
 
   it('over the cap is refused while it comes in chunks of unknown length', async () => {
@@ -162,6 +170,7 @@ describe('a body', () => {
     const answer = await sendRaw(
       serverUrl(),
       `DELETE /api/workspaces/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${cap + 1}\r\n\r\n`,
+      'bytes"}',
     );
     expectError({ ...answer, text: answer.body }, 413, 'payload_too_large');
   });
