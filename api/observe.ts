@@ -1,5 +1,5 @@
 // Facts that the code reports; the one sink here decides how they are written.
-import { write } from 'node:fs';
+import { lineWriter } from './line-writer.ts';
 import type { Role } from './scope.ts';
 
 /** Everything worth a log line. No member may hold a secret or a body. */
@@ -41,9 +41,6 @@ const levels: Record<Fact['type'], Level> = {
 type Level = 'debug' | 'info' | 'warn' | 'error';
 const order: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
-const maximalBacklog = 4_194_304;
-const gatherMilliseconds = 5;
-
 /** How lines are written: one JSON object each for machines, or a short line for a person's terminal. */
 export interface LogOptions {
   level: Level;
@@ -53,34 +50,15 @@ export interface LogOptions {
   descriptor?: number;
 }
 
-/** Writes one line a fact; lines of a few milliseconds go out together, since each write costs as much as a request. */
+/** Writes one line a fact. */
 export function logObserver(options: LogOptions): Observe {
   const threshold = order.indexOf(options.level);
-  const descriptor = options.descriptor ?? 1;
   const format = options.format === 'json' ? jsonLine : prettyLine;
-  let pending = '';
-  let busy = false;
-  const flush = () => {
-    if (pending === '') {
-      busy = false;
-      return;
-    }
-    const bytes = Buffer.from(pending);
-    pending = '';
-    write(descriptor, bytes, (error, written) => {
-      // A reader that went away must not take the server with it: those lines are lost, nothing else.
-      if (error === null && written < bytes.length) pending = bytes.toString('utf8', written) + pending;
-      setTimeout(flush, gatherMilliseconds);
-    });
-  };
+  const writeLine = lineWriter(options.descriptor ?? 1);
   const stamp = timestamps();
   return (fact) => {
     const level = levels[fact.type];
-    if (order.indexOf(level) < threshold || pending.length > maximalBacklog) return;
-    pending += format(stamp(options.now()), level, fact);
-    if (busy) return;
-    busy = true;
-    setTimeout(flush, gatherMilliseconds);
+    if (order.indexOf(level) >= threshold) writeLine(format(stamp(options.now()), level, fact));
   };
 }
 
