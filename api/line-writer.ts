@@ -13,8 +13,8 @@ const bytesAUnit = 3;
  * takes are dropped beyond 4 MiB.
  */
 export function lineWriter(descriptor: number): (line: string) => void {
-  let filling = Buffer.allocUnsafe(usualBytes);
-  let resting = Buffer.allocUnsafe(usualBytes);
+  let filling: Buffer = Buffer.allocUnsafe(usualBytes);
+  let resting: Buffer = Buffer.allocUnsafe(usualBytes);
   let filled = 0;
   let busy = false;
   const send = (bytes: Buffer, from: number, to: number) => {

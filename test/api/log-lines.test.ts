@@ -72,6 +72,16 @@ describe('lines of the log', () => {
     expect(lines.map((line) => JSON.parse(line).ms)).toEqual(facts.map(({ ms }) => ms));
   });
 
+  it('are dropped whole, the newest first, when nobody takes them and 4 MiB are waiting', async () => {
+    const observe = logObserver({ level: 'info', format: 'json', now, descriptor });
+    const facts = Array.from({ length: 40_000 }, (_unused, ms) => ({ ...done, ms }));
+    const lines = await linesOf(observe, facts, 15_000);
+    expect(lines.length).toBeLessThan(facts.length);
+    expect(lines.map((line) => JSON.parse(line).ms)).toEqual(
+      facts.slice(0, lines.length).map(({ ms }) => ms),
+    );
+  });
+
   it('leave out what is below the level', async () => {
     const observe = logObserver({ level: 'error', format: 'json', now, descriptor });
     const failed: Fact = { type: 'request_failed', request_id: 'r', error: 'broke' };
