@@ -33,12 +33,12 @@ export async function insertUser(
 }
 
 /**
- * The user with this email, or undefined. Waits for a change that is under way, so that whoever reads an old row has
- * read it before the change takes the instant up to which it revokes.
+ * The user with this email, or undefined. Takes no lock, which would be a write, and so takes as long for one as for
+ * none; `noteLogin` looks whether the row is still the same.
  */
 export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | undefined> {
   const [row] = await sql<UserRow[]>`
-    select ${columns(sql)} from workspace.users where email = ${email} for share`;
+    select ${columns(sql)} from workspace.users where email = ${email}`;
   return row;
 }
 
@@ -48,10 +48,15 @@ export async function findUserId(sql: Sql, email: string): Promise<string | unde
   return row?.id;
 }
 
-/** The user with this id, or undefined. Waits for a change that is under way. */
+/** The user with this id, or undefined. */
 export async function findUser(sql: Sql, id: string): Promise<UserRow | undefined> {
-  const [row] = await sql<UserRow[]>`select ${columns(sql)} from workspace.users where id = ${id} for share`;
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from workspace.users where id = ${id}`;
   return row;
+}
+
+/** Waits for a change of the user that is under way, and holds the next one off until the transaction ends. */
+export async function holdUser(sql: Sql, id: string): Promise<void> {
+  await sql`select 1 from workspace.users where id = ${id} for share`;
 }
 
 /** The user, locked until the transaction ends, or undefined. */

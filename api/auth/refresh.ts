@@ -13,7 +13,7 @@ import {
   rotateSession,
   type SessionKind,
 } from '../../storage/sessions.ts';
-import { findUser, type UserRow } from '../../storage/user-accounts.ts';
+import { findUser, holdUser, type UserRow } from '../../storage/user-accounts.ts';
 import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -155,7 +155,7 @@ async function exchange(
   await lockFamily(sql, family);
   // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
   if (kind === 'master') await findMaster(sql, principal_id);
-  if (kind === 'user') await findUser(sql, principal_id);
+  if (kind === 'user') await holdUser(sql, principal_id);
   if (await rotateSession(sql, ledger, { id, now })) {
     await insertSession(sql, ledger, draft.row);
     return true;

@@ -1,0 +1,111 @@
+// Mail by a real SMTP server: it arrives, it is tried again, it survives a restart, and nobody waits for it.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk } from '../../harness/api.ts';
+import { secretIn } from '../../harness/mailbox.ts';
+import { startServer, type TestServer } from '../../harness/server.ts';
+import { type Provider, startProvider } from '../../harness/smtp.ts';
+import { freshEmail } from '../../harness/users.ts';
+
+const password = 'correct horse battery staple';
+const auth = '/api/workspaces/post/auth';
+let home: string;
+let dataDir: string;
+let provider: Provider;
+let server: TestServer;
+
+const start = () =>
+  startServer({
+    dataDir,
+    config: { mail: { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url: provider.url } } },
+  });
+const anyone = () => as(undefined, server.url);
+const request = (email: string) => anyone().post(`${auth}/otp/request`, { email });
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'bulkhead-mail-'));
+  dataDir = join(home, 'data');
+  provider = await startProvider();
+  server = await start();
+  expectOk(await anyone().post('/_/setup', { password }));
+  const session = expectOk(await anyone().post('/_/auth/admin/login', { username: 'admin', password }));
+  expectOk(await as(session.access_token, server.url).post('/api/workspaces', { id: 'post', name: 'Post' }));
+}, 60_000);
+
+afterAll(async () => {
+  await server.stop();
+  await provider.close();
+  await rm(home, { recursive: true, force: true });
+}, 30_000);
+
+describe('mail by SMTP', () => {
+  it('arrives, from the configured sender, with a code that works', async () => {
+    const email = freshEmail();
+    expectOk(await request(email));
+    const [mail = ''] = await provider.mailsTo(email);
+    expect(mail).toMatch(/^From: Post <post@example\.com>$/m);
+    const code = secretIn(mail) ?? '';
+    expectOk(await anyone().post(`${auth}/otp/login`, { email, code }));
+  });
+
+  it('uses the texts of the operator from the next mail on, values escaped in HTML alone', async () => {
+    await mkdir(join(dataDir, 'mail'), { recursive: true });
+    await writeFile(
+      join(dataDir, 'mail', 'otp.subject.txt'),
+      'Code for {{workspace}}\nBcc: everybody@example.com\n',
+    );
+    await writeFile(join(dataDir, 'mail', 'otp.txt'), 'For {{email}} {{unknown}}:\n{{secret}}\n');
+    await writeFile(join(dataDir, 'mail', 'otp.html'), '<p>{{email}}</p>\n{{secret}}\n');
+    const email = `a&b.${freshEmail()}`;
+    expectOk(await request(email));
+    const [mail = ''] = await provider.mailsTo(email);
+    expect(mail).toContain('\nSubject: Code for post Bcc: everybody@example.com\n');
+    expect(mail).toContain(`For ${email} {{unknown}}:\n`);
+    expect(mail).toContain(`<p>${email.replace('&', '&#38;')}</p>`);
+    await rm(join(dataDir, 'mail'), { recursive: true });
+  });
+
+  it('is tried again when the provider fails for now', async () => {
+    provider.mood = 'fails for now';
+    const email = freshEmail();
+    expectOk(await request(email));
+    const line = await server.line('"mail_failed"');
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', attempts: 1, gives_up: false });
+    expect(line).not.toContain(email);
+    provider.mood = 'accepts';
+    expect(await provider.mailsTo(email)).toHaveLength(1);
+  });
+
+  it('is given up when the provider refuses it for good', async () => {
+    provider.mood = 'refuses for good';
+    expectOk(await request(freshEmail()));
+    const line = await server.line('"gives_up":true');
+    expect(JSON.parse(line)).toMatchObject({ type: 'mail_failed', attempts: 1, error: 'EENVELOPE 550' });
+    provider.mood = 'accepts';
+  });
+
+  it('waits for a restart when the provider fails until then', async () => {
+    provider.mood = 'fails for now';
+    const email = freshEmail();
+    const before = provider.attempts;
+    expectOk(await request(email));
+    await expect.poll(() => provider.attempts, { timeout: 10_000 }).toBeGreaterThan(before);
+    await server.stop();
+    provider.mood = 'accepts';
+    server = await start();
+    expect(await provider.mailsTo(email)).toHaveLength(1);
+  }, 60_000);
+
+  it('holds nobody up when the provider says nothing', async () => {
+    provider.mood = 'says nothing';
+    for (let mails = 0; mails < 8; mails++) {
+      const began = performance.now();
+      expectOk(await request(freshEmail()));
+      expect(performance.now() - began).toBeLessThan(1_000);
+    }
+    expectOk(await anyone().get('/readyz'));
+    provider.mood = 'accepts';
+  });
+});

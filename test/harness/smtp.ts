@@ -1,0 +1,67 @@
+// A real SMTP server that a test can make fail.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { vi } from 'vitest';
+
+/** How it treats what it is sent: RFC 5321 section 4.2.1. */
+export type Mood = 'accepts' | 'fails for now' | 'refuses for good' | 'says nothing';
+
+/** The provider. */
+export interface Provider {
+  url: string;
+  mood: Mood;
+  /** How often somebody tried to send something. */
+  attempts: number;
+  /** What was accepted, raw. */
+  readonly mails: readonly string[];
+  /** Waits until it has accepted so many mails to an address, and answers them. */
+  mailsTo(address: string, count?: number): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Starts one on a free port of the loopback. */
+export async function startProvider(): Promise<Provider> {
+  const mails: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    logger: false,
+    closeTimeout: 100,
+    onRcptTo: ({ address }, _session, done) => {
+      provider.attempts++;
+      if (provider.mood === 'says nothing') return;
+      done(provider.mood === 'accepts' ? null : refusal(provider.mood, address));
+    },
+    onData: (stream, _session, done) => {
+      let text = '';
+      stream.on('data', (chunk: Buffer) => text += chunk.toString('utf8'));
+      stream.on('end', () => {
+        mails.push(text.replaceAll('\r\n', '\n'));
+        done();
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  const to = (address: string) => mails.filter((mail) => mail.includes(`\nTo: ${address}\n`));
+  const provider: Provider = {
+    url: `smtp://127.0.0.1:${port}`,
+    mood: 'accepts',
+    attempts: 0,
+    mails,
+    mailsTo: (address, count = 1) =>
+      vi.waitFor(() => {
+        if (to(address).length < count) throw new Error(`no mail to ${address}`);
+        return to(address);
+      }, { timeout: 20_000, interval: 20 }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  return provider;
+}
+
+function refusal(mood: Mood, address: string): Error {
+  const responseCode = mood === 'refuses for good' ? 550 : 451;
+  return Object.assign(new Error(`not for ${address}`), { responseCode });
+}
