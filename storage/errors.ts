@@ -70,6 +70,9 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '28P01': 'unavailable',
 };
 
+/** Two sessions changed one row of a catalog, such as the rights of a database: an internal error, yet nobody's fault. */
+const catalogClash = /^tuple concurrently (?:updated|deleted)$/;
+
 const connectionFailures = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -91,10 +94,7 @@ export function isStaleStatement(error: unknown): boolean {
 /** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
 export function translate(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) {
-    // 23503 says both that a reference points nowhere and, without RESTRICT, that a row is still referenced.
-    const failure = error.message.startsWith('update or delete on table')
-      ? 'restricted'
-      : bySqlState[error.code];
+    const failure = failureOf(error);
     if (failure === undefined) return error;
     const constraint = error.constraint_name;
     return new StorageError(failure, error.message, { cause: error, ...(constraint ? { constraint } : {}) });
@@ -103,4 +103,10 @@ export function translate(error: unknown): unknown {
   return connectionFailures.has(code)
     ? new StorageError('unavailable', 'the database does not answer', { cause: error })
     : error;
+}
+
+function failureOf({ code, message }: postgres.PostgresError): StorageFailure | undefined {
+  // 23503 says both that a reference points nowhere and, without RESTRICT, that a row is still referenced.
+  if (message.startsWith('update or delete on table')) return 'restricted';
+  return code === 'XX000' && catalogClash.test(message) ? 'serialization' : bySqlState[code];
 }

@@ -65,6 +65,21 @@ describe('a pool', () => {
     expect(own.inFlight).toBe(0);
   });
 
+  it('tells of two changes of one catalog row at once, for which PostgreSQL has no code, as of any other clash', async () => {
+    const own = pool(3);
+    const grant = (sql: Sql) => sql.unsafe('grant connect on database ' + database + ' to public');
+    const database = `"${(await own.run((sql) => sql`select current_database() as name`))[0]?.['name']}"`;
+    const waits = (sql: Sql) =>
+      sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like 'grant connect%'`;
+    const later = await own.transaction(async (sql) => {
+      await grant(sql);
+      const second = own.transaction(grant).then(() => undefined, (error: unknown) => error);
+      await expect.poll(() => own.run(waits)).toHaveLength(1);
+      return { second };
+    });
+    expect(await later.second).toMatchObject({ failure: 'serialization' });
+  });
+
   it('finds nothing without its schema, so that no tenant object can be met by accident', async () => {
     expect(await pool(1).run((sql) => sql`show search_path`)).toEqual([{ search_path: '""' }]);
   });
