@@ -15,7 +15,7 @@ export interface AuditRow {
   ip: string | null;
 }
 
-/** A row as it is listed. */
+/** A row as it is listed: `details` has the `request_id`, which rows keep apart, unless the server acted by itself. */
 export interface AuditEntry {
   id: string;
   ts: Date;
@@ -98,7 +98,9 @@ async function list(
   request: PageRequest,
 ): Promise<Page<AuditEntry>> {
   const items = await sql<AuditEntry[]>`
-    select id, ts, actor, action, target, details from ${table} where ${where}
+    select id, ts, actor, action, target,
+      details || jsonb_strip_nulls(jsonb_build_object('request_id', request_id)) as details
+    from ${table} where ${where}
     order by id desc limit ${request.per_page} offset ${offsetOf(request)}`;
   if (!request.count) return pageOf([...items], 0, request);
   const [total] = await sql<{ count: number }[]>`select count(*)::int as count from ${table} where ${where}`;

@@ -38,8 +38,30 @@ describe('the system scope', () => {
       actor: 'admin',
       action: 'workspace_create',
       target: workspace.id,
-      details: { name: 'A test' },
+      details: { name: 'A test', request_id: expect.any(String) },
     });
+  });
+
+  it('carries the id of the request', async () => {
+    const headers = { 'X-Request-Id': `req-${workspace.id}` };
+    const renamed = expectOk(await workspace.master.patch(workspace.path, { name: 'Named' }, headers));
+    const [entry] = (await entries(`${system}?action=workspace_update&per_page=200`))
+      .filter(({ target }) => target === renamed.id);
+    expect(entry?.details['request_id']).toBe(`req-${workspace.id}`);
+    expectOk(await admin.post(`${workspace.path}/apps`, { id: 'traced', name: 'A test' }, headers));
+    expectOk(
+      await admin.post(
+        `${workspace.path}/apps/traced/collections`,
+        { schema: { id: 'a', fields: [] } },
+        headers,
+      ),
+    );
+    const inApp = await entries(`${workspace.path}/apps/traced/audit`, admin);
+    const inWorkspace = await entries(`${log}?action=app_create`, admin);
+    expect([inApp[0], inWorkspace[0]].map((found) => found?.details['request_id'])).toEqual([
+      headers['X-Request-Id'],
+      headers['X-Request-Id'],
+    ]);
   });
 
   it('survives the workspace', async () => {
