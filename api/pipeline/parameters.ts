@@ -55,7 +55,12 @@ function valuesIn(search: string, schema: Schema<unknown>): Record<string, unkno
 }
 
 function convert(raw: string, type: string | string[] | undefined): unknown {
-  if (type === 'integer' && /^-?\d{1,15}$/.test(raw)) return Number(raw);
+  if (type === 'integer' && /^-?\d+$/.test(raw)) return nearestSafe(Number(raw));
   if (type === 'boolean' && (raw === 'true' || raw === 'false')) return raw === 'true';
   return raw;
+}
+
+/** A whole number stays one, however long; no list reaches so far that the difference could be seen. */
+function nearestSafe(value: number): number {
+  return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }

@@ -89,6 +89,8 @@ describe('listing workspaces', () => {
     const uncounted = await root.get(`${list}?skip_total=true`);
     expect(uncounted.body).toMatchObject({ page: 1, per_page: 30, total_items: -1, total_pages: -1 });
     expect((await root.get(`${list}?per_page=1000`)).body.per_page).toBe(200);
+    expect((await root.get(`${list}?per_page=${'9'.repeat(30)}`)).body.per_page).toBe(200);
+    expect((await root.get(`${list}?page=${'9'.repeat(30)}`)).body.items).toEqual([]);
     expect((await root.get(`${list}?page=999999999`)).body.items).toEqual([]);
   });
 
