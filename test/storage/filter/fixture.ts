@@ -15,7 +15,7 @@ import { quoteIdentifier } from '../../../storage/quote.ts';
 import { planOf, type StoredRecord } from '../../../storage/record-plan.ts';
 import { insertRecord } from '../../../storage/records.ts';
 import { createTable } from '../../../storage/tables.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
+import { clusterEndpoint } from '../../harness/database.ts';
 
 const schema = 'filtered app';
 const written = new Date('2026-01-02T03:04:05.678Z');
@@ -230,5 +230,5 @@ const users = `create schema workspace;
     select id, email, verified, last_login, created_at, updated_at from workspace.users`;
 
 function openPool(database: string): Pool {
-  return new Pool(provisionerEndpoint(database), { cap: 1, permits: unlimited, now: Date.now });
+  return new Pool(clusterEndpoint(database), { cap: 1, permits: unlimited, now: Date.now });
 }
