@@ -1,0 +1,101 @@
+// Tokens, codes and challenges end by themselves; none is stored as it is mailed.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unlimited } from '../../../storage/permits.ts';
+import { Pool } from '../../../storage/pool.ts';
+import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { enrol } from '../../harness/authenticator.ts';
+import { provisionerEndpoint } from '../../harness/database.ts';
+import { secretFor } from '../../harness/mailbox.ts';
+import { ownUser } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let auth: string;
+let pool: Pool;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  auth = `${own.path}/auth`;
+  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const control = new Pool(provisionerEndpoint(), options);
+  const [row] = await control.run((sql) =>
+    sql<{ database: string }[]>`select database from control.workspaces where id = ${own.id}`
+  ).finally(() => control.end());
+  pool = new Pool({ ...provisionerEndpoint(), database: row?.database ?? '' }, options);
+});
+afterAll(() => pool.end());
+
+/** How many seconds the newest token of a purpose has left. */
+async function life(purpose: string): Promise<number> {
+  const [row] = await pool.run((sql) =>
+    sql<{ seconds: number }[]>`
+      select extract(epoch from expires_at - created_at)::int as seconds from workspace.one_time_tokens
+      where purpose = ${purpose} order by id desc limit 1`
+  );
+  return row?.seconds ?? 0;
+}
+
+const expireAll = () =>
+  pool.run((sql) => sql`update workspace.one_time_tokens set expires_at = now() - interval '1 second'`);
+
+describe('what has expired', () => {
+  it('is refused: a token for a new password, after an hour', async () => {
+    const { email } = await ownUser(own);
+    expectOk(await as().post(`${auth}/password-reset/request`, { email }));
+    const token = await secretFor(email);
+    expect(await life('password_reset')).toBe(3_600);
+    await expireAll();
+    const answer = await as().post(`${auth}/password-reset/confirm`, {
+      token,
+      new_password: 'another password',
+    });
+    expect(answer.body.code).toBe('validation');
+  });
+
+  it('is refused: a token for an address, after an hour', async () => {
+    const user = await ownUser(own);
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    const token = await secretFor(user.email);
+    expect(await life('verify_email')).toBe(3_600);
+    await expireAll();
+    expect((await as().post(`${auth}/verify-email/confirm`, { token })).body.code).toBe('validation');
+  });
+
+  it('is refused: a code, after ten minutes', async () => {
+    const { email } = await ownUser(own);
+    expectOk(await as().post(`${auth}/otp/request`, { email }));
+    const code = await secretFor(email);
+    expect(await life('otp')).toBe(600);
+    await expireAll();
+    expect((await as().post(`${auth}/otp/login`, { email, code })).body.code).toBe('bad_credentials');
+  });
+
+  it('challenge.bound: is refused: a challenge, after five minutes', async () => {
+    const user = await ownUser(own);
+    const authenticator = await enrol(user, auth);
+    const { email, password } = user;
+    const { challenge_id } = expectOk(await as().post(`${auth}/users/login`, { email, password }));
+    expect(await life('mfa')).toBe(300);
+    await expireAll();
+    const body = { challenge_id, code: authenticator.code() };
+    expect((await as().post(`${auth}/users/login/totp`, body)).body.code).toBe('bad_credentials');
+  });
+});
+
+describe('the database', () => {
+  it('holds neither codes, tokens, recovery codes nor the secret of an authenticator', async () => {
+    const user = await ownUser(own);
+    const { secret } = expectOk(await user.post(`${auth}/totp/enroll`));
+    const { recoveryCodes } = await enrol(user, auth);
+    expectOk(await as().post(`${auth}/otp/request`, { email: user.email }));
+    const code = await secretFor(user.email);
+    const rows = await pool.run((sql) =>
+      sql<{ bytes: Buffer }[]>`
+        select hash as bytes from workspace.one_time_tokens
+        union all select hash from workspace.recovery_codes
+        union all select totp_sealed from workspace.users where totp_sealed is not null`
+    );
+    expect(rows.length).toBeGreaterThan(11);
+    const plain = [secret, code, ...recoveryCodes, ...recoveryCodes.map((each) => each.replaceAll('-', ''))];
+    for (const { bytes } of rows) expect(plain.filter((each) => bytes.includes(each))).toEqual([]);
+  });
+});
