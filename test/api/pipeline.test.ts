@@ -213,17 +213,15 @@ describe('a body', () => {
     expectError({ ...answer, text: answer.body }, 422, 'deserialization');
   });
 
-  it.each([
+  const jsonTypes = [
     'application/json',
     'application/json; charset=utf-8',
     'Application/JSON',
-    'application/merge-patch+json',
-  ])(
-    'of the type %s is read',
-    async (type) => {
-      expectError(await post('{}', { 'Content-Type': type }), 400, 'validation');
-    },
-  );
+    'application/a+json',
+  ];
+  it.each(jsonTypes)('of the type %s is read', async (type) => {
+    expectError(await post('{}', { 'Content-Type': type }), 400, 'validation');
+  });
 
   it.each([
     ['not UTF-8', Buffer.from('{"username":"\xff"}', 'latin1'), 422, 'deserialization'],
