@@ -244,10 +244,7 @@ describe('a body', () => {
 
   it('names everything that is wrong with it at once', async () => {
     const answer = await post('{"password":5,"colour":"red"}');
-    expectError(answer, 400, 'validation');
-    for (const part of [/username: is required/, /password: must be a string/, /colour: unknown field/]) {
-      expect(answer.body.message).toMatch(part);
-    }
-    expect(answer.body.message.split('; ')).toHaveLength(3);
+    const wrong = ['colour: unknown field', 'password: must be a string', 'username: is required'];
+    expect([answer.status, ...answer.body.message.split('; ').sort()]).toEqual([400, ...wrong]);
   });
 });
