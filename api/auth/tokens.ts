@@ -13,6 +13,8 @@ export interface AccessTokens {
   recall(token: string): Principal | undefined;
   /** Checks signature, claims and revocation. Throws `401 unauthorized`. */
   verify(token: string): Promise<Principal>;
+  /** What is left by now of a principal that was recalled or verified here: maybe other rights, or none (undefined). */
+  current(principal: Principal): Principal | undefined;
   /** Signs a token. `jti` is a new v7 UUID; its time counts for revocations. */
   issue(grant: Grant, options: { jti: string; issuedAt: number; ttlSeconds: number }): Promise<string>;
 }
@@ -46,6 +48,8 @@ export class Tokens implements AccessTokens {
   readonly #options: TokensOptions;
   #young = new Map<string, Remembered>();
   #old = new Map<string, Remembered>();
+  /** The tokens of principals, as long as somebody holds them: streams outlive the generations. */
+  readonly #tokenOf = new WeakMap<Principal, IssuedToken>();
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -58,10 +62,16 @@ export class Tokens implements AccessTokens {
     if (known.version !== revocations.version) {
       const principal = revocations.judge(known.token);
       if (principal === undefined) return this.#forget(token);
+      this.#tokenOf.set(principal, known.token);
       known.principal = principal;
       known.version = revocations.version;
     }
     return now() < known.expiresAt ? known.principal : this.#forget(token);
+  }
+
+  current(principal: Principal): Principal | undefined {
+    const token = this.#tokenOf.get(principal);
+    return token === undefined ? undefined : this.#options.revocations.judge(token);
   }
 
   async verify(token: string): Promise<Principal> {
@@ -124,6 +134,7 @@ export class Tokens implements AccessTokens {
     const { version } = this.#options.revocations;
     const principal = this.#options.revocations.judge(token);
     if (principal === undefined) return undefined;
+    this.#tokenOf.set(principal, token);
     if (this.#young.size >= generationSize) {
       this.#old = this.#young;
       this.#young = new Map();

@@ -20,7 +20,11 @@ interface Known {
 export interface DefinitionCache extends Definitions {
   /** Drops everything, in this process only: changes may have been missed. */
   forgetAll(): void;
+  /** Tells of what was forgotten: an app, all of a workspace, or everything. What is returned ends it. */
+  onForget(listener: ForgetListener): () => void;
 }
+
+type ForgetListener = (place: { workspace?: string; app?: string }) => void;
 
 /**
  * Makes the cache of one process. Whatever is forgotten while it is being read is not kept: its load belongs to an entry
@@ -33,6 +37,7 @@ export function createDefinitions({ databases }: { databases: Databases }): Defi
 class Cache implements DefinitionCache {
   readonly #databases: Databases;
   readonly #known = new Map<string, Known>();
+  readonly #listeners = new Set<ForgetListener>();
 
   constructor(databases: Databases) {
     this.#databases = databases;
@@ -66,8 +71,30 @@ class Cache implements DefinitionCache {
   }
 
   forget(change: Change): void {
-    if (change.kind === 'workspace') this.#known.delete(change.workspace);
-    if (change.kind !== 'app') return;
+    if (change.kind === 'workspace') {
+      this.#known.delete(change.workspace);
+      this.#tell({ workspace: change.workspace });
+    } else if (change.kind === 'app') {
+      this.#forgetApp(change);
+      this.#tell({ workspace: change.workspace, app: change.app });
+    }
+  }
+
+  forgetAll(): void {
+    this.#known.clear();
+    this.#tell({});
+  }
+
+  onForget(listener: ForgetListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(place: Parameters<ForgetListener>[0]): void {
+    for (const listener of this.#listeners) listener(place);
+  }
+
+  #forgetApp(change: Extract<Change, { kind: 'app' }>): void {
     const entry = this.#known.get(change.workspace);
     if (entry === undefined) return;
     const apps = new Map(entry.apps);
@@ -75,10 +102,6 @@ class Cache implements DefinitionCache {
     if (app !== undefined) this.#databases.app(app.workspace.database, app.schema).noteChange();
     apps.delete(change.app);
     this.#known.set(change.workspace, { ...blank(), workspace: entry.workspace, apps });
-  }
-
-  forgetAll(): void {
-    this.#known.clear();
   }
 
   #entry(workspace: string): Known {

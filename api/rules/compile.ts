@@ -103,6 +103,16 @@ export function mentionsNow(condition: Condition): boolean {
   return mentions(condition, (term) => term.kind === 'now');
 }
 
+/** Members of the caller that a condition asks for. */
+export function authMembersOf(condition: Condition): Set<string> {
+  const names = new Set<string>();
+  mentions(condition, (term) => {
+    if (term.kind === 'request' && term.part === 'auth') names.add(term.name);
+    return false;
+  });
+  return names;
+}
+
 /** Names of the collections that a condition looks into, besides its own. */
 export function relatedCollections(condition: Condition): Set<string> {
   const names = new Set<string>();
