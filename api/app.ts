@@ -3,21 +3,14 @@ import { H3, type H3Event } from 'h3';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
-import {
-  authenticate,
-  type Authenticator,
-  readBearer,
-  readCookie,
-  refuseForeignOrigin,
-} from './pipeline/authenticate.ts';
+import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { readJson, refuseLongBody } from './pipeline/body.ts';
-import { type Cors, cors } from './pipeline/cors.ts';
-import { WholeResponse } from './pipeline/node-listener.ts';
+import { type Door, doorHeaders } from './pipeline/door.ts';
+import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
-import { type RateLimit, rateLimit } from './pipeline/rate-limit.ts';
-import { securityHeaders } from './pipeline/security-headers.ts';
+import { bucketKey } from './pipeline/rate-limit.ts';
 import { requireSetup } from './pipeline/setup-gate.ts';
-import type { AnyRoute, Call, Reply } from './route.ts';
+import { type AnyRoute, type Call, OwnAnswer, type Reply } from './route.ts';
 import { check } from './schema.ts';
 import { decide, type Principal, type Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
@@ -25,14 +18,11 @@ import { type AnyTarget, findTarget } from './target.ts';
 type Headers = readonly (readonly [string, string])[];
 type AnyCall = Call<string, Scope, unknown, unknown>;
 
-/** What the pipeline needs besides the features' deps, made once. */
-interface Pipeline {
+/** The features' deps, and what stands at the door of every request. */
+interface Pipeline extends Door {
   deps: Deps;
-  limit: RateLimit;
-  cors: Cors;
-  authenticator: Authenticator;
-  /** Headers of every answer: names and values in turn. */
-  standing: readonly string[];
+  /** Its headers as they are sent: names and values in turn. */
+  standingFlat: readonly string[];
 }
 
 /** Where a request landed: a route, or a path without it. */
@@ -45,16 +35,8 @@ interface Account {
 }
 
 /** Builds the h3 app of a list of routes. */
-export function createApp(deps: Deps, routes: readonly AnyRoute[]): H3 {
-  const { config } = deps;
-  const allowlist = cors(config.cors.allowed_origins);
-  const pipeline: Pipeline = {
-    deps,
-    limit: rateLimit(config.rate_limit),
-    cors: allowlist,
-    authenticator: { tokens: deps.tokens, cors: allowlist, cookiePrefix: config.http.cookie_prefix },
-    standing: config.http.security_headers ? securityHeaders.flat() : [],
-  };
+export function createApp(deps: Deps, door: Door, routes: readonly AnyRoute[]): H3 {
+  const pipeline: Pipeline = { deps, ...door, standingFlat: door.standing.flat() };
   const app = new H3({ silent: true, allowMalformedURL: true });
   for (const route of routes) {
     const handler = (event: H3Event) => respond(pipeline, event, { route });
@@ -87,8 +69,10 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   let status: number;
   try {
     const answer = await process(pipeline, arrival, landing, account);
-    status = answer.status;
-    response = render(pipeline, arrival, answer);
+    status = answer instanceof OwnAnswer ? 200 : answer.status;
+    response = answer instanceof OwnAnswer
+      ? await begin(pipeline, arrival, answer)
+      : render(pipeline, arrival, answer);
   } catch (error) {
     const refusal = toApiError(error);
     status = refusal.status;
@@ -121,7 +105,7 @@ async function process(
   arrival: Arrival,
   landing: Landing,
   account: Account,
-): Promise<Answer> {
+): Promise<Answer | OwnAnswer> {
   const { deps } = pipeline;
   const found = 'route' in landing ? landing.route : undefined;
   if (found?.unlimited !== true) pipeline.limit(arrival.ip, arrival.now.getTime());
@@ -150,6 +134,7 @@ async function process(
   if (route.query !== undefined) call.query = readQuery(arrival, route.query);
   const answer = route.handle(call);
   const value = answer instanceof Promise ? await answer : answer;
+  if (value instanceof OwnAnswer) return value;
   return {
     status: reply.status ?? route.status,
     headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
@@ -222,9 +207,17 @@ function renderError(error: ApiError): Answer {
   };
 }
 
+/** What throws here has written nothing yet; the log line of a stream is that of its beginning. */
+async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): Promise<Response> {
+  const { requestId, ip } = arrival;
+  const headers = doorHeaders(pipeline, { requestId, origin: arrival.header('origin') });
+  await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip) });
+  return new TakenResponse();
+}
+
 function render(pipeline: Pipeline, arrival: Arrival, answer: Answer): Response {
   const { status, body } = answer;
-  const headers = ['X-Request-Id', arrival.requestId, ...pipeline.standing];
+  const headers = ['X-Request-Id', arrival.requestId, ...pipeline.standingFlat];
   if (status !== 204 || arrival.method !== 'OPTIONS') {
     for (const [name, value] of pipeline.cors.headersFor(arrival.header('origin'))) headers.push(name, value);
   }

@@ -12,6 +12,7 @@ import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
 import type { Policies } from './policies/effective.ts';
 import type { Totals } from './records/totals.ts';
+import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 
 /** The parts of one API process. */
@@ -31,6 +32,8 @@ export interface Deps {
   definitions: Definitions;
   /** Totals of lists that are still right. */
   totals: Totals;
+  /** Who watches which collection, and is told of writes. */
+  realtime: Hub;
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;

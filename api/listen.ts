@@ -18,6 +18,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   shared: boolean;
+  /** Called with the server: what else it is to answer. */
+  mount(server: Server): void;
 }
 
 const headersTimeout = 10_000;
@@ -37,6 +39,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   server.requestTimeout = requestTimeout;
   server.maxHeadersCount = maximalHeaderLines;
   answerClientErrors(server);
+  options.mount(server);
   // listhen makes the server without options. Node reads both when they are used, the interval at this event.
   Object.assign(server, { connectionsCheckingInterval, requireHostHeader: false });
   server.emit('listening');

@@ -11,14 +11,19 @@ import { createApp } from './app.ts';
 import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
-import { listen } from './listen.ts';
+import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { logObserver } from './observe.ts';
+import { createDoor } from './pipeline/door.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
+import { createWebSockets } from './pipeline/upgrades.ts';
+import { createRealtime } from './realtime/build.ts';
 import { countAlways, RememberedTotals, type Totals } from './records/totals.ts';
 import { routes } from './routes/index.ts';
 
 const drainMilliseconds = 10_000;
+/** What streams get to say goodbye when the server stops. */
+const farewellMilliseconds = 2_000;
 const databaseWaitMilliseconds = 30_000;
 const databaseRetryMilliseconds = 200;
 const spares = 3;
@@ -39,6 +44,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const definitions = createDefinitions({ databases });
   const auth = await createAuth({ config, databases, secrets, now, newId, observe });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
+  const { tokens } = auth.parts;
+  const realtime = createRealtime({ databases, definitions, tokens, now, observe });
   const deps: Deps = {
     config,
     now,
@@ -49,27 +56,40 @@ async function serve(start: ApiStart): Promise<Running> {
     secrets,
     definitions,
     totals: totalsOf(config),
+    realtime,
     observe,
     setup,
     mail,
     ...auth.parts,
   };
   const changes = await hearChanges(deps, { definitions, auth });
-  const app = createApp(deps, routes);
-  const { host, port } = config.http;
-  const listening = await listen(nodeListener(app), { host, port, shared: config.api.workers > 1 });
+  const listening = await openDoor(deps);
   mail.start();
   observe({ type: 'server_ready', url: listening.url });
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
     async stop() {
-      await listening.close(drainMilliseconds);
+      // Streams would be waited for as if they were answers.
+      await Promise.all([listening.close(drainMilliseconds), realtime.close(farewellMilliseconds)]);
       await changes.stop();
       await auth.close();
       await mail.close();
       await storage.close();
     },
   };
+}
+
+/** Requests and WebSockets come through the same one. */
+async function openDoor(deps: Deps): Promise<Listening> {
+  const { http: { host, port }, api } = deps.config;
+  const door = createDoor(deps);
+  const sockets = createWebSockets(deps, door);
+  return await listen(nodeListener(createApp(deps, door, routes)), {
+    host,
+    port,
+    shared: api.workers > 1,
+    mount: (server) => sockets.mount(server),
+  });
 }
 
 /** Totals can be remembered where nothing else writes: in the only process of a server with a cluster of its own. */

@@ -166,7 +166,9 @@ function queryParametersOf({ query }: AnyRoute): Parameter[] {
 
 function responsesOf(route: AnyRoute, shared: Responses): Operation['responses'] {
   const responses: Operation['responses'] = {
-    [route.status]: success(route.response.json, route.contentType ?? json),
+    [route.status]: route.status === 101
+      ? { description: 'Switching Protocols.', headers: {}, content: {} }
+      : success(route.response.json, route.contentType ?? json),
   };
   for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {
     responses[status] = success(schema, json);

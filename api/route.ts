@@ -1,4 +1,5 @@
 // A route is declared once, as a literal; router, authorization, validation, OpenAPI and tests are derived from it.
+import type { ServerResponse } from 'node:http';
 import type { Deps } from './deps.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Schema } from './schema.ts';
@@ -29,6 +30,26 @@ export interface Reply {
   /** Set to answer with another status than the declared one. */
   status: number | undefined;
   readonly headers: [string, string][];
+}
+
+/** Where a handler writes an answer of its own. */
+export interface Line {
+  /** Nothing has been written to it. */
+  response: ServerResponse;
+  /** To be sent with whatever is answered: security, CORS, the request id. */
+  headers: readonly (readonly [string, string])[];
+  /** The client's address as limits count it. */
+  address: string;
+}
+
+/** What a handler returns that writes the answer itself, such as a stream. */
+export class OwnAnswer {
+  /** Begins the answer, and does not wait for its end. Throws `ApiError` as long as nothing is written. */
+  readonly begin: (line: Line) => Promise<void>;
+
+  constructor(begin: (line: Line) => Promise<void>) {
+    this.begin = begin;
+  }
 }
 
 /** One request as a handler sees it: checked, authorized, its target found. */
@@ -70,7 +91,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   body?: Schema<Body>;
   /** An empty body counts as `{}`. */
   bodyMayBeEmpty?: boolean;
-  status: 200 | 201;
+  /** 101 only where another protocol takes over, and never from a handler. */
+  status: 101 | 200 | 201;
   response: Schema<Answer>;
   /** Other statuses that `reply.status` may choose, with the shape of their body. */
   alternatives?: Readonly<Record<number, Schema<unknown>>>;
@@ -80,7 +102,7 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   errors?: readonly ErrorCode[];
   /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
   admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>): Admitted | Promise<Admitted>;
-  handle(call: Call<Path, S, Query, Body, Admitted>): Answer | Promise<Answer>;
+  handle(call: Call<Path, S, Query, Body, Admitted>): Answer | OwnAnswer | Promise<Answer>;
 }
 
 /** A route of any types, as the list and everything derived from it sees it. */

@@ -9,14 +9,14 @@ import { type Statement, Statements } from './statements.ts';
 import { attachmentName, qualified } from './tables.ts';
 
 /** A record as responses show it. Every field is there, null when it is empty. */
-export interface StoredRecord {
+export type StoredRecord = {
   id: string;
   collection: string;
   fields: Record<string, unknown>;
   /** RFC 3339, UTC, milliseconds. */
   created_at: string;
   updated_at: string;
-}
+};
 
 /** A field with everything that does not depend on the request. */
 export interface PlannedField {

@@ -1,5 +1,6 @@
 // A request as it arrives: its id, its sender's address, its start; read once, before any check.
 import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { H3Event } from 'h3';
 import { fail } from '../errors.ts';
 
@@ -11,29 +12,47 @@ export interface Arrival {
   ip: string;
   now: Date;
   header(name: string): string | undefined;
+  /** Node's own response, for an answer that goes past everything between. */
+  response(): ServerResponse;
 }
 
 const callersRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Reads what every step needs. */
 export function arrive(event: H3Event, options: { trustProxy: boolean; now: () => Date }): Arrival {
-  const node = event.runtime?.node?.req ?? fail('internal', 'not served by Node');
-  const header = (name: string): string | undefined => {
-    const value = node.headers[name];
-    return typeof value === 'string' ? value : value?.join(', ');
-  };
-  const wanted = header('x-request-id');
+  const { req: node, res } = event.runtime?.node ?? fail('internal', 'not served by Node');
   return {
     event,
     method: node.method ?? 'GET',
-    requestId: wanted !== undefined && callersRequestId.test(wanted) ? wanted : randomUUID(),
-    ip: clientAddress(
-      node.socket.remoteAddress ?? '',
-      options.trustProxy ? header('x-forwarded-for') : undefined,
-    ),
+    requestId: requestIdOf(node),
+    ip: addressOf(node, options.trustProxy),
     now: options.now(),
-    header,
+    header: (name) => headerOf(node, name),
+    response: () =>
+      res instanceof ServerResponse ? res : fail('internal', 'not served by Node over HTTP/1.1'),
   };
+}
+
+type Heading = Pick<IncomingMessage, 'headers' | 'socket'>;
+
+/** A header, by its name in lower case; several lines of it joined. */
+export function headerOf({ headers }: Heading, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.join(', ');
+}
+
+/** The caller's own request id, or a new one. */
+export function requestIdOf(request: Heading): string {
+  const wanted = headerOf(request, 'x-request-id');
+  return wanted !== undefined && callersRequestId.test(wanted) ? wanted : randomUUID();
+}
+
+/** The client's address, by the proxy in front where that is trusted. */
+export function addressOf(request: Heading, trustProxy: boolean): string {
+  return clientAddress(
+    request.socket.remoteAddress ?? '',
+    trustProxy ? headerOf(request, 'x-forwarded-for') : undefined,
+  );
 }
 
 /** Behind a trusted proxy the last entry is the one that the proxy itself wrote; those before it are hearsay. */

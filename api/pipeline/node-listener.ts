@@ -24,6 +24,9 @@ export class WholeResponse extends FastResponse {
   }
 }
 
+/** Stands for an answer that somebody else writes to Node's response. */
+export class TakenResponse extends FastResponse {}
+
 /** What Node's server calls for each request. */
 export function nodeListener(app: H3): RequestListener {
   return (req, res) => {
@@ -34,6 +37,7 @@ export function nodeListener(app: H3): RequestListener {
 }
 
 function send(res: ServerResponse, response: Response): void {
+  if (response instanceof TakenResponse) return;
   if (!(response instanceof WholeResponse)) {
     sendNodeResponse(res, response).catch(() => res.destroy());
     return;

@@ -8,7 +8,7 @@ export interface RecordChange {
   type: ChangeType;
   /** The record as the API shows it: as stored now, or as it was when it was deleted. */
   record: Readonly<Record<string, unknown>>;
-  /** When the write was committed. */
+  /** When the request that wrote it arrived. */
   at: Date;
 }
 

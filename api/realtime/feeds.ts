@@ -4,6 +4,7 @@ import type { Broker } from './broker.ts';
 import { Cursors } from './cursor.ts';
 import { FanOut } from './fan-out.ts';
 import { Feed } from './feed.ts';
+import type { ChangedPlace } from './ports.ts';
 import { ReplayLog } from './replay.ts';
 import { collectionGone, type Subscription } from './subscription.ts';
 import { type Topic, topicKey } from './topic.ts';
@@ -54,11 +55,12 @@ export class Feeds {
     return feed;
   }
 
-  /** The feeds of an app, or of a whole workspace. */
-  *of({ workspace, app }: { workspace: string; app?: string }): Generator<Feed> {
+  /** The feeds of an app, of a whole workspace, or all. */
+  *of({ workspace, app }: ChangedPlace): Generator<Feed> {
     for (const { feed } of this.#watched.values()) {
       const { topic } = feed;
-      if (topic.workspace === workspace && (app === undefined || topic.app === app)) yield feed;
+      const isWorkspace = workspace === undefined || topic.workspace === workspace;
+      if (isWorkspace && (app === undefined || topic.app === app)) yield feed;
     }
   }
 

@@ -5,7 +5,7 @@ import { type Bounds, defaultBounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
 import type { RecordChange } from './event.ts';
 import { Feeds } from './feeds.ts';
-import type { Gate, Holder, Report, View, Wish } from './ports.ts';
+import type { ChangedPlace, Gate, Holder, Publisher, Report, View, Wish } from './ports.ts';
 import { Reviewer } from './review.ts';
 import { type Seat, Seats } from './seats.ts';
 import { Sink } from './sink.ts';
@@ -50,7 +50,7 @@ const tokenEnds: Record<'expired' | 'revoked', StreamEnd> = {
 };
 
 /** Streams, feeds and the one timer that looks after them. */
-export class Hub {
+export class Hub implements Publisher {
   readonly now: () => number;
   readonly #options: HubOptions;
   readonly #bounds: Bounds;
@@ -173,7 +173,7 @@ export class Hub {
     clearTimeout(deadline);
   }
 
-  #onDefinitionChange(place: { workspace: string; app?: string }): void {
+  #onDefinitionChange(place: ChangedPlace): void {
     this.#version++;
     for (const feed of this.#feeds.of(place)) this.#reviewer.add(feed.subscriptions);
   }

@@ -42,8 +42,20 @@ export interface Gate {
   open(wish: Wish): View | Promise<View>;
   /** Asked of each stream's principal once a second, so it must be quick. A principal that lost the app is `revoked`. */
   tokenState(principal: Principal, place: Place): TokenState;
-  /** Tells of rules, collections, apps and workspaces that changed or went; without `app`: every app of the workspace. */
-  onDefinitionChange(listener: (place: { workspace: string; app?: string }) => void): () => void;
+  /** Tells of rules, collections, apps and workspaces that changed or went. */
+  onDefinitionChange(listener: (place: ChangedPlace) => void): () => void;
+}
+
+/** Where definitions changed: without `app` in every app of the workspace, without `workspace` anywhere. */
+export interface ChangedPlace {
+  workspace?: string;
+  app?: string;
+}
+
+/** Tells the world of committed writes. `Hub` is one. */
+export interface Publisher {
+  /** Never throws, never waits. */
+  publish(topic: Topic, change: RecordChange): void;
 }
 
 /** Hears of failures that no client is told about. */

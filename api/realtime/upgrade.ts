@@ -21,6 +21,8 @@ export interface UpgradePorts {
   allowsOrigin: (origin: string) => boolean;
   /** The cookie that holds an access token. */
   cookieName: string;
+  /** Called once for each upgrade request, with what it was answered; 101 is an open WebSocket. */
+  answered?: (request: IncomingMessage, answer: { status: number; principal: Principal | null }) => void;
 }
 
 /** An upgrade that may go on. */

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Peer } from 'crossws';
 import crossws, { type NodeAdapter } from 'crossws/adapters/node';
 import { ApiError, toApiError } from '../errors.ts';
+import type { Principal } from '../scope.ts';
 import type { Hub } from './hub.ts';
 import { type MessageBounds, MessageRate } from './message-rate.ts';
 import { errorMessage, eventMessage, reset } from './messages.ts';
@@ -99,8 +100,10 @@ export class WebSockets {
     const onError = () => socket.destroy();
     socket.on('error', onError);
     let seat: Seat | undefined;
+    let principal: Principal | null = null;
     try {
       const admission = await admitUpgrade(request, ports);
+      principal = admission.holder.principal;
       if (socket.destroyed) return;
       seat = hub.seat(admission.holder);
       // All that crossws hands on from here to the opened peer is this object.
@@ -109,10 +112,13 @@ export class WebSockets {
       socket.once('close', seat.release);
       const handle = Object.assign(new Request('http://realtime/'), { context });
       await this.#adapter.handleUpgrade(request, socket, head, handle);
+      ports.answered?.(request, { status: 101, principal });
     } catch (error) {
       seat?.release();
       if (!(error instanceof ApiError)) report('open a WebSocket', error);
-      refuseUpgrade(socket, toApiError(error), headersFor(request));
+      const refusal = toApiError(error);
+      refuseUpgrade(socket, refusal, headersFor(request));
+      ports.answered?.(request, { status: refusal.status, principal });
     }
   }
 

@@ -6,6 +6,7 @@ import { within } from '../../storage/within.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, failValidation, type FieldError } from '../errors.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
+import { announce, type Written, writtenBy } from './announce.ts';
 import { collectionOf, onApp, type RecordDeps, type RecordTarget, scopeOf } from './collection.ts';
 import { createOn } from './create.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
@@ -68,12 +69,17 @@ export async function runBatch(
       deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
         const connection = within(sql);
         const results: BatchResult[] = [];
+        const written: Written[] = [];
         for (const [index, write] of admitted.entries()) {
-          results.push(await naming(index, () => perform(deps, write, connection, batch.asking.now)));
+          const done = await naming(index, () => perform(deps, write, connection, batch.asking.now));
+          results.push(done.result);
+          written.push(...done.written);
         }
-        return { results };
+        return { results, written };
       });
-    return await deps.totals.during(tablesOf(admitted), run);
+    const { results, written } = await deps.totals.during(tablesOf(admitted), run);
+    for (const each of written) announce(deps, app, each);
+    return { results };
   });
 }
 
@@ -119,16 +125,21 @@ async function perform(
   { target, access, write }: Admitted,
   connection: Connection,
   now: Date,
-): Promise<BatchResult> {
+): Promise<{ result: BatchResult; written: Written[] }> {
   const scope = scopeOf(target, connection);
   switch (write.method) {
-    case 'POST':
-      return { status: 201, body: await createOn(deps, scope, { access, now, input: write.input }) };
-    case 'PATCH':
-      return { status: 200, body: await updateOn(scope, { access, now, id: write.id, input: write.input }) };
-    case 'DELETE':
-      await removeOn(scope, { access, now, id: write.id });
-      return { status: 200, body: { ok: true } };
+    case 'POST': {
+      const record = await createOn(deps, scope, { access, now, input: write.input });
+      return { result: { status: 201, body: record }, written: [{ type: 'record_created', record, now }] };
+    }
+    case 'PATCH': {
+      const record = await updateOn(scope, { access, now, id: write.id, input: write.input });
+      return { result: { status: 200, body: record }, written: [{ type: 'record_updated', record, now }] };
+    }
+    case 'DELETE': {
+      const removal = await removeOn(scope, { access, now, id: write.id });
+      return { result: { status: 200, body: { ok: true } }, written: writtenBy(removal, now) };
+    }
   }
 }
 

@@ -5,9 +5,10 @@ import type { Connection } from '../../storage/pool.ts';
 import { planOf, type RecordPlan } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import type { Publisher } from '../realtime/ports.ts';
 
 /** What every record feature needs. */
-export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'>;
+export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'> & { realtime: Publisher };
 
 /** A collection and the app that it is in. */
 export interface RecordTarget {

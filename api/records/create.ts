@@ -3,6 +3,7 @@ import { insertRecord } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
 import { type Access, refuse } from '../rules/access.ts';
+import { announce } from './announce.ts';
 import { writtenTables } from './dependencies.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { refusalOf } from './refusals.ts';
@@ -25,10 +26,12 @@ export async function createRecord(
   target: RecordTarget,
   creation: RecordCreation,
 ): Promise<StoredRecord> {
-  return await deps.totals.during(
-    writtenTables(target),
-    () => onCollection(deps, target, (scope) => createOn(deps, scope, creation)),
-  );
+  return await deps.totals.during(writtenTables(target), () =>
+    onCollection(deps, target, async (scope) => {
+      const record = await createOn(deps, scope, creation);
+      announce(deps, scope.target.app, { type: 'record_created', record, now: creation.now });
+      return record;
+    }));
 }
 
 /** The same on connections or in a transaction. */

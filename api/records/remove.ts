@@ -3,6 +3,7 @@ import { isUuid } from '../../storage/ids.ts';
 import { deleteRecord, lookAtRecord } from '../../storage/records.ts';
 import { referrersOf } from '../../storage/referrers.ts';
 import { type Access, refuse } from '../rules/access.ts';
+import { announce, writtenBy } from './announce.ts';
 import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { deletedTables } from './dependencies.ts';
@@ -26,10 +27,10 @@ export async function removeRecord(
   target: RecordTarget,
   removal: RecordRemoval,
 ): Promise<{ ok: true }> {
-  await deps.totals.during(
-    deletedTables(target),
-    () => onCollection(deps, target, (scope) => removeOn(scope, removal)),
-  );
+  await deps.totals.during(deletedTables(target), async () => {
+    const removed = await onCollection(deps, target, (scope) => removeOn(scope, removal));
+    for (const written of writtenBy(removed, removal.now)) announce(deps, target.app, written);
+  });
   return { ok: true };
 }
 

@@ -3,6 +3,7 @@ import { isUuid } from '../../storage/ids.ts';
 import { lookAtRecord, updateRecord as updateRow } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { type Access, refuse } from '../rules/access.ts';
+import { announce } from './announce.ts';
 import { writtenTables } from './dependencies.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { failMissing } from './get.ts';
@@ -28,10 +29,12 @@ export async function updateRecord(
   target: RecordTarget,
   update: RecordUpdate,
 ): Promise<StoredRecord> {
-  return await deps.totals.during(
-    writtenTables(target),
-    () => onCollection(deps, target, (scope) => updateOn(scope, update)),
-  );
+  return await deps.totals.during(writtenTables(target), () =>
+    onCollection(deps, target, async (scope) => {
+      const record = await updateOn(scope, update);
+      announce(deps, scope.target.app, { type: 'record_updated', record, now: update.now });
+      return record;
+    }));
 }
 
 /** The same on connections or in a transaction. */

@@ -13,6 +13,7 @@ import {
   collectionsList,
   collectionsShow,
 } from './collections.ts';
+import { appRealtime, collectionEvents } from './events.ts';
 import { jwks, jwksWellKnown } from './jwks.ts';
 import { openApiRoute } from './openapi.ts';
 import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
@@ -108,6 +109,8 @@ const described: readonly AnyRoute[] = [
   recordsUpdate,
   recordsRemove,
   batch,
+  collectionEvents,
+  appRealtime,
   auditSystem,
   auditWorkspace,
   auditApp,

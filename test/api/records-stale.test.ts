@@ -15,6 +15,7 @@ import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
 import { countAlways } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
+import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import type { Deps } from '../../api/deps.ts';
@@ -22,7 +23,9 @@ import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
-type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'>;
+type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & {
+  realtime: Publisher;
+};
 
 const now = () => new Date();
 const newId = uuidV7Source(Date.now);
@@ -57,7 +60,14 @@ afterAll(async () => {
 
 async function start(): Promise<Process> {
   const storage = await own.open();
-  return { ...storage, definitions: createDefinitions(storage), totals: countAlways, now, newId };
+  return {
+    ...storage,
+    definitions: createDefinitions(storage),
+    totals: countAlways,
+    realtime: { publish: () => undefined },
+    now,
+    newId,
+  };
 }
 
 async function appOf({ definitions }: Process): Promise<AppDefinition> {

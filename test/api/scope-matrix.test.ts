@@ -40,6 +40,7 @@ const passes: Record<Who, readonly Name[]> = {
     'workspace admin',
     'master',
   ],
+  'anyone at the app': ['nobody', 'end-user', 'app admin', 'workspace admin', 'master'],
   'master': ['master'],
   'admin': ['app admin', 'admin of another app', 'workspace admin', 'admin of another workspace', 'master'],
   'realm': ['app admin', 'admin of another app', 'workspace admin', 'master'],

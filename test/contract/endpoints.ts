@@ -4,6 +4,7 @@
 export type Who =
   | 'open' // anyone, and a token makes no difference
   | 'anyone' // also without a token, but not with one that is bad or of another workspace
+  | 'anyone at the app' // the same, and not with a token that is bound to other apps
   | 'master' // the master admin
   | 'admin' // any admin of anything
   | 'realm' // the master, and every admin of the workspace
@@ -18,7 +19,7 @@ export interface Endpoint {
   path: string;
   who: Who;
   /** Status of a success. */
-  status: 200 | 201;
+  status: 101 | 200 | 201;
   /** A body that gets past the gate and is then refused, so that asking changes nothing. */
   body?: unknown;
 }
@@ -114,6 +115,9 @@ export const specified: readonly Endpoint[] = [
     body: { nope: 1 },
   },
   { method: 'DELETE', path: `${app}/collections/:coll/records/:id`, who: 'app admin', status: 200 },
+
+  { method: 'GET', path: `${app}/collections/:coll/events`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/realtime`, who: 'anyone at the app', status: 101 },
 
   { method: 'GET', path: '/api/system/audit', who: 'master', status: 200 },
   { method: 'GET', path: `${workspace}/audit`, who: 'workspace admin', status: 200 },

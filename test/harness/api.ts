@@ -39,7 +39,10 @@ export async function send(
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     redirect: 'manual',
   });
-  const text = await response.text();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  // A stream has no end to wait for.
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
   return {
     status: response.status,

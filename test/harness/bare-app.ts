@@ -13,6 +13,7 @@ import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
 import { countAlways } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
+import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
@@ -28,7 +29,9 @@ export const created = new Date('2026-01-02T03:04:05.678Z');
 export const later = new Date('2026-02-03T04:05:06.789Z');
 
 /** What the features of an app need. */
-type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'>;
+type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & {
+  realtime: Publisher;
+};
 
 /** The app. */
 export interface BareApp {
@@ -63,6 +66,7 @@ export async function bareApp(): Promise<BareApp> {
     ...storage,
     definitions: createDefinitions(storage),
     totals: countAlways,
+    realtime: { publish: () => undefined },
     now: () => created,
     newId,
   };

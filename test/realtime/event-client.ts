@@ -78,6 +78,8 @@ export class EventClient {
 /** What to ask for. */
 export interface Ask {
   collection?: string;
+  /** Instead of the collection, which is the whole path of a rig. */
+  path?: string;
   filter?: string;
   token?: string;
   since?: string;
@@ -87,10 +89,11 @@ export interface Ask {
 
 /** Opens a stream and waits for its answer. */
 export async function openEvents(port: number, ask: Ask = {}): Promise<EventClient> {
-  const { collection = 'orders', filter, token, since, address, method = 'GET' } = ask;
+  const { collection = 'orders', path = `/${collection}`, filter, token, since, address, method = 'GET' } =
+    ask;
   const query = filter === undefined ? '' : `?filter=${encodeURIComponent(filter)}`;
   const lines = [
-    `${method} /${collection}${query} HTTP/1.1`,
+    `${method} ${path}${query} HTTP/1.1`,
     'Host: rig',
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
     ...(since === undefined ? [] : [`Last-Event-ID: ${since}`]),

@@ -70,8 +70,12 @@ export class SocketClient {
 export const path = '/api/workspaces/acme/apps/shop/realtime';
 
 /** Opens a WebSocket. */
-export async function openSocket(port: number, headers: Record<string, string> = {}): Promise<SocketClient> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
+export async function openSocket(
+  port: number,
+  headers: Record<string, string> = {},
+  at: string = path,
+): Promise<SocketClient> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${at}`, { headers });
   const client = new SocketClient(socket);
   await once(socket, 'open');
   return client;

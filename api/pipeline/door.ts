@@ -1,0 +1,36 @@
+// What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
+import type { Deps } from '../deps.ts';
+import type { Authenticator } from './authenticate.ts';
+import { type Cors, cors } from './cors.ts';
+import { type RateLimit, rateLimit } from './rate-limit.ts';
+import { securityHeaders } from './security-headers.ts';
+
+type Headers = readonly (readonly [string, string])[];
+
+/** The door of one process. */
+export interface Door {
+  limit: RateLimit;
+  cors: Cors;
+  authenticator: Authenticator;
+  /** The security headers of every answer. */
+  standing: Headers;
+}
+
+/** Makes the door. */
+export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>): Door {
+  const allowlist = cors(config.cors.allowed_origins);
+  return {
+    limit: rateLimit(config.rate_limit),
+    cors: allowlist,
+    authenticator: { tokens, cors: allowlist, cookiePrefix: config.http.cookie_prefix },
+    standing: config.http.security_headers ? securityHeaders : [],
+  };
+}
+
+/** The headers that every answer carries to a request of this id from this origin. */
+export function doorHeaders(
+  { cors, standing }: Door,
+  { requestId, origin }: { requestId: string; origin: string | undefined },
+): Headers {
+  return [['X-Request-Id', requestId], ...standing, ...cors.headersFor(origin)];
+}

@@ -1,0 +1,70 @@
+// WebSockets pass the same door as every request: rate limit, setup, token, origin, headers, log line.
+import type { IncomingMessage } from 'node:http';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import { reportTo } from '../realtime/build.ts';
+import { WebSockets } from '../realtime/websocket.ts';
+import { findTarget } from '../target.ts';
+import { addressOf, headerOf, requestIdOf } from './arrival.ts';
+import { type Door, doorHeaders } from './door.ts';
+import { bucketKey } from './rate-limit.ts';
+import { requireSetup } from './setup-gate.ts';
+
+/** The WebSockets of one process. */
+export function createWebSockets(deps: Deps, door: Door): WebSockets {
+  const { config, setup, definitions, tokens, realtime } = deps;
+  const arrivals = new Arrivals(deps);
+  return new WebSockets({
+    hub: realtime,
+    report: reportTo(deps),
+    headersFor: (request) =>
+      doorHeaders(door, { requestId: arrivals.of(request).id, origin: headerOf(request, 'origin') }),
+    ports: {
+      admit: (request) => {
+        const { now } = arrivals.of(request);
+        door.limit(addressOf(request, config.http.trust_proxy), now.getTime());
+        requireSetup(setup, false);
+        if (headerOf(request, 'host') === undefined) fail('validation', 'Host: is required once');
+      },
+      addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),
+      authenticate: (token) => tokens.recall(token) ?? tokens.verify(token),
+      requireApp: async ({ workspace, app }) => {
+        await findTarget(definitions, { workspace, app });
+      },
+      allowsOrigin: (origin) => door.cors.allows(origin),
+      cookieName: `${config.http.cookie_prefix}_at`,
+      answered: (request, { status, principal }) => {
+        const { id, now } = arrivals.of(request);
+        deps.observe({
+          type: 'request_done',
+          method: 'GET',
+          route: '/api/workspaces/:workspace/apps/:app/realtime',
+          status,
+          ms: deps.now().getTime() - now.getTime(),
+          request_id: id,
+          principal: principal?.role ?? 'none',
+          workspace: principal?.workspace,
+        });
+      },
+    },
+  });
+}
+
+/** Id and time of each upgrade request, read once. */
+class Arrivals {
+  readonly #deps: Pick<Deps, 'now'>;
+  readonly #known = new WeakMap<IncomingMessage, { id: string; now: Date }>();
+
+  constructor(deps: Pick<Deps, 'now'>) {
+    this.#deps = deps;
+  }
+
+  of(request: IncomingMessage): { id: string; now: Date } {
+    let arrival = this.#known.get(request);
+    if (arrival === undefined) {
+      arrival = { id: requestIdOf(request), now: this.#deps.now() };
+      this.#known.set(request, arrival);
+    }
+    return arrival;
+  }
+}

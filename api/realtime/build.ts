@@ -1,0 +1,24 @@
+// The realtime of one process, put together.
+import { randomBytes } from 'node:crypto';
+import type { Deps } from '../deps.ts';
+import { InProcessBroker } from './broker.ts';
+import { type GateDeps, RuleGate } from './gate.ts';
+import { Hub } from './hub.ts';
+import type { Report } from './ports.ts';
+
+/** Makes the hub. Changes of definitions reach it through their cache, revocations through the tokens. */
+export function createRealtime(deps: GateDeps & Pick<Deps, 'observe'>): Hub {
+  const report = reportTo(deps);
+  return new Hub({
+    broker: new InProcessBroker((error) => report('hear of a record', error)),
+    gate: new RuleGate(deps),
+    report,
+    now: () => deps.now().getTime(),
+    cursorKey: randomBytes(16),
+  });
+}
+
+/** Failures that no client is told about, as the log has them. */
+export function reportTo({ observe }: Pick<Deps, 'observe'>): Report {
+  return (task, error) => observe({ type: 'background_failed', task, error: String(error) });
+}

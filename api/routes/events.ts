@@ -1,0 +1,53 @@
+// Live changes of records: as Server-Sent Events of one collection, and as a WebSocket of many.
+import { fail } from '../errors.ts';
+import { serveEvents } from '../realtime/sse.ts';
+import { OwnAnswer, route } from '../route.ts';
+import { described, object, optional, text } from '../schema.ts';
+
+/** The events of a collection. */
+export const collectionEvents = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/events',
+  summary:
+    'Changes of the records that the `list` rule lets the caller see, as Server-Sent Events. `Last-Event-ID` ' +
+    'replays what was missed.',
+  scope: 'anyone',
+  query: object({
+    filter: described(
+      optional(text()),
+      'A filter expression without relations: only records that pass it.',
+    ),
+  }),
+  status: 200,
+  contentType: 'text/event-stream',
+  response: described(
+    text(),
+    'Events `record_created`, `record_updated` and `record_deleted`, each with the record as JSON; `reset` when what was ' +
+      'missed is no longer held; `unauthorized` as the last one when the caller may no longer listen.',
+  ),
+  errors: ['unknown_column', 'parse_error'],
+  handle: ({ deps, params, principal, query: { filter } }) =>
+    new OwnAnswer(async ({ response, headers, address }) => {
+      const lastEventId = response.req.headers['last-event-id'];
+      await serveEvents(deps.realtime, {
+        response,
+        topic: { workspace: params.workspace, app: params.app, collection: params.coll },
+        holder: { principal, address },
+        filter,
+        lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
+        headers,
+      });
+    }),
+});
+
+/** Where WebSockets are opened. What comes here is a request that does not ask for one. */
+export const appRealtime = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/realtime',
+  summary: 'Opens a WebSocket for changes of many collections.',
+  scope: 'anyone',
+  status: 101,
+  response: text(),
+  errors: ['validation'],
+  handle: (): never => fail('validation', 'Upgrade: this path is for WebSockets (RFC 6455 version 13)'),
+});

@@ -1,0 +1,130 @@
+// Live changes over a WebSocket of the real server.
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, master, serverUrl } from '../harness/api.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+import { handshake, openSocket } from '../realtime/socket-client.ts';
+
+const port = Number(new URL(serverUrl()).port);
+const fields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'text' }];
+
+let app: RuledApp;
+let ada: EndUser;
+let path: string;
+
+beforeAll(async () => {
+  app = await ruledApp();
+  ada = await app.user();
+  path = app.path.replace(/\/collections$/, '/realtime');
+});
+
+async function collection(list: string): Promise<{ name: string; records: string }> {
+  const name = `c${randomUUID().slice(0, 8)}`;
+  return { name, records: await app.define(name, fields, { list }) };
+}
+
+const open = (token?: string) =>
+  openSocket(port, token === undefined ? {} : { Authorization: `Bearer ${token}` }, path);
+
+describe('a WebSocket', () => {
+  it('shows the changes of several collections, narrowed by rule and filter', async () => {
+    const [mine, all] = [await collection('owner = @request.auth.id'), await collection('any')];
+    const client = await open(ada.token);
+    expect(await client.subscribe('a', { collection: mine.name })).toMatchObject({
+      type: 'subscribed',
+      id: 'a',
+    });
+    expect(await client.subscribe('b', { collection: all.name, filter: 'title = "yes"' }))
+      .toMatchObject({ type: 'subscribed', id: 'b' });
+    expectOk(await app.admin.post(mine.records, { title: 'hidden' }));
+    const hers = expectOk(await app.admin.post(mine.records, { title: 'hers', owner: ada.id }));
+    const changed = expectOk(await app.admin.patch(`${mine.records}/${hers.id}`, { title: 'still' }));
+    expectOk(await app.admin.delete(`${mine.records}/${hers.id}`));
+    expectOk(await app.admin.post(all.records, { title: 'no' }));
+    const yes = expectOk(await app.admin.post(all.records, { title: 'yes' }));
+    const told = (await client.count(6)).slice(2);
+    expect(told).toMatchObject([
+      { type: 'event', id: 'a', event: 'record_created', record: hers },
+      { type: 'event', id: 'a', event: 'record_updated', record: changed },
+      { type: 'event', id: 'a', event: 'record_deleted', record: changed },
+      { type: 'event', id: 'b', event: 'record_created', record: yes },
+    ]);
+    client.socket.close();
+  });
+
+  it('replays since a cursor', async () => {
+    const { name, records } = await collection('any');
+    const first = await open();
+    const subscribed = await first.subscribe('x', { collection: name });
+    expectOk(await app.admin.post(records, { title: 'missed' }));
+    await first.count(2);
+    first.socket.close();
+    const second = await open();
+    await second.subscribe('x', { collection: name, since: subscribed?.['cursor'] });
+    expect((await second.count(2))[1]).toMatchObject({ record: { fields: { title: 'missed' } } });
+    second.socket.close();
+  });
+
+  it('refuses a subscription that the rule does not admit, until a token does', async () => {
+    const { name } = await collection('auth');
+    const client = await open();
+    expect(await client.subscribe('x', { collection: name }))
+      .toMatchObject({ type: 'error', id: 'x', code: 'unauthorized' });
+    client.say({ type: 'auth', token: ada.token });
+    expect(await client.subscribe('x', { collection: name })).toMatchObject({ type: 'subscribed', id: 'x' });
+    expect(await client.subscribe('y', { collection: 'ghost' })).toMatchObject({
+      id: 'y',
+      code: 'not_found',
+    });
+    client.socket.close();
+  });
+
+  it('sse.authz-live: is closed with 4401 within 5 s of the revocation of its token', async () => {
+    const login = await app.workspace.login();
+    const client = await open(login.token);
+    expectOk(await login.post('/_/auth/logout'));
+    const revoked = performance.now();
+    expect((await client.closed).code).toBe(4401);
+    expect(performance.now() - revoked).toBeLessThan(5_000);
+  });
+
+  it('sse.authz-live: loses a subscription whose rule or collection goes, and keeps the others', async () => {
+    const [closing, dropped, staying] = [
+      await collection('auth'),
+      await collection('auth'),
+      await collection('auth'),
+    ];
+    const client = await open(ada.token);
+    await client.subscribe('closing', { collection: closing.name });
+    await client.subscribe('dropped', { collection: dropped.name });
+    await client.subscribe('staying', { collection: staying.name });
+    await app.setRules(closing.name, { list: 'admin' });
+    expect((await client.count(4))[3]).toMatchObject({ type: 'error', id: 'closing', code: 'forbidden' });
+    expectOk(await app.admin.delete(`${app.path}/${dropped.name}`));
+    expect((await client.count(5))[4]).toMatchObject({ type: 'error', id: 'dropped', code: 'not_found' });
+    expectOk(await app.admin.post(staying.records, { title: 'here' }));
+    expect((await client.count(6))[5]).toMatchObject({ type: 'event', id: 'staying' });
+    client.socket.close();
+  });
+});
+
+describe('the path of WebSockets', () => {
+  it('answers a request that asks for none', async () => {
+    const answer = await as().get(path);
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
+    expect(answer.body.message).toContain('Upgrade');
+  });
+
+  it('refuses an upgrade as it would a request, with the headers of every answer', async () => {
+    const bad = await handshake(port, { at: path, headers: { Authorization: 'Bearer nonsense' } });
+    expect([bad.status, JSON.parse(bad.body).code]).toEqual([401, 'unauthorized']);
+    expect(bad.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.any(String),
+    });
+    const ghost = `${app.workspace.path}/apps/ghost/realtime`;
+    const root = await master();
+    const missing = await handshake(port, { at: ghost, headers: { Authorization: `Bearer ${root.token}` } });
+    expect([missing.status, JSON.parse(missing.body).code]).toEqual([404, 'app_not_found']);
+  });
+});

@@ -1,0 +1,56 @@
+// Collections that tests write to and watch as a client would.
+import { randomUUID } from 'node:crypto';
+import { type Ask, type EventClient, openEvents } from '../realtime/event-client.ts';
+import { type Answer, expectOk, serverUrl } from './api.ts';
+import type { RuledApp, Rules } from './ruled-app.ts';
+
+/** Fields of a watched collection when none are given. */
+export const watchedFields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'text' }];
+
+/** A collection, written to by an admin. */
+export interface Watched {
+  name: string;
+  /** Path of its records. */
+  records: string;
+  /** Path of its events. */
+  events: string;
+  watch(ask?: Ask): Promise<EventClient>;
+  create(input?: Record<string, unknown>): Promise<Answer['body']>;
+  change(id: string, input: Record<string, unknown>): Promise<Answer['body']>;
+  remove(id: string): Promise<Answer['body']>;
+}
+
+/** Makes a collection under a name that no other test has. */
+export async function watched(
+  app: RuledApp,
+  rules: Rules = { list: 'any' },
+  fields: unknown[] = watchedFields,
+): Promise<Watched> {
+  const name = `c${randomUUID().slice(0, 8)}`;
+  const records = await app.define(name, fields, rules);
+  const events = `${app.path}/${name}/events`;
+  return {
+    name,
+    records,
+    events,
+    watch: (ask = {}) => openEvents(Number(new URL(serverUrl()).port), { path: events, ...ask }),
+    create: async (input = {}) => expectOk(await app.admin.post(records, input)),
+    change: async (id, input) => expectOk(await app.admin.patch(`${records}/${id}`, input)),
+    remove: async (id) => expectOk(await app.admin.delete(`${records}/${id}`)),
+  };
+}
+
+/** The titles of the records that a client was shown. */
+export function titlesOf(client: EventClient): unknown[] {
+  return client.events.map(({ data }) => {
+    const isRecord = typeof data === 'object' && data !== null && 'fields' in data;
+    const fields = isRecord ? data.fields : undefined;
+    return typeof fields === 'object' && fields !== null && 'title' in fields ? fields.title : undefined;
+  });
+}
+
+/** The token of a caller who has one. */
+export function tokenOf({ token }: { token: string | undefined }): string {
+  if (token === undefined) throw new Error('a caller without a token');
+  return token;
+}
