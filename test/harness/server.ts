@@ -80,7 +80,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     if (options.keep !== true) await rm(home, { recursive: true, force: true });
     return { code: result.exitCode, signal: result.signal };
   });
-  const listening: { url?: unknown } = JSON.parse(await lines.find('"url":'));
+  // The supervisor's own line, which comes when every API process is ready; each of those says its url before.
+  const listening: { url?: unknown } = JSON.parse(await lines.find('"initialized":'));
   return {
     url: String(listening.url),
     dataDir,
