@@ -161,6 +161,7 @@ function refuseKey(): never {
   throw new errors.JWSInvalid('no key for this header');
 }
 
+/** Of what is signed only: base64url admits several spellings of one signature. */
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  return createHash('sha256').update(token.slice(0, token.lastIndexOf('.'))).digest('base64url');
 }

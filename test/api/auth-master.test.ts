@@ -101,6 +101,18 @@ describe('jwt.legacy-hs256', () => {
     expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
   });
 
+  it('that was revoked is refused however its signature is spelled', async () => {
+    const token = await legacyToken();
+    expect((await bearer(token).get('/api/workspaces')).status).toBe(200);
+    expectOk(await bearer(token).post('/_/auth/logout'));
+    // The last of 43 characters has two bits that no byte of the signature needs.
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const twin = alphabet[alphabet.indexOf(token.slice(-1)) ^ 1];
+    for (const spelling of [token, `${token}=`, `${token.slice(0, -1)}${twin}`]) {
+      expect((await bearer(spelling).get('/api/workspaces')).status).toBe(401);
+    }
+  });
+
   it('never is what the server issues', async () => {
     expect(headerOf(expectOk(await login(passwords.first)).access_token).alg).toBe('RS256');
   });
