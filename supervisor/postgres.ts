@@ -50,7 +50,8 @@ export interface Postgres {
 
 /** Crash recovery after a power cut may read gigabytes of log. */
 const readyDeadline = 600_000;
-const stopDeadline = 30_000;
+// The last checkpoint writes all that is new; of hundreds of new workspaces that takes a while.
+const stopDeadline = 120_000;
 const readyPoll = 5;
 
 /** Prepares the cluster, which is made if there is none. Throws `StartRefused`. */
