@@ -18,6 +18,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   shared: boolean;
+  /** Headers of every answer, also of those that no route gives. */
+  standing: readonly (readonly [string, string])[];
   /** Called with the server: what else it is to answer. */
   mount(server: Server): void;
 }
@@ -31,14 +33,14 @@ const idlePollMilliseconds = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const guarded = requireHost(handler);
+  const guarded = requireHost(handler, options.standing);
   const opening = options.shared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
   // Also the limit of a whole body: long uploads count by progress, not by this (api/files).
   server.requestTimeout = requestTimeout;
   server.maxHeadersCount = maximalHeaderLines;
-  answerClientErrors(server);
+  answerClientErrors(server, options.standing);
   options.mount(server);
   // listhen makes the server without options. Node reads both when they are used, the interval at this event.
   Object.assign(server, { connectionsCheckingInterval, requireHostHeader: false });

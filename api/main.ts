@@ -88,6 +88,7 @@ async function openDoor(deps: Deps): Promise<Listening> {
     host,
     port,
     shared: api.workers > 1,
+    standing: door.standing,
     mount: (server) => sockets.mount(server),
   });
 }

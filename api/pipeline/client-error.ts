@@ -9,7 +9,8 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors.ts';
-import { securityHeaders } from './security-headers.ts';
+
+type Headers = readonly (readonly [string, string])[];
 
 interface Refusal {
   status: number;
@@ -36,17 +37,17 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'unavailable', message: 'the request came too slowly' },
 };
 
-/** Answers, in place of Node, what Node's server would refuse without a body. */
-export function answerClientErrors(server: Server): void {
+/** Answers, in place of Node, what Node's server would refuse without a body; `standing` are every answer's headers. */
+export function answerClientErrors(server: Server, standing: Headers): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
-    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed);
+    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, standing);
   });
   server.on(
     'checkExpectation',
-    (_request: IncomingMessage, response: ServerResponse) => refuse(response, unexpected),
+    (_request: IncomingMessage, response: ServerResponse) => refuse(response, unexpected, standing),
   );
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseUnread(socket, tunnel));
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseUnread(socket, tunnel, standing));
 }
 
 /** An answer that has begun must not have another one written into it. */
@@ -56,11 +57,11 @@ function isAnswering(socket: Duplex): boolean {
 }
 
 /** Refuses requests without a `Host`, or with several, which a proxy may read otherwise than we (RFC 9112 section 3.2). */
-export function requireHost(handler: RequestListener): RequestListener {
+export function requireHost(handler: RequestListener, standing: Headers): RequestListener {
   return (request, response) => {
     const hosts = countHosts(request.rawHeaders);
     if (hosts === 1 || (hosts === 0 && request.httpVersionMinor === 0)) handler(request, response);
-    else refuse(response, hostless);
+    else refuse(response, hostless, standing);
   };
 }
 
@@ -73,23 +74,23 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function refuse(response: ServerResponse, refusal: Refusal): void {
-  const { headers, body } = render(refusal);
+function refuse(response: ServerResponse, refusal: Refusal, standing: Headers): void {
+  const { headers, body } = render(refusal, standing);
   response.writeHead(refusal.status, headers.flat()).end(body);
 }
 
 /** For a request that could not be read there is no `ServerResponse`. */
-function refuseUnread(socket: Duplex, refusal: Refusal): void {
-  const { headers, body } = render(refusal);
+function refuseUnread(socket: Duplex, refusal: Refusal, standing: Headers): void {
+  const { headers, body } = render(refusal, standing);
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
 }
 
-function render({ code, message }: Refusal): { headers: (readonly [string, string])[]; body: string } {
+function render({ code, message }: Refusal, standing: Headers): { headers: Headers; body: string } {
   const body = JSON.stringify({ code, message });
   return {
     headers: [
-      ...securityHeaders,
+      ...standing,
       ['X-Request-Id', randomUUID()],
       ['Content-Type', 'application/json; charset=utf-8'],
       ['Content-Length', String(Buffer.byteLength(body))],
