@@ -92,7 +92,9 @@ describe('refresh.reuse-detection: the audit', () => {
     await as().post(masterRefresh, { refresh_token: session.refresh_token });
     const { items } = expectOk(await (await master()).get('/api/system/audit?action=token_reuse'));
     const family = claimsOf(session.access_token).jti;
-    expect(items).toContainEqual(expect.objectContaining({ actor: 'admin', details: expect.objectContaining({ family }) }));
+    expect(items).toContainEqual(
+      expect.objectContaining({ actor: 'admin', details: expect.objectContaining({ family }) }),
+    );
   });
 });
 
