@@ -14,9 +14,9 @@ export const url: Kind = {
   reader: (field) => (value) => read(value, field),
 };
 
-/** The URL parser forgives white space, control characters and backslashes; a stored address has none. */
+/** The URL parser forgives white space, control characters, backslashes and a third slash; a stored address has none. */
 // deno-lint-ignore no-control-regex
-const plain = /^https?:\/\/[^\s\\\u0000-\u001f\u007f]+$/i;
+const plain = /^https?:\/\/(?!\/)[^\s\\\u0000-\u001f\u007f]+$/i;
 
 function read(value: unknown, field: Field): Reading {
   const reading = readText(value, field);

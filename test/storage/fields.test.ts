@@ -93,6 +93,7 @@ const refused: Record<FieldKind, unknown[]> = {
     'javascript:alert(1)',
     'http:/a',
     'http://',
+    'http:///a',
     'http://a b',
     'http://a\\b',
     ' http://a',
