@@ -104,7 +104,10 @@ describe('auth.lockout', () => {
       ...Array(5).fill('login_failed'),
       'login_success',
     ]);
-    expect(items[2].details).toMatchObject({ locked_until: items[0].details.until });
+    expect(items[2].details).toEqual({
+      locked_until: items[0].details.until,
+      request_id: expect.any(String),
+    });
   });
 
   it('does not count bodies that are refused', async () => {

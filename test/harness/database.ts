@@ -37,7 +37,7 @@ export interface OwnInstallation {
   masterKey: Buffer;
   /** Opens the storage; closed by `remove` when the test does not. No spares unless asked for. */
   open(options?: Partial<StorageOptions>): Promise<Storage>;
-  /** Runs statements on one connection as any role in any database, then closes it. */
+  /** Runs statements on one connection, in whatever database and role, then closes it. */
   as<Result>(endpoint: Partial<Endpoint>, work: (sql: Sql) => Promise<Result>): Promise<Result>;
   /** Drops all of it. */
   remove(): Promise<void>;
