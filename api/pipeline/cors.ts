@@ -14,10 +14,9 @@ export interface Cors {
 const exposed = 'X-Request-Id, X-Filename, Retry-After, ETag, Content-Range';
 const none: Headers = [];
 
-/** Reads `cors.allowed_origins`. `*` allows every origin, but never with cookies. */
+/** Reads `cors.allowed_origins`: whole origins; the configuration refuses `*`. */
 export function cors(allowedOrigins: readonly string[]): Cors {
   const listed = new Set(allowedOrigins);
-  const any = listed.has('*');
   const varies: Headers = listed.size > 0 ? [['Vary', 'Origin']] : none;
   const headersFor = (origin: string | undefined): Headers => {
     if (origin === undefined) return varies;
@@ -29,13 +28,13 @@ export function cors(allowedOrigins: readonly string[]): Cors {
         ['Access-Control-Expose-Headers', exposed],
       ];
     }
-    return any ? [['Access-Control-Allow-Origin', '*'], ['Access-Control-Expose-Headers', exposed]] : varies;
+    return varies;
   };
   return {
     allows: (origin) => listed.has(origin),
     headersFor,
     preflight: (origin) =>
-      listed.has(origin) || any
+      listed.has(origin)
         ? [
           ...headersFor(origin),
           ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
