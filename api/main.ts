@@ -185,7 +185,8 @@ process.on('disconnect', () => process.exit(1));
 process.once('message', (message: ToApi) => {
   if (message.type !== 'start') return;
   serve(message).then((running) => {
-    process.once('message', async () => {
+    process.on('message', async (next: ToApi) => {
+      if (next.type !== 'stop') return;
       await running.stop();
       process.exit(0);
     });

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent, type Command, type Running } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
-import type { Config, DatabaseAccess, FromApi, ToApi } from './protocol.ts';
+import type { Config, DatabaseAccess, FromApi, Sandbox, ToApi } from './protocol.ts';
 import { coreRestarts } from './restarts.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -12,6 +12,8 @@ export interface ApiOptions {
   masterKey: Buffer;
   /** Resolves once PostgreSQL answers; the processes load meanwhile. */
   database: Promise<DatabaseAccess>;
+  /** Resolves once it is known how strongly hooks can be walled in. */
+  sandbox: Promise<Sandbox>;
   path: string;
   onEvent: (event: ChildEvent) => void;
   onProgress: (message: string) => void;
@@ -125,6 +127,7 @@ class Worker {
       database: await this.#options.database,
       masterKey: masterKey.toString('base64'),
       worker: this.#index,
+      sandbox: await this.#options.sandbox,
     });
     this.#ready = await answer.promise;
     this.#serves = true;

@@ -56,6 +56,16 @@ export interface DatabaseAccess {
   ssl: 'disable' | 'prefer' | 'require' | 'verify-full';
 }
 
+/** How strongly hook code is walled in: see docs/explanation/walls.md. */
+export type SandboxLevel = 'deno' | 'os';
+
+/** The wall in effect. With level `none` no hook runs on this server, and `why` says what is missing. */
+export interface Sandbox {
+  level: SandboxLevel | 'none';
+  /** One line for the operator. */
+  why: string;
+}
+
 /** First message to an API process: everything it must know; it never reads the environment. */
 export interface ApiStart {
   type: 'start';
@@ -65,14 +75,63 @@ export interface ApiStart {
   masterKey: string;
   /** Which of `api.workers` this is, from 0. Worker 0 migrates and reaps. */
   worker: number;
+  sandbox: Sandbox;
 }
 
+/**
+ * What an API process asks of the hook runners. `id` is a UUID of its choice, for one process of one app, never used
+ * again. The runners of an API process end with it.
+ */
+export type RunnerRequest =
+  /** Answered by `runner_started` or `runner_refused`. `memory_mb` bounds the whole process, in MiB. */
+  | { type: 'runner_start'; id: string; workspace: string; app: string; memory_mb: number }
+  /**
+   * `kill`: at once; `fault` then counts it as a crash of the app. Otherwise the caller has closed the socket, which
+   * ends the runner, and what is left after a second is killed. `runner_exited` follows either way.
+   */
+  | { type: 'runner_stop'; id: string; kill: boolean; fault?: true }
+  /** The app's code is another now: its crashes are forgotten. A change on disk does the same. */
+  | { type: 'runner_forgive'; workspace: string; app: string }
+  /** Answered by `runner_measured`, while the runner lives. */
+  | { type: 'runner_measure'; id: string };
+
+/** Why there is no runner: too many crashes, too many runners, no wall (`Sandbox`), or the system refused. */
+export type RunnerRefusal = 'breaker_open' | 'full' | 'no_sandbox' | 'cannot_start';
+
+/** How a runner ended: as asked, killed as asked, by itself with code 0, out of memory, or any other way. */
+export type RunnerEnd = 'stopped' | 'killed' | 'exited' | 'out_of_memory' | 'crashed';
+
+/** What an API process hears of its own runners, and of the hook files of all apps. */
+export type RunnerReport =
+  /**
+   * Comes with the API's end of the runner's channel as the handle of the message (a `Socket`, not yet read); undefined
+   * when the runner died meanwhile. `pid` leads the process group, for the log.
+   */
+  | { type: 'runner_started'; id: string; pid: number }
+  /** `retry_ms`: no sooner is another try of use. `message` is one line for the operator. */
+  | { type: 'runner_refused'; id: string; reason: RunnerRefusal; retry_ms: number; message: string }
+  /** `stderr`: the last 4 KiB of it, control characters escaped. */
+  | {
+    type: 'runner_exited';
+    id: string;
+    code: number | null;
+    signal: string | null;
+    reason: RunnerEnd;
+    stderr: string;
+  }
+  /** At most 64 KiB a second of an app; control characters but line ends escaped. */
+  | { type: 'runner_output'; id: string; stream: 'stdout' | 'stderr'; text: string }
+  | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
+  /** Files of the app changed in `hooks.dir`, by whoever; neither id need be that of anything. */
+  | { type: 'hooks_changed'; workspace: string; app: string };
+
 /** Supervisor to API. */
-export type ToApi = ApiStart | { type: 'stop' };
+export type ToApi = ApiStart | { type: 'stop' } | RunnerReport;
 
 /** API to supervisor. `failed` is a start that cannot succeed by trying again (its message is for the operator). */
 export type FromApi =
   | { type: 'progress'; message: string }
   | { type: 'ready'; url: string; initialized: boolean }
   | { type: 'initialized' }
-  | { type: 'failed'; message: string };
+  | { type: 'failed'; message: string }
+  | RunnerRequest;
