@@ -29,6 +29,7 @@ const testPackages = new Set([
   'vitest',
   'fast-check',
   'oxc-parser',
+  'playwright-core',
   'smtp-server',
   '@seriousme/openapi-schema-validator',
 ]);
