@@ -28,6 +28,7 @@ const homes: Readonly<Record<string, RegExp>> = {
 const testPackages = new Set([
   'vitest',
   'fast-check',
+  'oidc-provider',
   'oxc-parser',
   'playwright-core',
   'smtp-server',
