@@ -1,0 +1,23 @@
+// Serves the example pages on http://localhost:3000 (or the port given), as any web server for static files would.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+
+const pages = new Map([
+  ['/realtime/', 'realtime/index.html'],
+]);
+
+const server = createServer(async ({ url = '/' }, response) => {
+  const page = pages.get(new URL(url, 'http://localhost').pathname);
+  if (page === undefined) {
+    response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`try ${[...pages.keys()].join(' or ')}\n`);
+    return;
+  }
+  const html = await readFile(new URL(page, import.meta.url));
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' }).end(
+    html,
+  );
+});
+
+server.listen(Number(process.argv[2] ?? 3000), '127.0.0.1', () => {
+  console.log(`http://localhost:${server.address().port}`);
+});

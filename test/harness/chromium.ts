@@ -1,0 +1,4 @@
+// Which Chromium the browser tests drive.
+
+/** Where Debian's package `chromium` puts it. */
+export const chromiumPath = '/usr/bin/chromium';
