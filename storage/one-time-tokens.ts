@@ -1,8 +1,9 @@
 // Rows of workspace.one_time_tokens: what works once.
+import { type MailLimits, type MailPurpose, spendMail } from './mail-budgets.ts';
 import type { Sql } from './pool.ts';
 
 /** What a token is good for. */
-export type TokenPurpose = 'verify_email' | 'password_reset' | 'email_change' | 'otp' | 'mfa';
+export type TokenPurpose = MailPurpose | 'mfa';
 
 /** A token as it is stored. */
 export interface OneTimeToken {
@@ -40,15 +41,23 @@ export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> 
       for update skip locked)`;
 }
 
-/** Adds a token in place of all earlier ones of its purpose for its address. */
-export async function replaceToken(sql: Sql, token: OneTimeToken): Promise<void> {
-  const { purpose, email, created_at } = token;
-  // Two requests at once would each overlook the other's token.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`one-time ${purpose} ${email}`}, 0))`;
+/**
+ * Adds a token that is to be mailed, in place of all earlier ones of its purpose for its address. Without a budget for
+ * the mail it changes nothing and answers false: the token that was mailed last stays good.
+ */
+export async function replaceToken(
+  sql: Sql,
+  token: OneTimeToken & { purpose: MailPurpose },
+  limits: MailLimits,
+): Promise<boolean> {
+  const { purpose, email, created_at: now } = token;
+  // Two requests at once would each overlook the other's token; the budget's row lets one through after the other.
+  if (!await spendMail(sql, { purpose, email, now, limits })) return false;
   await sql`
-    update workspace.one_time_tokens set used_at = ${created_at}
+    update workspace.one_time_tokens set used_at = ${now}
     where purpose = ${purpose} and email = ${email} and used_at is null`;
   await insertToken(sql, token);
+  return true;
 }
 
 /** A token that could be redeemed now, or undefined. */

@@ -1,5 +1,6 @@
 // An end-user takes another address, once a token mailed to it comes back.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { spendMail } from '../../storage/mail-budgets.ts';
 import { insertToken, redeemToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -8,7 +9,7 @@ import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { beginAttempt, failAttempt, normalizedName } from './attempt.ts';
 import { failGone, requireUser } from './me.ts';
-import { draftToken, hashOfToken, mailedTokenLife, makeToken, refuseToken } from './one-time.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 import { refuseDuplicate } from './register.ts';
 import { userAttempt } from './user-attempt.ts';
 
@@ -38,6 +39,7 @@ export async function requestEmailChange(
   const hash = hashOfToken(secret);
   const discard = await attempt.connection.transaction(async (sql) => {
     const { id: userId } = await lockUser(sql, user.id) ?? failGone();
+    if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
     await voidTokensOf(sql, { userId, purpose: 'email_change', now });
     await insertToken(
       sql,

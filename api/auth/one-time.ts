@@ -1,5 +1,6 @@
 // What works once: random tokens and short codes, of which only hashes are stored.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
+import type { MailLimits } from '../../storage/mail-budgets.ts';
 import type { OneTimeToken, TokenPurpose } from '../../storage/one-time-tokens.ts';
 import type { Secrets } from '../../storage/secrets.ts';
 import type { Deps } from '../deps.ts';
@@ -7,6 +8,9 @@ import { failValidation } from '../errors.ts';
 
 /** Life of a mailed token, in seconds. */
 export const mailedTokenLife = 3_600;
+
+/** What an address may be sent for one purpose: five mails at once, then one a minute. */
+export const mailLimits: MailLimits = { burst: 5, everySeconds: 60 };
 
 const tokenBytes = 32;
 const codeDigits = 6;
@@ -35,10 +39,10 @@ export function hashOfCode(
 }
 
 /** A row that is about to be stored. */
-export function draftToken(
+export function draftToken<Purpose extends TokenPurpose>(
   { newId }: Pick<Deps, 'newId'>,
   { purpose, email, userId, hash, app, lifeSeconds, now }: {
-    purpose: TokenPurpose;
+    purpose: Purpose;
     email: string;
     userId: string | undefined;
     hash: Buffer;
@@ -46,7 +50,7 @@ export function draftToken(
     lifeSeconds: number;
     now: Date;
   },
-): OneTimeToken {
+): OneTimeToken & { purpose: Purpose } {
   return {
     id: newId(),
     purpose,

@@ -9,14 +9,14 @@ import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import { type Attempt, beginAttempt, normalizedName } from './attempt.ts';
 import { endAllTokens } from './end-user-tokens.ts';
-import { draftToken, hashOfCode, makeCode } from './one-time.ts';
+import { draftToken, hashOfCode, mailLimits, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
 
 type OtpDeps = SignInDeps & Pick<Deps, 'revocations'>;
 
-/** Mails a code to the address, whether or not anybody has it yet; earlier codes are no good any more. */
+/** Mails a code to the address, whether or not anybody has it yet; earlier codes are no good then. */
 export async function requestOtp(
   deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'secrets' | 'newId'>,
   { id: workspace, database }: WorkspaceDefinition,
@@ -28,8 +28,9 @@ export async function requestOtp(
   const secret = makeCode();
   const hash = hashOfCode(deps.secrets, { workspace, email, code: secret });
   const token = draftToken(deps, { purpose: 'otp', email, userId: undefined, hash, lifeSeconds, now });
-  await deps.databases.workspace(database).transaction((sql) => replaceToken(sql, token));
-  await deps.mail.post({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: false });
+  const replaced = await deps.databases.workspace(database)
+    .transaction((sql) => replaceToken(sql, token, mailLimits));
+  await deps.mail.post({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: !replaced });
 }
 
 /** Answers tokens, making the user if there is none. Throws `401 bad_credentials`, `403`, `429`. */

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import { normalizedName } from './attempt.ts';
 import { endAllTokens } from './end-user-tokens.ts';
-import { draftToken, hashOfToken, mailedTokenLife, makeToken, refuseToken } from './one-time.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 import { checkNewPassword } from './password-policy.ts';
 import { proveAddress } from './prove-address.ts';
 
@@ -21,14 +21,14 @@ export async function requestReset(
   const email = normalizedName(text);
   const secret = makeToken();
   const lifeSeconds = mailedTokenLife;
-  const userId = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+  const discard = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const found = await findUserId(sql, email);
     const hash = hashOfToken(secret);
     const purpose = 'password_reset';
-    await replaceToken(sql, draftToken(deps, { purpose, email, userId: found, hash, lifeSeconds, now }));
-    return found;
+    const token = draftToken(deps, { purpose, email, userId: found, hash, lifeSeconds, now });
+    const replaced = await replaceToken(sql, token, mailLimits);
+    return found === undefined || !replaced;
   });
-  const discard = userId === undefined;
   await deps.mail.post({
     workspace: workspace.id,
     kind: 'password-reset',

@@ -7,9 +7,9 @@ import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { requireUser } from './me.ts';
-import { draftToken, hashOfToken, mailedTokenLife, makeToken, refuseToken } from './one-time.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 
-/** Mails a token to the user's own address; earlier ones are no good any more. */
+/** Mails a token to the user's own address; earlier ones are no good then. */
 export async function requestVerification(
   deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
   workspace: WorkspaceDefinition,
@@ -20,14 +20,15 @@ export async function requestVerification(
   const lifeSeconds = mailedTokenLife;
   const purpose = 'verify_email';
   const token = draftToken(deps, { purpose, email, userId, hash: hashOfToken(secret), lifeSeconds, now });
-  await deps.databases.workspace(workspace.database).transaction((sql) => replaceToken(sql, token));
+  const replaced = await deps.databases.workspace(workspace.database)
+    .transaction((sql) => replaceToken(sql, token, mailLimits));
   await deps.mail.post({
     workspace: workspace.id,
     kind: 'verify-email',
     to: email,
     secret,
     lifeSeconds,
-    discard: false,
+    discard: !replaced,
   });
 }
 

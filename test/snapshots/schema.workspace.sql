@@ -31,6 +31,14 @@ table lockouts
   CREATE INDEX lockouts_last_failed_at ON workspace.lockouts USING btree (last_failed_at)
   constraint lockouts_pkey PRIMARY KEY (subject)
 
+table mail_budgets
+  email text not null
+  purpose text not null
+  full_at timestamp with time zone not null
+  CREATE INDEX mail_budgets_full_at ON workspace.mail_budgets USING btree (full_at)
+  constraint mail_budgets_pkey PRIMARY KEY (email, purpose)
+  constraint mail_budgets_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text])))
+
 table migrations
   version integer not null
   name text not null
@@ -143,6 +151,7 @@ END
 
 grant delete, insert, select on recovery_codes to CONTROL_workspace
 grant delete, insert, select, update on lockouts to CONTROL_workspace
+grant delete, insert, select, update on mail_budgets to CONTROL_workspace
 grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace
 grant delete, insert, select, update on users to CONTROL_workspace

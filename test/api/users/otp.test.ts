@@ -29,6 +29,17 @@ describe('otp', () => {
     expect(byPassword.body.code).toBe('bad_credentials');
   });
 
+  it('auth.uniform: answers alike for an address that nobody has', async () => {
+    const { email } = await ownUser(own);
+    const [known, unknown] = [await request(email), await request(freshEmail())].map((answer) => ({
+      status: answer.status,
+      text: answer.text,
+      headers: [...answer.headers.keys()].sort(),
+    }));
+    expect(known).toEqual(unknown);
+    expect(known).toMatchObject({ status: 200, text: '{"ok":true}' });
+  });
+
   it('takes a code once, and not a wrong one, which does not burn it', async () => {
     const email = freshEmail();
     expectOk(await request(email));
