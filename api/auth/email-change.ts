@@ -13,6 +13,9 @@ import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuse
 import { refuseDuplicate } from './register.ts';
 import { userAttempt } from './user-attempt.ts';
 
+/** How long the notice of a change is worth sending, in seconds. */
+const noticeLife = 86_400;
+
 /**
  * Mails a token to the new address, unless somebody has it already, which the answer does not say. Throws
  * `401 bad_credentials` for a wrong password, which counts like a failed login, and `429 too_many_requests`.
@@ -57,14 +60,18 @@ export async function requestEmailChange(
   });
 }
 
-/** Throws `400 validation` for a token that is no good, `409 conflict` when somebody else has the address by now. */
+/**
+ * Tells the old address, so that its reader learns of a change that somebody else has made. Throws `400 validation` for
+ * a token that is no good, `409 conflict` when somebody else has the new address by now.
+ */
 export async function confirmEmailChange(
-  deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
-  { database }: WorkspaceDefinition,
+  deps: Pick<Deps, 'databases' | 'mail' | 'newId' | 'now' | 'observe'>,
+  workspace: WorkspaceDefinition,
   { token, origin, now }: { token: string; origin: Origin; now: Date },
 ): Promise<void> {
   const query = { purpose: 'email_change', hash: hashOfToken(token), now } as const;
-  await deps.databases.workspace(database).transaction(async (sql) => {
+  const connection = deps.databases.workspace(workspace.database);
+  const oldEmail = await connection.transaction(async (sql) => {
     const { user_id, email } = await redeemToken(sql, query) ?? refuseToken();
     const user = user_id === null ? undefined : await lockUser(sql, user_id);
     if (user === undefined) refuseToken();
@@ -78,5 +85,11 @@ export async function confirmEmailChange(
       details: { id: user.id, from: user.email },
       origin,
     });
+    return user.email;
   }).catch(refuseDuplicate);
+  const notice = { kind: 'email-changed', secret: null, lifeSeconds: noticeLife, discard: false } as const;
+  // The address is changed, whatever becomes of the notice.
+  await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail }).catch((error) =>
+    deps.observe({ type: 'background_failed', task: 'tell the old address', error: String(error) })
+  );
 }

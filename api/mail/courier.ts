@@ -98,7 +98,7 @@ export class Courier implements Mail {
     try {
       const letter: Letter = JSON.parse(secrets.open('mail', id, mail.sealed).toString('utf8'));
       if (!letter.discard && expires_at > now()) {
-        const rendered = await render(letter, this.#folder);
+        const rendered = await render({ letter, writtenAt: mail.created_at }, this.#folder);
         await this.#transport.send({ ...rendered, id, to: letter.to, date: mail.created_at });
       }
       await control.run((sql) => removeMail(sql, id));

@@ -1,7 +1,7 @@
 // What features hand to the mail: which letter, to whom, with which values.
 
 /** The letters that the server writes. */
-export type LetterKind = 'verify-email' | 'password-reset' | 'email-change' | 'otp';
+export type LetterKind = 'verify-email' | 'password-reset' | 'email-change' | 'email-changed' | 'otp';
 
 /** A letter to be sent. */
 export interface Letter {
@@ -10,9 +10,9 @@ export interface Letter {
   kind: LetterKind;
   /** One address. */
   to: string;
-  /** The token or code, which stands alone on its own line. */
-  secret: string;
-  /** How long the secret is good for. */
+  /** The token or code, which stands alone on its own line; null in a letter that only tells something. */
+  secret: string | null;
+  /** How long the secret is good for, and the letter worth sending. */
   lifeSeconds: number;
   /** Goes through the queue like every other, and then to nobody: asking takes as long for an unknown address. */
   discard: boolean;

@@ -17,6 +17,11 @@ export interface Rendered {
   html: string;
 }
 
+const changed = [
+  'Your account has another email address since {{time}}; this one is not used any more.',
+  'If it was not you who changed it, tell those who run the service.',
+];
+
 const templates: Readonly<Record<LetterKind, Template>> = {
   'verify-email': template('Confirm your email address', [
     'To confirm that this is your email address, enter this text:',
@@ -30,6 +35,11 @@ const templates: Readonly<Record<LetterKind, Template>> = {
     'To use this email address from now on, enter this text:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
   ]),
+  'email-changed': {
+    subject: 'Your email address was changed',
+    text: [...changed, ''].join('\n'),
+    html: ['<!doctype html>', ...changed.map((line) => `<p>${line}</p>`), ''].join('\n'),
+  },
   otp: template('Your code to log in', [
     'To log in, enter this code:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
@@ -48,8 +58,11 @@ function template(subject: string, [before, after]: [string, string]): Template 
   };
 }
 
-/** Fills in a letter's template. `folder` is the operator's; a file that is not there leaves the default. */
-export async function render(letter: Letter, folder: string): Promise<Rendered> {
+/** Fills in the template of a letter. `folder` is the operator's; a file that is not there leaves the default. */
+export async function render(
+  { letter, writtenAt }: { letter: Letter; writtenAt: Date },
+  folder: string,
+): Promise<Rendered> {
   const known = templates[letter.kind];
   const [subject, text, html] = await Promise.all([
     readOr(join(folder, `${letter.kind}.subject.txt`), known.subject),
@@ -57,7 +70,8 @@ export async function render(letter: Letter, folder: string): Promise<Rendered> 
     readOr(join(folder, `${letter.kind}.html`), known.html),
   ]);
   const values: Record<string, string> = {
-    secret: letter.secret,
+    secret: letter.secret ?? '',
+    time: writtenAt.toISOString(),
     minutes: String(Math.max(1, Math.round(letter.lifeSeconds / 60))),
     email: letter.to,
     workspace: letter.workspace,

@@ -1,7 +1,7 @@
 // An end-user takes another address.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
-import { outbox, secretFor } from '../../harness/mailbox.ts';
+import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -29,6 +29,22 @@ describe('email-change', () => {
     const { password } = user;
     expectOk(await as().post(`${auth}/users/login`, { email: next, password }));
     expect((await as().post(`${auth}/users/login`, { email: user.email, password })).status).toBe(401);
+  });
+
+  it('tells the old address when it happened, without a token', async () => {
+    const user = await ownUser(own);
+    const next = freshEmail();
+    expectOk(await request(user, next));
+    const began = Date.now();
+    expectOk(await confirm(await secretFor(next)));
+    const [notice = ''] = await mailsTo(user.email);
+    expect(notice).toContain('\nSubject: Your email address was changed\n');
+    const [time = ''] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(notice) ?? [];
+    expect(Date.parse(time)).toBeGreaterThanOrEqual(began);
+    expect(Date.parse(time)).toBeLessThanOrEqual(Date.now());
+    expect(secretIn(notice)).toBeUndefined();
+    expect(notice).not.toMatch(/\{\{|https?:/);
+    expect(notice).not.toContain(next);
   });
 
   it('asks for the password, and counts wrong ones', async () => {
