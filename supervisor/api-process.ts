@@ -1,9 +1,10 @@
 // The API processes: started with everything they must know, kept alive, stopped without cutting off a request.
 import { fileURLToPath } from 'node:url';
-import { Child, type ChildEvent, type Command, type Running } from './child.ts';
+import { Child, type ChildEvent } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
 import type { Config, DatabaseAccess, FromApi, Sandbox, ToApi } from './protocol.ts';
 import { coreRestarts } from './restarts.ts';
+import type { Command, Running } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** What the API processes need. */

@@ -1,92 +1,8 @@
-// Starting processes: the one way the supervisor runs anything, and what keeps a long-running process alive.
-import { createInterface } from 'node:readline';
+// What keeps a long-running process alive.
 import { setTimeout as pause } from 'node:timers/promises';
-import { execa } from 'execa';
-import { type OrphanSignal, withLifeline } from './lifeline.ts';
 import { type RestartRules, Restarts } from './restarts.ts';
+import { type Command, type Exit, type Running, spawn } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
-
-/** What to run, and how. */
-export interface Command {
-  file: string;
-  args: readonly string[];
-  /** The whole environment: nothing of the supervisor's own is handed down. */
-  env: Readonly<Record<string, string>>;
-  /** Runs as this user; only root can ask for it. */
-  user?: { uid: number; gid: number };
-  /** Text for standard input; without it, standard input is empty. */
-  input?: string;
-  /** Opens a message channel to the process. */
-  ipc?: { onMessage: (message: unknown) => void };
-  /** Gets every line of the output; without it standard output and error are the supervisor's own. */
-  onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
-  /** What its process group is sent when the supervisor is gone. */
-  orphanSignal: OrphanSignal;
-}
-
-/** How a process ended. */
-export interface Exit {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
-
-/** A process that was started. */
-export interface Running {
-  readonly pid: number;
-  /** Resolves when it has ended; nothing of its group is left then. */
-  readonly exited: Promise<Exit>;
-  /** Resolves when, besides, all of its output was read: later, when a process of another group holds it open. */
-  readonly closed: Promise<unknown>;
-  /** Sends a message over the channel; one that cannot be delivered is dropped, as the process is ending then. */
-  send(message: object): void;
-  /** Signals the process itself. */
-  signal(name: NodeJS.Signals): void;
-  /** Kills the process and its whole group at once. */
-  killGroup(): void;
-}
-
-/** Starts a process in a group of its own that does not outlive the supervisor. Throws when it cannot be started. */
-export function spawn(command: Command): Running {
-  const { file, args } = withLifeline(command, command.orphanSignal);
-  const output = command.onLine === undefined ? 'inherit' : 'pipe';
-  const subprocess = execa(file, args, {
-    stdio: [command.input === undefined ? 'ignore' : 'pipe', output, output, 'pipe'],
-    ipc: command.ipc !== undefined,
-    env: { ...command.env },
-    extendEnv: false,
-    cwd: '/',
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    ...command.user,
-  });
-  const { pid, nodeChildProcess } = subprocess;
-  if (pid === undefined) throw new Error(`cannot start ${command.file}: no process could be made`);
-  const lines = command.onLine;
-  if (lines !== undefined && nodeChildProcess.stdout !== null && nodeChildProcess.stderr !== null) {
-    createInterface({ input: nodeChildProcess.stdout }).on('line', (line) => lines(line, 'stdout'));
-    createInterface({ input: nodeChildProcess.stderr }).on('line', (line) => lines(line, 'stderr'));
-  }
-  nodeChildProcess.stdin?.end(command.input);
-  if (command.ipc !== undefined) nodeChildProcess.on('message', command.ipc.onMessage);
-  const killGroup = () => signalGroup(pid);
-  const exited = new Promise<Exit>((resolve) => {
-    nodeChildProcess.on('exit', (code, signal) => {
-      // The watcher of the lifeline outlives its command: ended here, or it would stay as long as the supervisor.
-      killGroup();
-      resolve({ code, signal });
-    });
-  });
-  return {
-    pid,
-    exited,
-    closed: subprocess,
-    send: (message) => void (nodeChildProcess.connected && nodeChildProcess.send(message, () => {})),
-    signal: (name) => void nodeChildProcess.kill(name),
-    killGroup,
-  };
-}
 
 /** `starting` lasts until the process says that it serves, and again from a crash until its successor does. */
 export type ChildState = 'starting' | 'ready' | 'stopping' | 'stopped';
@@ -228,17 +144,6 @@ export class Child {
 
 function describe(exit: Exit): string {
   return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
-}
-
-/** Sends SIGKILL to a group. One that is gone is what was wanted; macOS says EPERM of one that is only a zombie. */
-function signalGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code)))) {
-      throw error;
-    }
-  }
 }
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {

@@ -1,10 +1,7 @@
 // What ends a process when the supervisor is gone, however the supervisor died.
 
-/** Descriptor of the lifeline in every process that the supervisor starts. */
-export const lifelineDescriptor = 3;
-
-/** Descriptor of Node's message channel, which execa puts after the others. */
-const channelDescriptor = 4;
+/** The first descriptor after the standard ones: a command's own, then the lifeline, then execa's message channel. */
+export const firstDescriptor = 3;
 
 /** `KILL` for what may be cut off at any time, `QUIT` for PostgreSQL: an immediate shutdown, then `KILL`. */
 export type OrphanSignal = 'KILL' | 'QUIT';
@@ -22,12 +19,15 @@ const afterwards: Record<OrphanSignal, string> = {
  */
 export function withLifeline(
   command: { file: string; args: readonly string[] },
-  signal: OrphanSignal,
+  { signal, descriptor }: { signal: OrphanSignal; descriptor: number },
 ): { file: string; args: string[] } {
   // The watcher keeps no other descriptor: an open pipe or channel would look like a living child to its reader.
-  const watcher =
-    `exec </dev/null >/dev/null 2>&1 ${channelDescriptor}>&-; read -r _ <&${lifelineDescriptor}; ` +
+  const others = [];
+  for (let other = firstDescriptor; other <= descriptor + 1; other++) {
+    if (other !== descriptor) others.push(`${other}>&-`);
+  }
+  const watcher = `exec </dev/null >/dev/null 2>&1 ${others.join(' ')}; read -r _ <&${descriptor}; ` +
     `kill -${signal} -$$; ${afterwards[signal]}`;
-  const script = `(${watcher}) & exec "$@" ${lifelineDescriptor}<&-`;
+  const script = `(${watcher}) & exec "$@" ${descriptor}<&-`;
   return { file: '/bin/sh', args: ['-c', script, 'bulkhead', command.file, ...command.args] };
 }

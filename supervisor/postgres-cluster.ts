@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Command } from './child.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { Account, RunAs } from './postgres-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { scramVerifier } from './scram.ts';
+import type { Command } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Name of the provisioner role and of the control database. */

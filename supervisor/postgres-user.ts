@@ -1,8 +1,8 @@
 // The user that the embedded PostgreSQL runs as: it refuses to run as root.
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Command } from './child.ts';
 import { runToEnd } from './run-to-end.ts';
+import type { Command } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Name of the system user, made when root starts the server for the first time. */

@@ -2,7 +2,7 @@
 import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Child, type ChildEvent, type Command, type Running } from './child.ts';
+import { Child, type ChildEvent } from './child.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { makeCluster, provisionerName } from './postgres-cluster.ts';
 import { type ClusterPaths, pgHbaConf, postgresqlConf } from './postgres-config.ts';
@@ -21,6 +21,7 @@ import {
 } from './postgres-user.ts';
 import type { DatabaseAccess } from './protocol.ts';
 import { coreRestarts } from './restarts.ts';
+import type { Command, Running } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** What a start of the embedded PostgreSQL needs. */

@@ -1,5 +1,5 @@
 // Programs that do one thing and exit.
-import { type Command, type Exit, spawn } from './child.ts';
+import { type Command, type Exit, spawn } from './spawn.ts';
 
 /** Runs a command to its end and answers its exit with the last lines it wrote. An aborted signal kills it. */
 export async function runToEnd(

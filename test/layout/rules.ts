@@ -18,7 +18,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   otpauth: /^api\/auth\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,
-  execa: /^supervisor\/child\.ts$/,
+  execa: /^supervisor\/spawn\.ts$/,
   c12: /^supervisor\/config\.ts$/,
   crossws: /^api\/realtime\/websocket\.ts$/,
   citty: /^supervisor\/(main\.ts$|commands\/)/,

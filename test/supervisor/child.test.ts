@@ -1,13 +1,10 @@
-// Real processes: how they are started, kept alive, stopped, and ended with their supervisor.
-import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
+// Real processes: how they are kept alive and stopped.
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Child, type ChildEvent, type ChildSpec, type Command, spawn } from '../../supervisor/child.ts';
+import { Child, type ChildEvent, type ChildSpec } from '../../supervisor/child.ts';
 import { coreRestarts } from '../../supervisor/restarts.ts';
-import { runToEnd } from '../../supervisor/run-to-end.ts';
+import type { Command } from '../../supervisor/spawn.ts';
 import { StartRefused } from '../../supervisor/start-refused.ts';
-import { isAlive, listProcesses } from '../harness/processes.ts';
+import { isAlive } from '../harness/processes.ts';
 
 const env = { PATH: '/usr/bin:/bin' };
 
@@ -43,95 +40,6 @@ function child(text: string, more: Partial<ChildSpec> = {}): { child: Child; eve
   children.push(made);
   return { child: made, events };
 }
-
-describe('a process', () => {
-  it('gets the environment it is given and no other descriptor than standard ones', async () => {
-    const { lines, code } = await runToEnd(script('env | grep -v ^PWD= | grep -v ^_=; ls /proc/self/fd'));
-    expect(code).toBe(0);
-    // 3 is the directory that ls itself has open; above 9 is what whoever started the test left open.
-    expect(lines.filter((line) => !line.startsWith('PATH=') && Number(line) < 10)).toEqual([
-      '0',
-      '1',
-      '2',
-      '3',
-    ]);
-  });
-
-  it('is leader of a group of its own', async () => {
-    const { lines } = await runToEnd(script('ps -o pid=,pgid=,sid= -p $$'));
-    const [pid, group, session] = lines.join('').trim().split(/\s+/);
-    expect([group, session]).toEqual([pid, pid]);
-  });
-
-  it('gets its standard input to the end', async () => {
-    const { lines } = await runToEnd(script('cat', { input: 'first\nsecond\n' }));
-    expect(lines).toEqual(['first', 'second']);
-  });
-
-  it('leaves nothing of its group, nor its watcher, when it exits', async () => {
-    const { lines } = await runToEnd(script('sleep 1000 >/dev/null 2>&1 & echo $!'));
-    await gone(Number(lines[0]));
-  });
-
-  it('leaves no descriptor behind in the supervisor', async () => {
-    const descriptors = async () => (await readdir('/proc/self/fd')).length;
-    await runToEnd(script('true'));
-    const before = await descriptors();
-    for (let round = 0; round < 20; round++) await runToEnd(script('true'));
-    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before + 1));
-  });
-
-  it('that cannot be found says so and has no success', async () => {
-    const { code, lines } = await runToEnd({ ...script(''), file: '/nowhere/program' });
-    expect(code).toBe(127);
-    expect(lines.join()).toContain('/nowhere/program');
-  });
-
-  it('is killed when its run is aborted', async () => {
-    const stop = new AbortController();
-    const run = runToEnd(script('sleep 1000'), stop.signal);
-    stop.abort();
-    expect((await run).signal).toBe('SIGKILL');
-  });
-
-  it('speaks over its channel, which its lifeline does not hold open', async () => {
-    const answer = Promise.withResolvers<unknown>();
-    const program =
-      'process.on("message", (message) => process.send({ echo: message }, () => process.disconnect()))';
-    const running = spawn({
-      file: process.execPath,
-      args: ['-e', program],
-      env,
-      ipc: { onMessage: answer.resolve },
-      orphanSignal: 'KILL',
-    });
-    running.send({ hello: 'you' });
-    expect(await answer.promise).toEqual({ echo: { hello: 'you' } });
-    expect(await running.exited).toEqual({ code: 0, signal: null });
-  });
-});
-
-describe('a killed supervisor', () => {
-  it('takes everything that it started with it within a second, stubborn processes too', async () => {
-    const program = fileURLToPath(new URL('lifeline-parent.ts', import.meta.url));
-    const parent = execa(process.execPath, [program], { buffer: false, reject: false });
-    const started: number[] = [];
-    for await (const line of parent) {
-      started.push(...line.split(' ').map(Number));
-      if (started.length < 6) continue;
-      const members = (await listProcesses()).filter(({ group }) => started.includes(group)).map(({ pid }) =>
-        pid
-      );
-      // Three sleepers, three shells and the watcher of each.
-      expect(members.length).toBeGreaterThanOrEqual(9);
-      parent.kill('SIGKILL');
-      await vi.waitFor(async () => {
-        expect((await listProcesses()).filter(({ pid }) => members.includes(pid))).toEqual([]);
-      }, { timeout: 1000, interval: 10 });
-    }
-    expect(started).toHaveLength(6);
-  });
-});
 
 describe('a child', () => {
   it('goes from starting to ready to stopping to stopped', async () => {

@@ -1,5 +1,5 @@
 // A supervisor of nothing but sleeping processes, which a test kills. Prints the numbers of what it started.
-import { spawn } from '../../supervisor/child.ts';
+import { spawn } from '../../supervisor/spawn.ts';
 
 const sleeper = 'sleep 1000 & echo "$! $$"; wait';
 const stubborn = `trap '' QUIT TERM INT HUP; ${sleeper}`;
