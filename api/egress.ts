@@ -1,0 +1,232 @@
+// The one client for requests to other servers: every connection is checked, every answer is bounded.
+import { isIP } from 'node:net';
+import type { Readable } from 'node:stream';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import type { Config } from '../supervisor/protocol.ts';
+import { EgressError, refuseAddress } from './egress-failure.ts';
+import { guardedLookup, type Resolve, resolverFor } from './egress-names.ts';
+import { Wall } from './egress-wall.ts';
+
+/** Names and values, in the order of the message. */
+export type EgressHeaders = readonly (readonly [string, string])[];
+
+/** One request. */
+export interface EgressRequest {
+  method: string;
+  url: URL;
+  /** Those that belong to the connection (`Host`, `Content-Length` …) are left out: they are ours to set. */
+  headers?: EgressHeaders;
+  body?: string | Uint8Array | Readable;
+  /** Ends the request, and the reading of its answer. */
+  signal?: AbortSignal;
+  /** Most bytes of the answer's body. */
+  maxBytes: number;
+  /** For everything, from the name's resolution to the last byte. Default: 5,000. */
+  milliseconds?: number;
+  /** Whether this URL may be asked at all; called for the request and for each redirect that is followed. */
+  permits?: (url: URL) => boolean;
+  /** `follow` (default): a GET or HEAD goes along on the same origin, all else is refused; `answer`: they are answers. */
+  redirects?: 'follow' | 'answer';
+}
+
+/** An answer whose body is still coming; reading it throws `EgressError`. */
+export interface EgressStream {
+  status: number;
+  headers: EgressHeaders;
+  body: AsyncIterable<Uint8Array>;
+}
+
+/** A whole answer. */
+export interface EgressAnswer {
+  status: number;
+  headers: EgressHeaders;
+  body: Buffer;
+}
+
+/** The client. */
+export interface Egress {
+  /** Why a URL is refused before its name is resolved, or undefined; for settings that hold URLs. */
+  objection(url: URL): string | undefined;
+  /** Sends a request and answers as soon as the headers are there. Throws `EgressError`. */
+  open(request: EgressRequest): Promise<EgressStream>;
+  /** Sends a request and reads the whole answer. Throws `EgressError`. */
+  send(request: EgressRequest): Promise<EgressAnswer>;
+  /** Breaks off what is in flight. */
+  close(): Promise<void>;
+}
+
+const defaultMilliseconds = 5_000;
+const connectMilliseconds = 5_000;
+const connectionsPerOrigin = 32;
+const headerBytes = 16_384;
+const mostRedirects = 3;
+
+/** `resolve` stands in for this machine's resolver. */
+export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: Resolve): Egress {
+  const wall = new Wall(config);
+  const agent = new Agent({
+    connect: guardedConnector(wall, resolve),
+    connections: connectionsPerOrigin,
+    maxHeaderSize: headerBytes,
+    allowH2: false,
+  });
+  const open = (request: EgressRequest) => openWithin(wall, agent, request);
+  return {
+    objection: (url) => wall.objection(url),
+    open,
+    send: async (request) => {
+      const { status, headers, body } = await open(request);
+      const parts: Uint8Array[] = [];
+      for await (const part of body) parts.push(part);
+      return { status, headers, body: Buffer.concat(parts) };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Connects only to addresses that the wall admits: literal ones, those of a name, and the one that was reached. */
+function guardedConnector(wall: Wall, resolve: Resolve | undefined): buildConnector.connector {
+  return (options, callback) => {
+    const { hostname, protocol, port } = options;
+    const url = new URL(`${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`);
+    if (isIP(hostname) !== 0 && !wall.admits(hostname, url)) return callback(refuseAddress(), null);
+    const addressesOf = resolve ?? resolverFor(wall, url);
+    const connect = buildConnector({
+      lookup: guardedLookup(addressesOf, (address) => wall.admits(address, url)),
+      timeout: connectMilliseconds,
+      allowH2: false,
+      maxCachedSessions: 0,
+    });
+    connect(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
+      // After an error there is no socket, whatever the types say.
+      if (error !== null) return callback(error, null);
+      if (wall.admits(socket.remoteAddress ?? '', url)) return callback(null, socket);
+      socket.destroy();
+      callback(refuseAddress(), null);
+    });
+  };
+}
+
+async function openWithin(wall: Wall, agent: Agent, request: EgressRequest): Promise<EgressStream> {
+  const { signal, milliseconds = defaultMilliseconds, redirects = 'follow' } = request;
+  const timer = AbortSignal.timeout(milliseconds);
+  const within = { agent, timer, signal: signal === undefined ? timer : AbortSignal.any([timer, signal]) };
+  let { url } = request;
+  for (let hops = 0; hops <= mostRedirects; hops++) {
+    const objection = wall.objection(url);
+    if (objection !== undefined) throw new EgressError('refused', `the URL ${objection}`);
+    if (request.permits?.(url) === false) throw new EgressError('refused', 'the host is not permitted');
+    const answer = await sendOnce({ ...request, url }, within);
+    const location = redirects === 'follow' ? locationOf(answer) : undefined;
+    if (location === undefined) return streamOf(answer, request.maxBytes, within);
+    answer.body.on('error', () => undefined).destroy();
+    const next = URL.parse(location, url);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || next?.origin !== url.origin) break;
+    url = next;
+  }
+  throw new EgressError('redirected', 'the host redirects the request');
+}
+
+/** What ends a request early. */
+interface Limits {
+  agent: Agent;
+  timer: AbortSignal;
+  /** The timer, and the caller's own. */
+  signal: AbortSignal;
+}
+
+/** Headers of the connection, which a caller could deceive the other side with (RFC 9110 section 7.6.1). */
+const ours = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** They make a tunnel, or echo the request. */
+const refusedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+async function sendOnce(
+  { method, url, headers = [], body }: EgressRequest,
+  limits: Limits,
+): Promise<Dispatcher.ResponseData> {
+  const name = method.toUpperCase();
+  if (refusedMethods.has(name)) throw new EgressError('refused', 'the method is not permitted');
+  const sent = headers.filter(([name]) => !ours.has(name.toLowerCase())).flat();
+  const asked = limits.agent.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: name,
+    headers: sent,
+    body: body ?? null,
+    signal: limits.signal,
+  });
+  try {
+    return await Promise.race([asked, broken(limits.signal)]);
+  } catch (error) {
+    throw failureOf(error, limits);
+  }
+}
+
+/** Rejects when the signal comes: undici itself heeds it only once there is a connection. */
+function broken(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(new Error('aborted'));
+    else signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+  });
+}
+
+function locationOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+  if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
+  return pairsOf(headers).find(([name]) => name === 'location')?.[1];
+}
+
+function pairsOf(headers: Dispatcher.ResponseData['headers']): EgressHeaders {
+  return Object.entries(headers).flatMap(([name, value = []]) =>
+    [value].flat().map((single) => [name, single] as const)
+  );
+}
+
+function streamOf(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+  limits: Limits,
+): EgressStream {
+  return { status: statusCode, headers: pairsOf(headers), body: bounded(body, maxBytes, limits) };
+}
+
+/** A consumer that stops early, and an answer that is too long, break the connection off. */
+async function* bounded(
+  body: Readable,
+  maxBytes: number,
+  limits: Limits,
+): AsyncGenerator<Uint8Array, void, void> {
+  let length = 0;
+  try {
+    for await (const part of body) {
+      const bytes: Uint8Array = part;
+      length += bytes.length;
+      if (length > maxBytes) {
+        throw new EgressError('too_large', `the answer is longer than ${maxBytes} bytes`);
+      }
+      yield bytes;
+    }
+  } catch (error) {
+    throw failureOf(error, limits);
+  }
+}
+
+function failureOf(error: unknown, { timer, signal }: Limits): EgressError {
+  if (error instanceof EgressError) return error;
+  const options = { cause: error };
+  if (timer.aborted) return new EgressError('timeout', 'the host took too long', options);
+  if (signal.aborted) return new EgressError('aborted', 'the request was broken off', options);
+  return new EgressError('unreachable', 'the host cannot be reached', options);
+}

@@ -1,0 +1,43 @@
+// What an address is to the machine that it is used on.
+import { describe, expect, it } from 'vitest';
+import { reachOf } from '../../api/egress-wall.ts';
+
+describe('the reach of an address', () => {
+  const table: Record<string, readonly string[]> = {
+    public: ['1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101'],
+    loopback: ['127.0.0.1', '127.255.255.254', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1'],
+    private: [
+      '10.0.0.1',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.168.1.1',
+      '100.64.0.1',
+      'fd12::1',
+      '::ffff:10.0.0.1',
+    ],
+    forbidden: [
+      '0.0.0.0',
+      '169.254.169.254',
+      '100.100.100.200',
+      '224.0.0.1',
+      '255.255.255.255',
+      '::',
+      'fe80::1',
+      'fe80::1%eth0',
+      'ff02::1',
+      'fd00:ec2::254',
+      '::ffff:169.254.169.254',
+      '::127.0.0.1',
+      '2002:7f00:1::',
+      '2001:0:7f00:1::',
+      'not an address',
+    ],
+  };
+  const rows = Object.entries(table).flatMap(([reach, all]) =>
+    all.map((address) => [address, reach] as const)
+  );
+
+  it.each(rows)('oauth.ssrf: of %s is %s', (address, reach) => {
+    expect(reachOf(address)).toBe(reach);
+  });
+});

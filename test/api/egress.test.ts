@@ -1,0 +1,240 @@
+// Requests to other servers: what they may reach, and what they put up with.
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createEgress, type Egress, type EgressRequest } from '../../api/egress.ts';
+import type { Resolve } from '../../api/egress-names.ts';
+
+type Setting = 'auto' | 'deny' | 'allow' | readonly string[];
+
+const seen: string[] = [];
+const opened: Egress[] = [];
+let server: Server;
+let port: number;
+
+const answers: Record<string, RequestListener> = {
+  '/': (request, response) => response.end(JSON.stringify(request.headers)),
+  '/exact': (_request, response) => response.end(Buffer.alloc(1_000)),
+  '/long': (_request, response) => response.end(Buffer.alloc(1_001)),
+  '/endless': (_request, response) => {
+    const write = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(16_384))) { /* until it is full */ }
+    };
+    response.on('drain', write);
+    write();
+  },
+  '/silent': () => undefined,
+  '/trickle': (_request, response) => {
+    const timer = setInterval(() => response.write('x'), 50);
+    response.on('close', () => clearInterval(timer));
+  },
+  '/here': (_request, response) => response.writeHead(302, { Location: '/' }).end(),
+  '/round': (_request, response) => response.writeHead(302, { Location: '/round' }).end(),
+  '/metadata': (_request, response) => response.writeHead(302, { Location: 'http://169.254.169.254/' }).end(),
+  '/port': (_request, response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
+  '/broken': (request) => request.socket.destroy(),
+};
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    answers[request.url ?? '']?.(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+
+afterEach(async () => {
+  seen.length = 0;
+  await Promise.all(opened.splice(0).map((egress) => egress.close()));
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+});
+
+function egressWith(
+  { hosts = 'auto', listen = '127.0.0.1', resolve }: { hosts?: Setting; listen?: string; resolve?: Resolve } =
+    {},
+): Egress {
+  const http = {
+    host: listen,
+    port: 0,
+    cookie_secure: true,
+    cookie_prefix: 'svc',
+    security_headers: true,
+    max_body_bytes: 1,
+    trust_proxy: false,
+  };
+  const egress = createEgress({ http, egress: { private_hosts: hosts } }, resolve);
+  opened.push(egress);
+  return egress;
+}
+
+/** The status of an answer, or why there is none. */
+async function ask(egress: Egress, url: string, more: Partial<EgressRequest> = {}): Promise<number | string> {
+  try {
+    const request = { method: 'GET', url: new URL(url), maxBytes: 1_000, milliseconds: 2_000, ...more };
+    return (await egress.send(request)).status;
+  } catch (error) {
+    return error instanceof Error && 'failure' in error ? String(error.failure) : String(error);
+  }
+}
+
+const here = (path = '/', host = '127.0.0.1') => `http://${host}:${port}${path}`;
+
+describe('a literal address', () => {
+  const spellings = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '[::ffff:127.0.0.1]',
+    '[::1]',
+  ];
+
+  it.each([...spellings, 'localhost', 'a.localhost', 'localhost.', '0.0.0.0', '[::]'])(
+    'oauth.ssrf: http://%s is refused before anything is sent where private hosts are denied',
+    async (host) => {
+      expect(await ask(egressWith({ hosts: 'deny' }), here('/', host))).toBe('refused');
+      expect(await ask(egressWith({ listen: '0.0.0.0' }), here('/', host))).toBe('refused');
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it.each(['127.0.0.1', '127.1', '2130706433', 'localhost'])(
+    'reaches loopback as %s while the server itself listens there only',
+    async (host) => {
+      expect(await ask(egressWith(), here('/', host))).toBe(200);
+    },
+  );
+
+  it.each(['10.0.0.1', '192.168.0.1', '[fd12::1]', '169.254.169.254'])(
+    'oauth.ssrf: %s is never loopback',
+    async (host) => {
+      expect(await ask(egressWith(), `http://${host}/`)).toBe('refused');
+    },
+  );
+
+  it('oauth.ssrf: link-local stays out of reach where all private hosts are allowed', async () => {
+    expect(await ask(egressWith({ hosts: 'allow' }), 'http://169.254.169.254/')).toBe('refused');
+    expect(await ask(egressWith({ hosts: 'allow', listen: '0.0.0.0' }), here())).toBe(200);
+  });
+
+  it('is reached where its host, or its host and port, is listed', async () => {
+    expect(await ask(egressWith({ hosts: ['127.0.0.1'], listen: '0.0.0.0' }), here())).toBe(200);
+    expect(await ask(egressWith({ hosts: [`127.0.0.1:${port}`] }), here())).toBe(200);
+    expect(await ask(egressWith({ hosts: ['127.0.0.1:1'] }), here())).toBe('refused');
+    expect(await ask(egressWith({ hosts: ['10.0.0.1'] }), here())).toBe('refused');
+  });
+});
+
+describe('a name', () => {
+  it.each([['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['169.254.169.254'], ['10.1.2.3'], [
+    '1.1.1.1',
+    '127.0.0.1',
+  ]])(
+    'oauth.ssrf: is refused that resolves to %s',
+    async (...addresses) => {
+      const egress = egressWith({ hosts: 'deny', resolve: () => Promise.resolve(addresses) });
+      expect(await ask(egress, here('/', 'idp.example'))).toBe('refused');
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it('oauth.ssrf: is checked again for every connection, by the address that is connected to', async () => {
+    const turns = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1'], ['169.254.169.254']];
+    const egress = egressWith({ resolve: () => Promise.resolve(turns.shift() ?? []) });
+    const outcomes: (number | string)[] = [];
+    for (const _turn of [1, 2, 3, 4]) {
+      outcomes.push(await ask(egress, here('/', 'rebinding.example'), { headers: [['Accept', '*/*']] }));
+      server.closeIdleConnections();
+      await once(server, 'connection', { signal: AbortSignal.timeout(50) }).catch(() => undefined);
+    }
+    expect(outcomes).toEqual([200, 'refused', 200, 'refused']);
+  });
+
+  it('is unreachable when it has no address', async () => {
+    expect(await ask(egressWith({ resolve: () => Promise.resolve([]) }), 'http://nowhere.example/')).toBe(
+      'unreachable',
+    );
+  });
+});
+
+describe('a URL', () => {
+  it.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'gopher://127.0.0.1/', 'http://user:secret@127.0.0.1/'])(
+    'oauth.ssrf: %s is refused',
+    async (url) => {
+      expect(await ask(egressWith({ hosts: 'allow' }), url)).toBe('refused');
+    },
+  );
+
+  it('is refused where the caller does not permit it', async () => {
+    const permits = ({ host }: URL) => host === 'elsewhere.example';
+    expect(await ask(egressWith(), here(), { permits })).toBe('refused');
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('a redirect', () => {
+  it('is followed on the same origin, for reading only', async () => {
+    expect(await ask(egressWith(), here('/here'))).toBe(200);
+    expect(seen).toEqual(['GET /here', 'GET /']);
+    expect(await ask(egressWith(), here('/here'), { method: 'POST' })).toBe('redirected');
+  });
+
+  it.each(['/metadata', '/port', '/round'])('oauth.ssrf: %s leads nowhere', async (path) => {
+    expect(await ask(egressWith({ hosts: 'allow' }), here(path))).toBe('redirected');
+  });
+
+  it('is an answer for who asks for it', async () => {
+    expect(await ask(egressWith(), here('/metadata'), { redirects: 'answer' })).toBe(302);
+  });
+});
+
+describe('a bad server', () => {
+  it.each(['/silent', '/trickle'])('oauth.ssrf: is given up in time at %s', async (path) => {
+    const started = performance.now();
+    expect(await ask(egressWith(), here(path), { milliseconds: 300 })).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it.each(['/long', '/endless'])('oauth.ssrf: is cut off at %s', async (path) => {
+    expect(await ask(egressWith(), here(path))).toBe('too_large');
+  });
+
+  it('may use every byte that it is given', async () => {
+    expect(await ask(egressWith(), here('/exact'))).toBe(200);
+  });
+
+  it('is unreachable when it hangs up', async () => {
+    expect(await ask(egressWith(), here('/broken'))).toBe('unreachable');
+  });
+
+  it('is left when the caller does not wait', async () => {
+    const signal = AbortSignal.abort();
+    expect(await ask(egressWith(), here('/silent'), { signal })).toBe('aborted');
+  });
+});
+
+describe('what is sent', () => {
+  it('keeps the headers of the connection to itself', async () => {
+    const headers = [['Host', 'bank.example'], ['Content-Length', '99'], ['X-Own', 'yes']] as const;
+    const { body } = await egressWith().send({
+      method: 'GET',
+      url: new URL(here()),
+      headers,
+      maxBytes: 1_000,
+    });
+    expect(JSON.parse(body.toString())).toMatchObject({ 'host': `127.0.0.1:${port}`, 'x-own': 'yes' });
+  });
+
+  it.each(['CONNECT', 'trace'])('never is a %s', async (method) => {
+    expect(await ask(egressWith(), here(), { method })).toBe('refused');
+  });
+});
