@@ -1,6 +1,7 @@
 // What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
 import type { Change } from '../storage/changes.ts';
 import type { AppDefinition, CollectionDefinition, WorkspaceDefinition } from '../storage/definition.ts';
+import { readableCollection } from '../storage/identities.ts';
 import { fail } from './errors.ts';
 
 /** The cache of definitions, as requests use it. */
@@ -62,6 +63,6 @@ async function findApp(
 
 function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {
   if (id === undefined) return { workspace: app.workspace, app };
-  const collection = app.collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+  const collection = readableCollection(app, id) ?? fail('not_found', `collection "${id}" does not exist`);
   return { workspace: app.workspace, app, collection };
 }

@@ -1,9 +1,11 @@
 // The statements of one version of a collection, and how its rows become records: made once, used by every request.
 import type { CollectionDefinition, Field } from './definition.ts';
 import { instantFromDatabase } from './fields/datetime.ts';
-import type { Kind, Reader, Stored } from './fields/kind.ts';
+import type { Reader, Stored } from './fields/kind.ts';
 import { kinds } from './fields/kinds.ts';
+import { isShownOfUser, usersId, usersTable } from './identities.ts';
 import { quoteIdentifier } from './quote.ts';
+import { RecordRows } from './record-rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
 import { type Statement, Statements } from './statements.ts';
 import { attachmentName, qualified } from './tables.ts';
@@ -32,13 +34,13 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** Columns of every table besides its fields, and the order in which they are selected: id, created, updated. */
-const ownColumns = 3;
-
 /** The compiled form of one version of a collection. */
 export class RecordPlan {
   readonly collection: string;
+  /** Those that were declared; a profile shows some of its user besides. */
   readonly fields: readonly PlannedField[];
+  /** Whether each record belongs to the user with its id. */
+  readonly isProfile: boolean;
   /** Positions of all fields: what an insert writes. */
   readonly everyPosition: readonly number[];
   readonly #insert: Statement;
@@ -50,9 +52,9 @@ export class RecordPlan {
   readonly #comment: string;
   /** What is selected of a row for `record`. */
   readonly columns: string;
+  readonly #rows: RecordRows;
   readonly #names: readonly string[];
   readonly #positions: ReadonlyMap<string, number>;
-  readonly #converters: readonly Kind['fromDatabase'][];
   readonly #inserts = new Statements();
   readonly #looks = new Statements();
   readonly #updates = new Statements();
@@ -63,31 +65,35 @@ export class RecordPlan {
   readonly #filteredCounts = new Statements();
   readonly #constraints: ReadonlyMap<string, string>;
 
-  constructor(schema: string, { id, fields, version }: CollectionDefinition) {
+  constructor(schema: string, definition: CollectionDefinition) {
+    const { id, kind, fields, version } = definition;
     this.collection = id;
+    this.isProfile = kind === 'auth';
     this.fields = fields.map(planField);
     this.everyPosition = fields.map((_, position) => position);
-    this.table = qualified({ schema, collection: id });
+    this.table = qualified(id === usersId ? usersTable : { schema, collection: id });
     this.#records = `${this.table} as ${quoteIdentifier(recordAlias)}`;
     // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
     this.#comment = `/* ${version} */ `;
-    this.columns = [
-      '"id", "created_at"::text, "updated_at"::text',
-      ...fields.map(({ name, kind }) => quoteIdentifier(name) + kinds[kind].output),
-    ].join(', ');
+    this.#rows = new RecordRows(definition, recordAlias);
+    this.columns = this.#rows.columns;
     this.#names = fields.map(({ name }) => name);
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
-    this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
-    this.#constraints = constraintsOf(id, fields);
+    this.#constraints = constraintsOf(definition);
     this.#insert = always(this.#comment + this.#insertText());
     this.#selectOne = always(
-      `${this.#comment}select ${this.columns} from ${this.table} where "id" = $1::uuid`,
+      `${this.#comment}select ${this.columns} from ${this.#records} where "id" = $1::uuid`,
     );
   }
 
   /** Where a field stands in `fields`; undefined when the collection lacks it. */
   positionOf(name: string): number | undefined {
     return this.#positions.get(name);
+  }
+
+  /** Whether answers can show, and lists can be sorted by, a field of this name. */
+  hasField(name: string): boolean {
+    return this.#positions.has(name) || this.isProfile && isShownOfUser(name);
   }
 
   /** The field whose unique or reference constraint this is; undefined for the primary key and anything else. */
@@ -149,11 +155,8 @@ export class RecordPlan {
    * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
    */
   list(sort: readonly SortKey[], where: Where, madeUp: boolean): Statement {
-    // Qualified: a bare name would be the selected text of an instant.
     const order = [...sort, { column: 'id', descending: false }]
-      .map(({ column, descending }) =>
-        `${recordAlias}.${quoteIdentifier(column)}${descending ? ' desc' : ''}`
-      )
+      .map(({ column, descending }) => `${this.#rows.sortable(column)}${descending ? ' desc' : ''}`)
       .join(', ');
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
@@ -169,18 +172,10 @@ export class RecordPlan {
 
   /** A selected row as a record. */
   record(row: readonly unknown[]): StoredRecord {
-    const fields: Record<string, unknown> = {};
-    let column = ownColumns;
-    for (const name of this.#names) {
-      const value = row[column];
-      const convert = this.#converters[column - ownColumns];
-      fields[name] = convert === undefined || value === null ? value : convert(value);
-      column++;
-    }
     return {
       id: String(row[0]),
       collection: this.collection,
-      fields,
+      fields: this.#rows.fieldsOf(row),
       created_at: instantFromDatabase(row[1]),
       updated_at: instantFromDatabase(row[2]),
     };
@@ -214,7 +209,7 @@ export class RecordPlan {
 
   #insertHead(): string {
     const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
-    return `insert into ${this.table} ("id", "created_at", "updated_at"${names})`;
+    return `insert into ${this.#records} ("id", "created_at", "updated_at"${names})`;
   }
 }
 
@@ -236,12 +231,14 @@ function planField(field: Field): PlannedField {
   return { field, read, fallback: reading !== undefined && 'value' in reading ? reading.value : null };
 }
 
-function constraintsOf(collection: string, fields: readonly Field[]): ReadonlyMap<string, string> {
+function constraintsOf({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
   const constraints = new Map<string, string>();
   for (const { name } of fields) {
-    constraints.set(attachmentName('unique', collection, name), name);
-    constraints.set(attachmentName('reference', collection, name), name);
+    constraints.set(attachmentName('unique', id, name), name);
+    constraints.set(attachmentName('reference', id, name), name);
   }
+  // A profile has the id of its user, whom callers name by the email.
+  if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), 'email');
   return constraints;
 }
 

@@ -69,7 +69,7 @@ export async function emptyRelation(
   { field, ids, now }: { field: string; ids: readonly string[]; now: string },
 ): Promise<StoredRecord[]> {
   const rows = await sql.unsafe<Rows>(
-    `update ${plan.table} set ${quoteIdentifier(field)} = null, "updated_at" = $2::text::timestamptz ` +
+    `update ${plan.table} as r set ${quoteIdentifier(field)} = null, "updated_at" = $2::text::timestamptz ` +
       `where "id" = any($1::uuid[]) returning ${plan.columns}`,
     [[...ids], now],
   ).values();

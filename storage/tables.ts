@@ -1,7 +1,7 @@
 // The tables behind collections: what is created, altered and dropped when a definition changes.
 // Everything runs as the app's own role, which owns nothing but its schema.
 import { createHash } from 'node:crypto';
-import type { Field } from './definition.ts';
+import type { CollectionDefinition, Field } from './definition.ts';
 import { kinds } from './fields/kinds.ts';
 import type { Sql } from './pool.ts';
 import { quoteIdentifier } from './quote.ts';
@@ -36,11 +36,15 @@ export function qualified({ schema, collection }: TableName): string {
 }
 
 /** Creates the table of a new collection. Throws `StorageError`. */
-export async function createTable(sql: Sql, table: TableName, fields: readonly Field[]): Promise<void> {
+export async function createTable(
+  sql: Sql,
+  table: TableName,
+  { kind, fields }: Pick<CollectionDefinition, 'kind' | 'fields'>,
+): Promise<void> {
   const name = qualified(table);
   const primary = quoteIdentifier(attachmentName('primary', table.collection, 'id'));
   const columns = [
-    `"id" uuid constraint ${primary} primary key`,
+    `"id" uuid constraint ${primary} primary key${kind === 'auth' ? profileOf(table) : ''}`,
     ...fields.map(columnOf),
     '"created_at" timestamptz(3) not null',
     '"updated_at" timestamptz(3) not null',
@@ -79,6 +83,15 @@ export async function alterTable(
 /** Drops the table of a collection. Throws `StorageError`. */
 export async function dropTable(sql: Sql, table: TableName): Promise<void> {
   await sql.unsafe(`drop table ${qualified(table)}`);
+}
+
+/**
+ * A profile has the id of its user, and goes with it: so there is one for each user, nobody can take another's, and what
+ * it shows of the user is never stale.
+ */
+function profileOf({ collection }: TableName): string {
+  const reference = quoteIdentifier(attachmentName('reference', collection, 'id'));
+  return ` constraint ${reference} references workspace.users (id) on delete cascade`;
 }
 
 function columnOf(field: Field): string {

@@ -9,6 +9,7 @@ import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
 import { answerOf, type CollectionAnswer } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
+import { ownFields } from './implied.ts';
 import { targetErrors } from './targets.ts';
 
 /** The declaration that a collection is to have. */
@@ -36,15 +37,16 @@ export async function alterCollection(
   app: AppDefinition,
   { id, declared, drop, by }: Alteration,
 ): Promise<CollectionAnswer> {
-  const { fields } = declared;
-  const errors = fieldErrors(fields);
+  const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
   const altered = changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
       const before = collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+      const { fields, errors } = ownFields(before.kind, declared.fields);
       const refused = [
         ...identityErrors(before, declared),
+        ...errors,
         ...changeErrors(before.fields, fields, drop),
         ...targetErrors(fields, new Set(collections.keys())),
       ];
@@ -56,7 +58,7 @@ export async function alterCollection(
     },
   });
   return await altered.catch((error: unknown) => {
-    throw explained(error, id, fields);
+    throw explained(error, id, declared.fields);
   });
 }
 

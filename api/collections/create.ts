@@ -7,6 +7,7 @@ import type { By } from '../audit/actor.ts';
 import { answerOf, type CollectionAnswer } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
+import { ownFields } from './implied.ts';
 import { collectionNameFault } from './names.ts';
 import { targetErrors } from './targets.ts';
 
@@ -25,8 +26,10 @@ export async function createCollection(
   app: AppDefinition,
   { declared, by }: { declared: NewCollection; by: By },
 ): Promise<CollectionAnswer> {
-  const { id, fields } = declared;
-  const errors = [...identityErrors(declared), ...fieldErrors(fields)];
+  const { id } = declared;
+  const kind = declared.kind === 'auth' ? 'auth' : 'base';
+  const { fields, errors: implied } = ownFields(kind, declared.fields);
+  const errors = [...identityErrors(declared), ...fieldErrors(declared.fields), ...implied];
   if (errors.length > 0) failValidation(errors);
   return await changeCollections(deps, app, {
     by,
@@ -38,10 +41,10 @@ export async function createCollection(
       const missing = targetErrors(fields, new Set([...collections.keys(), id]));
       if (missing.length > 0) failValidation(missing);
       const { now } = by;
-      await insertCollection(sql, schema, { id, kind: 'base', fields, now });
-      await createTable(sql, { schema, collection: id }, fields);
-      await audit('collection_create', id, { kind: 'base', fields: fields.map(({ name }) => name) });
-      return answerOf({ id, kind: 'base', fields, created_at: now, updated_at: now });
+      await insertCollection(sql, schema, { id, kind, fields, now });
+      await createTable(sql, { schema, collection: id }, { kind, fields });
+      await audit('collection_create', id, { kind, fields: fields.map(({ name }) => name) });
+      return answerOf({ id, kind, fields, created_at: now, updated_at: now });
     },
   });
 }
@@ -50,8 +53,8 @@ function identityErrors({ id, kind }: NewCollection): FieldError[] {
   const errors: FieldError[] = [];
   const nameFault = collectionNameFault(id);
   if (nameFault !== undefined) errors.push({ field: 'schema.id', reason: nameFault });
-  if (kind === 'view' || kind === 'auth') {
-    errors.push({ field: 'schema.kind', reason: `"${kind}" collections are not available yet` });
+  if (kind === 'view') {
+    errors.push({ field: 'schema.kind', reason: '"view" collections are not available yet' });
   }
   return errors;
 }

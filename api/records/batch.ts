@@ -3,13 +3,13 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection } from '../../storage/pool.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { within } from '../../storage/within.ts';
-import type { Deps } from '../deps.ts';
-import { ApiError, failValidation, type FieldError } from '../errors.ts';
+import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { announce, type Written, writtenBy } from './announce.ts';
 import { collectionOf, onApp, type RecordDeps, type RecordTarget, scopeOf } from './collection.ts';
 import { createOn } from './create.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
+import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { removeOn } from './remove.ts';
 import { updateOn } from './update.ts';
 import type { RecordInput } from './values.ts';
@@ -32,15 +32,18 @@ export interface BatchResult {
 export interface Batch {
   requests: readonly BatchRequest[];
   asking: Asking;
+  origin?: EnrolmentRequest['origin'];
 }
 
-type BatchDeps = RecordDeps & Pick<Deps, 'newId'>;
+type BatchDeps = RecordDeps & EnrolDeps;
 
 /** A write that its rule has not refused so far. */
 interface Admitted {
   target: RecordTarget;
   access: Access;
   write: Write;
+  /** Of a new profile. */
+  enrolment?: Enrolment | undefined;
 }
 
 /** A write with what its method needs. */
@@ -65,8 +68,10 @@ export async function runBatch(
   return await onApp(deps, app, async (app) => {
     // Before the transaction: a connection that holds one must not wait for another.
     const admitted = await admitAll(deps, app, { ...batch, writes });
+    const pool = deps.databases.app(app.workspace.database, app.schema);
+    await enrolAll(deps, admitted, { connection: pool, origin: batch.origin });
     const run = () =>
-      deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+      pool.transaction(async (sql) => {
         const connection = within(sql);
         const results: BatchResult[] = [];
         const written: Written[] = [];
@@ -120,16 +125,40 @@ async function admitAll(
   return admitted;
 }
 
+/** Each takes as long as a login does: one request must not make many. */
+const maximalPasswords = 10;
+
+/** Prepares the users of new profiles. Throws what a create would. */
+async function enrolAll(
+  deps: BatchDeps,
+  admitted: readonly Admitted[],
+  { connection, origin }: { connection: Connection; origin: EnrolmentRequest['origin'] },
+): Promise<void> {
+  let passwords = 0;
+  for (const [index, each] of admitted.entries()) {
+    const { target, access, write } = each;
+    if (target.collection.kind !== 'auth' || write.method !== 'POST') continue;
+    if (write.input['password'] !== undefined && ++passwords > maximalPasswords) {
+      fail('validation', `requests: at most ${maximalPasswords} of them can have a password`);
+    }
+    const request = { access, input: write.input, origin };
+    each.enrolment = await naming(
+      index,
+      () => prepareEnrolment(deps, scopeOf(target, connection), request),
+    );
+  }
+}
+
 async function perform(
   deps: BatchDeps,
-  { target, access, write }: Admitted,
+  { target, access, write, enrolment }: Admitted,
   connection: Connection,
   now: Date,
 ): Promise<{ result: BatchResult; written: Written[] }> {
   const scope = scopeOf(target, connection);
   switch (write.method) {
     case 'POST': {
-      const record = await createOn(deps, scope, { access, now, input: write.input });
+      const record = await createOn(deps, scope, { access, now, input: write.input, enrolment });
       return { result: { status: 201, body: record }, written: [{ type: 'record_created', record, now }] };
     }
     case 'PATCH': {

@@ -1,6 +1,7 @@
 // The collection that a record request works on, and what to do when another process has changed it meanwhile.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
+import { readableCollection, usersId } from '../../storage/identities.ts';
 import type { Connection } from '../../storage/pool.ts';
 import { planOf, type RecordPlan } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
@@ -62,8 +63,15 @@ export function scopeOf(target: RecordTarget, connection: Connection): RecordSco
 }
 
 /** A collection of an app. Throws `404`. */
-export function collectionOf({ collections }: AppDefinition, id: string): CollectionDefinition {
-  return collections.get(id) ?? fail('not_found', `collection "${id.slice(0, 100)}" does not exist`);
+export function collectionOf(app: AppDefinition, id: string): CollectionDefinition {
+  return readableCollection(app, id) ?? fail('not_found', `collection "${id.slice(0, 100)}" does not exist`);
+}
+
+/** Ends a write with `403` when it is to `users`, whom only the auth and user routes write. */
+export function refuseBuiltIn({ collection }: RecordTarget): void {
+  if (collection.id === usersId) {
+    fail('forbidden', `"${usersId}" is built in: users are written by the auth and user routes`);
+  }
 }
 
 /** The app as it is now: read again, unless that has happened since the request found it. */

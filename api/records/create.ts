@@ -1,20 +1,33 @@
 // Creating a record.
+import type { Sql } from '../../storage/pool.ts';
 import { insertRecord } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
-import type { Deps } from '../deps.ts';
-import { type Access, refuse } from '../rules/access.ts';
+import { refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
 import { writtenTables } from './dependencies.ts';
-import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import {
+  onCollection,
+  type RecordDeps,
+  type RecordScope,
+  type RecordTarget,
+  refuseBuiltIn,
+} from './collection.ts';
+import {
+  type EnrolDeps,
+  type Enrolment,
+  type EnrolmentRequest,
+  insertProfile,
+  prepareEnrolment,
+} from './enrol.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn } from './restrict.ts';
-import { type RecordInput, valuesOfNew } from './values.ts';
+import { valuesOfNew } from './values.ts';
 
 /** What is asked of a create. */
-export interface RecordCreation {
-  access: Access;
-  input: RecordInput;
+export interface RecordCreation extends EnrolmentRequest {
   now: Date;
+  /** Of a profile, where it has been prepared: before a transaction. */
+  enrolment?: Enrolment | undefined;
 }
 
 /**
@@ -22,7 +35,7 @@ export interface RecordCreation {
  * when the rule does not admit the record, `409 conflict` for an id or a unique value that is taken.
  */
 export async function createRecord(
-  deps: RecordDeps & Pick<Deps, 'newId'>,
+  deps: RecordDeps & EnrolDeps,
   target: RecordTarget,
   creation: RecordCreation,
 ): Promise<StoredRecord> {
@@ -36,21 +49,34 @@ export async function createRecord(
 
 /** The same on connections or in a transaction. */
 export async function createOn(
-  deps: Pick<Deps, 'newId'>,
+  deps: EnrolDeps,
   scope: RecordScope,
-  { access, input, now }: RecordCreation,
+  creation: RecordCreation,
 ): Promise<StoredRecord> {
   const { plan, connection } = scope;
+  const { access, input, now } = creation;
+  refuseBuiltIn(scope.target);
   const { id, values } = valuesOfNew(plan, input);
-  const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
+  const enrolment = plan.isProfile
+    ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
+    : undefined;
   const written = { positions: plan.everyPosition, values };
   const restriction = restrictionOn(access, scope, input, written);
+  const insert = (sql: Sql, id: string) =>
+    insertRecord(sql, plan, { id, now: now.toISOString(), values }, restriction);
+  const refuseWrite = async ({ connection }: Pick<RecordScope, 'connection'>) => {
+    await refuseUnreachable(access, { ...scope, connection }, written);
+    return refuse(access);
+  };
   try {
-    const created = await connection.run((sql) => insertRecord(sql, plan, record, restriction));
+    const created = enrolment === undefined
+      ? await connection.run((sql) => insert(sql, id ?? deps.newId()))
+      : await connection.transaction((sql) =>
+        insertProfile(sql, deps, { enrolment, id, now, insert, refuse: refuseWrite })
+      );
     if (created !== undefined) return created;
   } catch (error) {
     throw refusalOf(error, plan);
   }
-  await refuseUnreachable(access, scope, written);
-  return refuse(access);
+  return await refuseWrite(scope);
 }

@@ -40,9 +40,9 @@ export function basisOf(
     if (mentionsNow(condition)) return undefined;
     for (const name of relatedOf(condition)) names.add(name);
   }
+  names.add(collection.id);
   // Each sign-in changes a user.
   if (names.has('users')) return undefined;
-  names.add(collection.id);
   const related = [...names];
   return {
     tables: [usersTable(app.workspace.database), ...related.map((name) => tableOf(app, name))],

@@ -1,9 +1,9 @@
 // Records together with those that their relations point to: one query a level and collection, however many they are.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Residue } from '../../storage/filter/fold.ts';
+import { readableCollection } from '../../storage/identities.ts';
 import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
 import { selectRecords } from '../../storage/related-records.ts';
-import { selectUsers } from '../../storage/related-users.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import type { RecordScope, RecordTarget } from './collection.ts';
@@ -142,8 +142,7 @@ async function select(
   { ids, rule }: { ids: readonly string[]; rule: Residue | undefined },
 ): Promise<StoredRecord[]> {
   if (ids.length === 0 || rule?.kind === 'constant' && !rule.passes) return [];
-  if (target === 'users') return await connection.run((sql) => selectUsers(sql, ids, rule));
-  const collection = app.collections.get(target);
+  const collection = readableCollection(app, target);
   if (collection === undefined) return [];
   return await connection.run((sql) => selectRecords(sql, planOf(app.schema, collection), ids, rule));
 }

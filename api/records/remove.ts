@@ -5,7 +5,13 @@ import { referrersOf } from '../../storage/referrers.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announce, writtenBy } from './announce.ts';
 import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
-import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import {
+  onCollection,
+  type RecordDeps,
+  type RecordScope,
+  type RecordTarget,
+  refuseBuiltIn,
+} from './collection.ts';
 import { deletedTables } from './dependencies.ts';
 import { failMissing } from './get.ts';
 import { refusalOf } from './refusals.ts';
@@ -39,6 +45,7 @@ export async function removeOn(
   scope: RecordScope,
   { access, id, now }: RecordRemoval,
 ): Promise<Removal> {
+  refuseBuiltIn(scope.target);
   const rule = ruleOn(access, scope.target);
   if (!isUuid(id)) failMissing(id);
   try {

@@ -23,7 +23,7 @@ export function sortKeysOf(plan: RecordPlan, sort: string | undefined): SortKey[
   return namesIn(sort).map((name) => {
     const descending = name.startsWith('-');
     const column = descending ? name.slice(1) : name;
-    if (!ownColumns.has(column) && plan.positionOf(column) === undefined) failUnknown(plan, 'sort', column);
+    if (!ownColumns.has(column) && !plan.hasField(column)) failUnknown(plan, 'sort', column);
     return { column, descending };
   });
 }
@@ -34,7 +34,7 @@ export function selectionOf(plan: RecordPlan, fields: string | undefined): Selec
   if (names.length === 0) return (record) => record;
   const wanted = new Set(names);
   for (const name of wanted) {
-    const known = ownColumns.has(name) || name === 'collection' || plan.positionOf(name) !== undefined;
+    const known = ownColumns.has(name) || name === 'collection' || plan.hasField(name);
     if (!known) failUnknown(plan, 'fields', name);
   }
   return ({ id, collection, fields, created_at, updated_at }) => ({

@@ -5,7 +5,13 @@ import type { StoredRecord } from '../../storage/record-plan.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
 import { writtenTables } from './dependencies.ts';
-import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import {
+  onCollection,
+  type RecordDeps,
+  type RecordScope,
+  type RecordTarget,
+  refuseBuiltIn,
+} from './collection.ts';
 import { failMissing } from './get.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
@@ -43,6 +49,7 @@ export async function updateOn(
   { access, id, input, now }: RecordUpdate,
 ): Promise<StoredRecord> {
   const { plan, connection } = scope;
+  refuseBuiltIn(scope.target);
   ruleOn(access, scope.target, input);
   if (!isUuid(id)) failMissing(id);
   const changed = await readChange(scope, id, input);

@@ -3,6 +3,7 @@ import type { Stored } from '../../storage/fields/kind.ts';
 import { isUuid } from '../../storage/ids.ts';
 import type { PlannedField, RecordPlan } from '../../storage/record-plan.ts';
 import { failValidation, type FieldError } from '../errors.ts';
+import { type Credentials, readCredentials, refusalOfMember } from './credentials.ts';
 
 /** Field values and, on a create, `id`, as a caller sent them. */
 export type RecordInput = Readonly<Record<string, unknown>>;
@@ -16,12 +17,23 @@ export interface ChangedValues {
 const reportedMembers = 100;
 const reportedLength = 100;
 
-/** The values of a new record in the plan's order, and its id when the caller chose one. Throws `400 validation`. */
-export function valuesOfNew(
-  plan: RecordPlan,
-  input: RecordInput,
-): { id: string | undefined; values: (Stored | null)[] } {
-  const errors = unknownMembers(plan, input, 'id');
+/** What a create stores. */
+export interface NewValues {
+  /** When the caller chose one. */
+  id: string | undefined;
+  /** In the order of the plan. */
+  values: (Stored | null)[];
+  /** Of a profile. */
+  credentials: Credentials | undefined;
+}
+
+const newMembers = ['id'];
+const newMembersOfProfile = ['id', 'email', 'password'];
+
+/** The values of a new record. Throws `400 validation`. */
+export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
+  const errors = unknownMembers(plan, input, plan.isProfile ? newMembersOfProfile : newMembers);
+  const credentials = plan.isProfile ? readCredentials(input, errors) : undefined;
   const values: (Stored | null)[] = [];
   for (const planned of plan.fields) {
     const { name } = planned.field;
@@ -33,14 +45,14 @@ export function valuesOfNew(
   const id = Object.hasOwn(input, 'id') ? input['id'] : undefined;
   if (id === undefined || (typeof id === 'string' && isUuid(id))) {
     if (errors.length > 0) failValidation(errors);
-    return { id: id?.toLowerCase(), values };
+    return { id: id?.toLowerCase(), values, credentials };
   }
   failValidation([{ field: 'id', reason: 'must be a UUID' }, ...errors]);
 }
 
 /** The values that an update changes; what is left out stays. Throws `400 validation`. */
 export function valuesOfChange(plan: RecordPlan, input: RecordInput): ChangedValues {
-  const errors = unknownMembers(plan, input, undefined);
+  const errors = unknownMembers(plan, input, []);
   const changed: ChangedValues = { positions: [], values: [] };
   // In the order of the plan, so that the same fields in any order are the same statement.
   for (const [position, planned] of plan.fields.entries()) {
@@ -65,11 +77,12 @@ function read({ field, read }: PlannedField, value: unknown, errors: FieldError[
   return null;
 }
 
-function unknownMembers(plan: RecordPlan, input: RecordInput, known: string | undefined): FieldError[] {
+function unknownMembers(plan: RecordPlan, input: RecordInput, known: readonly string[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of Object.keys(input)) {
-    if (name === known || plan.positionOf(name) !== undefined) continue;
-    errors.push({ field: name.slice(0, reportedLength), reason: 'unknown field' });
+    if (known.includes(name) || plan.positionOf(name) !== undefined) continue;
+    const reason = plan.isProfile ? refusalOfMember(name) : undefined;
+    errors.push({ field: name.slice(0, reportedLength), reason: reason ?? 'unknown field' });
     // The answer to a body of nothing but nonsense need not be as long as the body.
     if (errors.length === reportedMembers) break;
   }

@@ -1,5 +1,6 @@
 // Access rules of a collection.
 import { route } from '../route.ts';
+import { declaredOnly } from '../collections/answer.ts';
 import { ruleAnswer, rulesAnswer, showRules } from '../rules/answer.ts';
 import { putRule, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
@@ -13,7 +14,7 @@ export const accessRulesShow = route({
   scope: 'app_admin',
   status: 200,
   response: rulesAnswer,
-  handle: ({ target }) => showRules(target.app, target.collection),
+  handle: ({ target }) => showRules(target.app, declaredOnly(target.collection)),
 });
 
 /** Another rule for an action. */

@@ -33,6 +33,6 @@ export const batch = route({
     ),
   }),
   errors: ['unauthorized', 'forbidden', 'conflict'],
-  handle: ({ deps, target: { app }, principal, body: { requests }, now, words }) =>
-    runBatch(deps, app, { requests, asking: { principal, now, query: words() } }),
+  handle: ({ deps, target: { app }, principal, body: { requests }, origin, now, words }) =>
+    runBatch(deps, app, { requests, origin, asking: { principal, now, query: words() } }),
 });

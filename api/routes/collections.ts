@@ -1,6 +1,6 @@
 // Collections of an app.
 import { alterCollection } from '../collections/alter.ts';
-import { answerOf, collectionAnswer } from '../collections/answer.ts';
+import { answerOf, collectionAnswer, declaredOnly } from '../collections/answer.ts';
 import { createCollection } from '../collections/create.ts';
 import { collectionBody, collectionChangeBody } from '../collections/define.ts';
 import { dropCollection } from '../collections/drop.ts';
@@ -43,7 +43,7 @@ export const collectionsShow = route({
   scope: 'app_admin',
   status: 200,
   response: collectionAnswer,
-  handle: ({ target }) => answerOf(target.collection),
+  handle: ({ target }) => answerOf(declaredOnly(target.collection)),
 });
 
 /** Other fields for a collection, and their columns. */

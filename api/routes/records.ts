@@ -68,8 +68,8 @@ export const recordsCreate = route({
   errors: ['unauthorized', 'forbidden', 'conflict'],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'create', { principal, now, query: words() }),
-  handle: ({ deps, target, admitted: access, body, now }) =>
-    createRecord(deps, target, { access, input: body, now }),
+  handle: ({ deps, target, admitted: access, body, origin, now }) =>
+    createRecord(deps, target, { access, input: body, origin, now }),
 });
 
 /** One record. */

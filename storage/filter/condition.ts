@@ -9,13 +9,15 @@ export type ScalarType = Exclude<Comparable, 'json'>;
 /** A value of a scalar type. An instant is its milliseconds since 1970, a UUID its lower-case text. */
 export type Scalar = string | number | boolean;
 
-/** From a record to the record that one of its relation fields points to. */
+/** From a record to the record that one of its relation fields points to, or from a profile to its user. */
 export interface Hop {
-  /** The relation field. */
+  /** The relation field; `id` of a profile. */
   column: string;
   /** Name of the collection it points to. */
   target: string;
   source: FilterSource;
+  /** The user of a profile: what it shows of it is its own, to whoever may see it. */
+  isOwn?: true;
 }
 
 /** A column of the record itself or, by `hops`, of a related one; in a `json` column, the place that `path` leads to. */
@@ -82,15 +84,21 @@ export function alike(left: ScalarType, right: ScalarType): ScalarType | undefin
   return types.includes('uuid') && types.includes('text') ? 'text' : undefined;
 }
 
-/** Name of a related record as seen from the filtered one: `author`, or `author.company`. */
+/** The hops that lead to another record: a profile has the columns of its user itself. */
+function relations(hops: readonly Hop[]): readonly Hop[] {
+  return hops.filter(({ isOwn }) => isOwn !== true);
+}
+
+/** Name of a related record as seen from the filtered one: `author`, or `author.company`; empty for itself. */
 export function nameOfHops(hops: readonly Hop[]): string {
-  return hops.map(({ column }) => column).join('.');
+  return relations(hops).map(({ column }) => column).join('.');
 }
 
 /** The related records that a condition looks at, by the name of their hops, each after the one it hangs on. */
 export function relatedIn(condition: Condition): ReadonlyMap<string, readonly Hop[]> {
   const found = new Map<string, readonly Hop[]>();
-  for (const { hops } of columnsOf(condition)) {
+  for (const column of columnsOf(condition)) {
+    const hops = relations(column.hops);
     hops.forEach((_, index) => {
       const part = hops.slice(0, index + 1);
       found.set(nameOfHops(part), part);

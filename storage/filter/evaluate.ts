@@ -86,8 +86,8 @@ function reader(term: Term): Reader {
 function columnReader(term: ColumnTerm): Reader {
   const { hops, column } = term;
   const read = valueReader(term);
-  if (hops.length === 0) return ({ record }) => read(memberOf(record, column));
   const name = nameOfHops(hops);
+  if (name === '') return ({ record }) => read(memberOf(record, column));
   return ({ related }) => {
     const record = related?.(name);
     return record === undefined ? null : read(memberOf(record, column));

@@ -11,6 +11,7 @@ import {
 } from './condition.ts';
 import { FilterError, shown } from './error.ts';
 import { comparedAs, type Meaning, operators } from './operators.ts';
+import { usersId } from '../identities.ts';
 import type { FilterScope } from './source.ts';
 import type { Expression, Literal, Operand, Operator } from './tree.ts';
 import { readText } from './values.ts';
@@ -126,6 +127,9 @@ function columnOf({ names, at }: { names: readonly string[]; at: number }, scope
     const steps = names.slice(index + 1);
     if (column === undefined) break;
     if (steps.length === 0 || column.type === 'json') {
+      if (column.ofUser !== undefined) {
+        hops.push({ column: 'id', target: usersId, source: column.ofUser, isOwn: true });
+      }
       if (steps.length > maximalSteps) throw tooLong(`${maximalSteps} steps into JSON`, at);
       return { kind: 'column', hops, column: name, type: column.type, path: steps };
     }

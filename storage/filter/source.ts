@@ -2,6 +2,7 @@
 import type { AppDefinition, CollectionDefinition } from '../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
+import { readableCollection, shownFields, usersId, usersTable } from '../identities.ts';
 import type { TableName } from '../tables.ts';
 
 /** A column that a filter may name. What is not listed does not exist for it, and no message tells the difference. */
@@ -9,6 +10,8 @@ export interface FilterColumn {
   type: Comparable;
   /** For a relation, the name of the collection it points to. */
   target?: string | undefined;
+  /** Where the column is when a profile shows it of its user: in the row with the same id. */
+  ofUser?: FilterSource;
 }
 
 /** A table and those of its columns that a filter may name. */
@@ -29,9 +32,20 @@ const ownColumns: readonly (readonly [string, FilterColumn])[] = [
   ['updated_at', { type: 'datetime' }],
 ];
 
+const shownColumns = new Map(
+  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, { type: kinds[kind].comparable }]),
+);
+
+/** The user of a profile: what the profile shows of it. */
+const userOfProfile: FilterSource = { table: usersTable, columns: shownColumns };
+const profileColumns = [...shownColumns].map(([name, column]): [string, FilterColumn] => [
+  name,
+  { ...column, ofUser: userOfProfile },
+]);
+
 /** The workspace's users as apps see them, without whatever tells how they sign in. */
 const users: FilterSource = {
-  table: { schema: 'workspace', collection: 'users_public' },
+  table: usersTable,
   columns: new Map([
     ...ownColumns,
     ['email', { type: 'text' }],
@@ -45,17 +59,18 @@ export function scopeOf(app: AppDefinition, collection: CollectionDefinition): F
   return {
     source: sourceOf(app.schema, collection),
     target: (name) => {
-      if (name === 'users') return users;
-      const target = app.collections.get(name);
+      const target = readableCollection(app, name);
       return target === undefined ? undefined : sourceOf(app.schema, target);
     },
   };
 }
 
-function sourceOf(schema: string, { id, fields }: CollectionDefinition): FilterSource {
+function sourceOf(schema: string, { id, kind, fields }: CollectionDefinition): FilterSource {
+  if (id === usersId) return users;
   const columns = fields.map(({ name, kind, target }): [string, FilterColumn] => [
     name,
     { type: kinds[kind].comparable, target: kind === 'relation' ? target : undefined },
   ]);
-  return { table: { schema, collection: id }, columns: new Map([...columns, ...ownColumns]) };
+  const shown = kind === 'auth' ? profileColumns : [];
+  return { table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
 }

@@ -106,12 +106,14 @@ function join(hops: readonly Hop[], context: Context): { from: string; alias: st
   let { alias } = context;
   const tables: string[] = [];
   const ties: string[] = [];
-  for (const { column, target, source } of hops) {
+  for (const { column, target, source, isOwn } of hops) {
     const from = alias;
     alias = quoteIdentifier(`related_${++aliases.count}`);
     tables.push(`${qualified(source.table)} as ${alias}`);
     ties.push(`${alias}."id" = ${from}.${quoteIdentifier(column)}`);
-    if (guard !== undefined) ties.push(write(guard(target), { ...context, alias, guard: undefined }));
+    if (guard !== undefined && isOwn !== true) {
+      ties.push(write(guard(target), { ...context, alias, guard: undefined }));
+    }
   }
   return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };
 }

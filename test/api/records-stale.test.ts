@@ -10,6 +10,7 @@ import { createCollection } from '../../api/collections/create.ts';
 import { dropCollection } from '../../api/collections/drop.ts';
 import type { RecordTarget } from '../../api/records/collection.ts';
 import { createRecord } from '../../api/records/create.ts';
+import type { EnrolDeps } from '../../api/records/enrol.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
@@ -21,9 +22,10 @@ import { createWorkspace } from '../../api/workspaces/create.ts';
 import type { Deps } from '../../api/deps.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
+import { enrolling } from '../harness/bare-app.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
-type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & {
+type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
   realtime: Publisher;
 };
 
@@ -64,6 +66,7 @@ async function start(): Promise<Process> {
     ...storage,
     definitions: createDefinitions(storage),
     totals: countAlways,
+    ...enrolling,
     realtime: { publish: () => undefined },
     now,
     newId,

@@ -13,6 +13,8 @@ import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
 import { countAlways } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
+import { Passwords } from '../../api/auth/passwords.ts';
+import type { EnrolDeps } from '../../api/records/enrol.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
@@ -29,8 +31,18 @@ export const created = new Date('2026-01-02T03:04:05.678Z');
 export const later = new Date('2026-02-03T04:05:06.789Z');
 
 /** What the features of an app need. */
-type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & {
+type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
   realtime: Publisher;
+};
+
+/** What profiles are made with; no thread runs until there is a password. */
+export const enrolling: Pick<Deps, 'passwords' | 'policies'> = {
+  passwords: new Passwords({ now: Date.now }),
+  policies: {
+    range: () => Promise.resolve({ min: 8, max: 256, value: 8 }),
+    toggle: () => Promise.resolve(false),
+    set: () => Promise.resolve(['password']),
+  },
 };
 
 /** The app. */
@@ -66,6 +78,7 @@ export async function bareApp(): Promise<BareApp> {
     ...storage,
     definitions: createDefinitions(storage),
     totals: countAlways,
+    ...enrolling,
     realtime: { publish: () => undefined },
     now: () => created,
     newId,

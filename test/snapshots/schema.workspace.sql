@@ -149,6 +149,20 @@ BEGIN ATOMIC
    RETURNING true;
 END
 
+CREATE OR REPLACE FUNCTION workspace.enrol_user(id uuid, email text, password_hash text, now timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+BEGIN ATOMIC
+ INSERT INTO workspace.users (id, email, password_hash, created_at, updated_at)
+   VALUES (enrol_user.id, lower(enrol_user.email), enrol_user.password_hash, enrol_user.now, enrol_user.now) ON CONFLICT(email) DO NOTHING;
+ SELECT users.id
+    FROM workspace.users
+   WHERE (users.email = lower(enrol_user.email))
+  FOR KEY SHARE OF users;
+END
+
 grant delete, insert, select on recovery_codes to CONTROL_workspace
 grant delete, insert, select, update on lockouts to CONTROL_workspace
 grant delete, insert, select, update on mail_budgets to CONTROL_workspace
@@ -156,6 +170,7 @@ grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace
 grant delete, insert, select, update on users to CONTROL_workspace
 grant execute function audit_app to CONTROL_app
+grant execute function enrol_user to CONTROL_app
 grant insert, select on audit_log to CONTROL_workspace
 grant references on users (id) to CONTROL_app
 grant select on apps to CONTROL_workspace

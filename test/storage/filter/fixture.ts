@@ -210,8 +210,8 @@ export async function makeTables(
   const pool = openPool(database);
   await pool.run((sql) => sql.unsafe(users));
   await pool.run((sql) => sql.unsafe(`create schema ${quoteIdentifier(schema)}`));
-  for (const { id, fields } of app.collections.values()) {
-    await pool.run((sql) => createTable(sql, { schema, collection: id }, fields));
+  for (const collection of app.collections.values()) {
+    await pool.run((sql) => createTable(sql, { schema, collection: collection.id }, collection));
   }
   const drop = async () => {
     await pool.end();

@@ -1,0 +1,123 @@
+// Creating a profile, a record of an `auth` collection: its user is found by the email, or made in the same transaction.
+import { findActor } from '../../storage/actors.ts';
+import { enrolUser, findUserByAddress } from '../../storage/enrol-user.ts';
+import { StorageError } from '../../storage/errors.ts';
+import type { Sql } from '../../storage/pool.ts';
+import type { StoredRecord } from '../../storage/record-plan.ts';
+import { findUserEmail } from '../../storage/user-email.ts';
+import { within } from '../../storage/within.ts';
+import { auditApp, type AuditEvent } from '../audit/write.ts';
+import { checkNewPassword } from '../auth/password-policy.ts';
+import { requireMethod } from '../auth/user-attempt.ts';
+import type { Deps } from '../deps.ts';
+import { failValidation } from '../errors.ts';
+import type { Access } from '../rules/access.ts';
+import type { RecordScope } from './collection.ts';
+import type { Credentials } from './credentials.ts';
+import { ruleOn } from './restrict.ts';
+import { type RecordInput, valuesOfNew } from './values.ts';
+
+/** What making a user takes. */
+export type EnrolDeps = Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>;
+
+/** A profile that is about to be created: its user as far as that is known before the transaction. */
+export interface Enrolment extends Credentials {
+  /** Of the user, if it is to be made. */
+  newId: string;
+  /** Null where there is no password, or a user already. */
+  hash: string | null;
+  /** Who asks, for the audit log. */
+  actor: string;
+  origin: AuditEvent['origin'];
+}
+
+/** Who wants a profile created, with which body. */
+export interface EnrolmentRequest {
+  access: Access;
+  input: RecordInput;
+  origin?: AuditEvent['origin'];
+}
+
+/**
+ * Does what must not be done while a transaction holds a connection: hashing waits its turn. Answers undefined where records
+ * belong to no user. Throws what the rule and the body are refused with, `400 validation` for a password that policy does
+ * not admit, `403 forbidden` where passwords are switched off, `503 unavailable`.
+ */
+export async function prepareEnrolment(
+  deps: EnrolDeps,
+  scope: RecordScope,
+  { access, input, origin }: EnrolmentRequest,
+): Promise<Enrolment | undefined> {
+  const { plan, target, connection } = scope;
+  const { credentials } = valuesOfNew(plan, input);
+  if (credentials === undefined) return undefined;
+  // Nobody has passwords hashed whom the rule refuses without looking at the record.
+  ruleOn(access, target, input);
+  const { email, password } = credentials;
+  const known = await connection.run((sql) => findUserByAddress(sql, email));
+  const at = { workspace: target.app.workspace.id, app: target.app.id };
+  let hash: string | null = null;
+  if (password !== undefined && known === undefined) {
+    await requireMethod(deps, 'password', at);
+    await checkNewPassword(deps.policies, at, { field: 'password', password });
+    hash = await deps.passwords.hash(password);
+  }
+  const actor = await actorOf(deps, scope, access) ?? email;
+  return { email, password, hash, newId: deps.newId(), actor, origin };
+}
+
+/** Name of who asks; undefined for somebody without a token, who is known by the email then. */
+async function actorOf(
+  { databases }: EnrolDeps,
+  { connection }: RecordScope,
+  { unbounded, request: { auth } }: Access,
+): Promise<string | undefined> {
+  if (auth === null) return unbounded ? 'system' : undefined;
+  const name = auth.role === 'user'
+    ? await connection.run((sql) => findUserEmail(sql, auth.id))
+    : await databases.control.run((sql) => findActor(sql, auth.id));
+  return name ?? auth.id;
+}
+
+/** A profile and how it is stored: undefined when its rule is not met. */
+export interface Profile {
+  enrolment: Enrolment;
+  /** As the body says; it can only be that of the user. */
+  id: string | undefined;
+  now: Date;
+  insert(sql: Sql, id: string): Promise<StoredRecord | undefined>;
+  /** Ends the request of a profile that was not stored. */
+  refuse(scope: Pick<RecordScope, 'connection'>): Promise<never>;
+}
+
+/**
+ * Stores a profile within a transaction, which is to be rolled back when this throws: a user is never made for a profile that
+ * is refused. Throws `400 validation` for a password although the user is there, and for an id that is not the user's;
+ * only when the rule admits the profile, so that nobody else learns who is registered.
+ */
+export async function insertProfile(
+  sql: Sql,
+  deps: EnrolDeps,
+  { enrolment, id, now, insert, refuse }: Profile,
+): Promise<StoredRecord> {
+  const { email, password, hash, newId, actor, origin } = enrolment;
+  const user = await enrolUser(sql, { id: newId, email, password_hash: hash, now });
+  const isNew = user === newId;
+  // The user was there before the transaction, so nothing was hashed; by now it is not.
+  if (isNew && password !== undefined && hash === null) {
+    throw new StorageError('serialization', 'the user was deleted meanwhile');
+  }
+  const stored = await insert(sql, user) ?? await refuse({ connection: within(sql) });
+  if (!isNew && password !== undefined) {
+    failValidation([{ field: 'password', reason: 'must be left out: there is a user with this email' }]);
+  }
+  if (id !== undefined && id !== user) {
+    failValidation([{ field: 'id', reason: 'must be that of the user, or be left out' }]);
+  }
+  if (isNew) {
+    const details = { id: user, collection: stored.collection };
+    const event = { actor, action: 'user_register', target: email, details };
+    await auditApp(sql, deps, origin === undefined ? event : { ...event, origin });
+  }
+  return stored;
+}

@@ -1,0 +1,34 @@
+// The one way in which an app writes to the workspace's users.
+import { StorageError } from './errors.ts';
+import type { Sql } from './pool.ts';
+
+/** A user to be, if nobody has the email. */
+export interface Enrolment {
+  id: string;
+  /** Lower case. */
+  email: string;
+  password_hash: string | null;
+  now: Date;
+}
+
+/**
+ * Finds the user with an email or makes one, and keeps it from being deleted until the transaction ends. Answers its id, which
+ * is the given one for a new user. Runs as an app's role, which may not write to the table: the function may, and does
+ * nothing else. So profile and user are one transaction, whatever ends it.
+ */
+export async function enrolUser(
+  sql: Sql,
+  { id, email, password_hash, now }: Enrolment,
+): Promise<string> {
+  const [row] = await sql<{ id: string | null }[]>`
+    select workspace.enrol_user(${id}, ${email}, ${password_hash}, ${now}) as id`;
+  // Somebody made the user after the statement looked, and deleted it before the function did.
+  if (row === undefined || row.id === null) throw new StorageError('serialization', 'the user is gone');
+  return row.id;
+}
+
+/** The id of the user with this email, or undefined. Runs as an app's role. */
+export async function findUserByAddress(sql: Sql, email: string): Promise<string | undefined> {
+  const [user] = await sql<{ id: string }[]>`select id from workspace.users_public where email = ${email}`;
+  return user?.id;
+}
