@@ -10,6 +10,7 @@ import type { SigningKeys } from './auth/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens.ts';
 import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
+import type { PolicyBook } from './policies/book.ts';
 import type { Policies } from './policies/effective.ts';
 import type { Totals } from './records/totals.ts';
 import type { Hub } from './realtime/hub.ts';
@@ -40,6 +41,8 @@ export interface Deps {
   /** Ends or weakens tokens that are still running. */
   revocations: Revocations;
   policies: Policies;
+  /** What each level has set, for those who show and change it. */
+  policyBook: PolicyBook;
   /** Letters to end-users. */
   mail: Mail;
   observe: Observe;

@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { logObserver } from './observe.ts';
+import { PolicyBook } from './policies/book.ts';
 import { createDoor } from './pipeline/door.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
@@ -42,7 +43,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const { databases, provisioning, secrets, upkeep } = storage;
   const setup = { initialized: await databases.control.run(readInitialized) };
   const definitions = createDefinitions({ databases });
-  const auth = await createAuth({ config, databases, secrets, now, newId, observe });
+  const policyBook = new PolicyBook(databases);
+  const auth = await createAuth({ config, databases, secrets, now, newId, observe, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const { tokens } = auth.parts;
   const realtime = createRealtime({ databases, definitions, tokens, now, observe });
@@ -60,6 +62,7 @@ async function serve(start: ApiStart): Promise<Running> {
     observe,
     setup,
     mail,
+    policyBook,
     ...auth.parts,
   };
   const changes = await hearChanges(deps, { definitions, auth });
@@ -107,6 +110,7 @@ function hearChanges(
   return listenForChanges(deps.databases.control.endpoint, {
     onChange: (change) => {
       definitions.forget(change);
+      deps.policyBook.heed(change);
       auth.heed(change);
       if (change.kind !== 'setup') return;
       void learnSetup(deps);
@@ -114,6 +118,7 @@ function hearChanges(
     },
     onGap: () => {
       definitions.forgetAll();
+      deps.policyBook.forgetAll();
       auth.reload();
       void learnSetup(deps);
     },

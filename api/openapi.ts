@@ -2,7 +2,7 @@
 import { type ErrorCode, errorCodes } from './errors.ts';
 import { errorsOf, whoMayCall } from './route-errors.ts';
 import type { AnyRoute } from './route.ts';
-import type { JsonSchema } from './schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 interface Reference {
   $ref: string;
@@ -61,6 +61,7 @@ const identifier: JsonSchema = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_]
 const pathParameters: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
   workspace: { description: 'Id of the workspace.', schema: tenantId },
   app: { description: 'Id of the app.', schema: tenantId },
+  field: { description: 'Name of the policy, such as `password.length`.', schema: { type: 'string' } },
   coll: { description: 'Id of the collection.', schema: identifier },
   name: { description: 'Id of the collection.', schema: identifier },
   action: {
@@ -130,7 +131,7 @@ function operationId({ method, path }: AnyRoute): string {
 
 /** The resource: the last part of the path that is a plural noun of ours, or the server itself. */
 function tagOf(path: string): string {
-  const known = ['auth', 'records', 'collections', 'audit', 'admins', 'apps', 'workspaces'];
+  const known = ['auth', 'records', 'collections', 'policies', 'audit', 'admins', 'apps', 'workspaces'];
   const parts = path.split('/');
   return known.find((tag) => parts.includes(tag)) ?? 'server';
 }

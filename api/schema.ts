@@ -2,27 +2,7 @@
 // The only importer of superstruct, because its structs do not show their refinements afterwards.
 import * as superstruct from 'superstruct';
 import { failValidation, type FieldError } from './errors.ts';
-
-/** The part of JSON Schema 2020-12 that the builders produce. */
-export interface JsonSchema {
-  type?: string | string[];
-  format?: string;
-  description?: string;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  pattern?: string;
-  enum?: readonly (string | null)[];
-  const?: boolean | string;
-  default?: unknown;
-  items?: JsonSchema;
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  additionalProperties?: boolean | JsonSchema;
-  anyOf?: JsonSchema[];
-  maxItems?: number;
-}
+import type { JsonSchema } from './json-schema.ts';
 
 /** A validator and its description. `isOptional` marks a member that may be left out. */
 export interface Schema<out Value> {
@@ -201,6 +181,22 @@ export function described<Value>(inner: Schema<Value>, description: string): Sch
 export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
   const struct = superstruct.define<unknown>('either', (value) => a.struct.is(value) || b.struct.is(value));
   return { struct, json: { anyOf: [a.json, b.json] }, isOptional: false };
+}
+
+/** One of several shapes of an object; the text in member `tag` says which, and each shape has that member too. */
+export function variants<const M extends Record<string, Schema<unknown>>>(
+  tag: string,
+  shapes: M,
+): Schema<ValueOf<M[keyof M]>> {
+  const known = Object.keys(shapes);
+  const neither = superstruct.type({ [tag]: oneOf(known).struct });
+  const shapeOf = (value: unknown) => {
+    const word = typeof value === 'object' && value !== null ? Reflect.get(value, tag) : undefined;
+    const shape = typeof word === 'string' && Object.hasOwn(shapes, word) ? shapes[word] : undefined;
+    return shape?.struct ?? named(neither, 'must be an object');
+  };
+  const struct = superstruct.dynamic<unknown>(shapeOf);
+  return { struct, json: { anyOf: Object.values(shapes).map(({ json }) => json) }, isOptional: false };
 }
 
 /** The envelope of every list. */

@@ -9,6 +9,8 @@ export type Change =
   | { kind: 'workspace'; workspace: string }
   /** An app, or a collection or rule of it, was changed or removed. */
   | { kind: 'app'; workspace: string; app: string }
+  /** A policy was set or removed: at the system, or at this workspace or an app of it. */
+  | { kind: 'policies'; workspace?: string }
   /** Tokens were revoked, or an admin's rights changed. */
   | { kind: 'revocations' }
   /** The first-run setup is complete. */
@@ -100,6 +102,8 @@ function parse(payload: string): Change | undefined {
       return workspace === undefined ? undefined : { kind: 'workspace', workspace };
     case 'app':
       return workspace === undefined || app === undefined ? undefined : { kind: 'app', workspace, app };
+    case 'policies':
+      return workspace === undefined ? { kind: 'policies' } : { kind: 'policies', workspace };
     case 'revocations':
     case 'setup':
       return { kind: value.kind };

@@ -3,6 +3,7 @@ import { type AppRow, insertApp, takeSpareApp } from '../../storage/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { opaqueName } from '../../storage/ids.ts';
+import { deletePoliciesOfApp } from '../../storage/policies.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { createAppSchema } from '../../storage/provision-app.ts';
@@ -31,6 +32,8 @@ export async function createApp(
   const actor = await actorOf(deps, by.principal);
   const app = await databases.provisioner(database).transaction(async (sql) => {
     const row = await settle(sql, deps, { id, name, database, now: by.now });
+    // Set for an earlier app of this id while that one was being deleted.
+    await databases.control.run((control) => deletePoliciesOfApp(control, workspace.id, id));
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',

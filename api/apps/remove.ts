@@ -1,6 +1,8 @@
 // Deleting an app: first nobody may reach it any more, then it goes with all it holds.
 import { stripApp } from '../../storage/admins.ts';
+import { deletePoliciesOfApp, lockPolicies } from '../../storage/policies.ts';
 import { removeApp as removeRow } from '../../storage/apps.ts';
+import { publish } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision-app.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
@@ -9,22 +11,29 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
-type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'>;
+type RemoveDeps = Pick<
+  Deps,
+  'databases' | 'definitions' | 'policyBook' | 'revocations' | 'newId' | 'now'
+>;
 
 /**
  * Drops an app. Rights go in the control database first: should the process die in between, the app is still there and
  * may be deleted again, while no token or admin of it can meet a later app of the same id. Throws `404 app_not_found`.
  */
 export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): Promise<void> {
-  const { databases, definitions, revocations } = deps;
+  const { databases, definitions, policyBook, revocations } = deps;
   const { id, schema, workspace } = app;
   const { actor, revoked } = await databases.control.transaction(async (sql) => {
+    await lockPolicies(sql);
     await stripApp(sql, workspace.id, id);
+    await deletePoliciesOfApp(sql, workspace.id, id);
+    await publish(sql, { kind: 'policies', workspace: workspace.id });
     const rows = [revocations.row('app', `${workspace.id}/${id}`)];
     await insertRevocations(sql, rows);
     return { actor: await actorIn(sql, by.principal), revoked: rows };
   });
   revocations.apply(revoked);
+  policyBook.heed({ kind: 'policies', workspace: workspace.id });
   await databases.provisioner(workspace.database).transaction(async (sql) => {
     if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
     await dropAppSchema(sql, schema);

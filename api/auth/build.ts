@@ -20,7 +20,7 @@ export interface Auth {
 
 /** Ready to verify tokens once it resolves. Throws `StorageError`, and `UnsealError` with another master key. */
 export async function createAuth(
-  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe'>,
+  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyBook'>,
 ): Promise<Auth> {
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
@@ -36,7 +36,13 @@ export async function createAuth(
     now: milliseconds,
   });
   return {
-    parts: { tokens, signingKeys, passwords, revocations, policies: effectivePolicies(config) },
+    parts: {
+      tokens,
+      signingKeys,
+      passwords,
+      revocations,
+      policies: effectivePolicies({ config, book: deps.policyBook }),
+    },
     heed: ({ kind }) => {
       if (kind === 'revocations') void revocations.catchUp();
     },

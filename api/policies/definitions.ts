@@ -24,9 +24,12 @@ export interface SetDefinition {
   kind: 'enum_set';
   meaning: string;
   allowed: readonly string[];
+  /** What a word must look like, where the words are not all known. */
+  word?: { pattern: RegExp; hint: string };
 }
 
-type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
+/** A row of the table below. */
+export type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
 
 /** One row a policy. The bounds stand at the system level until the master sets others. */
 export const policyDefinitions = {
@@ -95,7 +98,15 @@ export const policyDefinitions = {
     max: ({ hooks }) => hooks.memory_mb,
     default: 'max',
   },
-  'hooks.egress': { kind: 'enum_set', meaning: 'Hosts that hooks may send requests to.', allowed: [] },
+  'hooks.egress': {
+    kind: 'enum_set',
+    meaning: 'Hosts that hooks may send requests to.',
+    allowed: [],
+    word: {
+      pattern: /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?$/,
+      hint: 'must be `host` or `host:port`, in lower case',
+    },
+  },
   'auth.methods': {
     kind: 'enum_set',
     meaning: 'Ways in which end-users may log in.',

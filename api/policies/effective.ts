@@ -1,13 +1,10 @@
 // The one way to read a policy: what holds at a place once every level above it has been applied.
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Place } from '../scope.ts';
-import {
-  policyDefinitions,
-  type RangeDefinition,
-  type RangePolicy,
-  type SetPolicy,
-  type TogglePolicy,
-} from './definitions.ts';
+import type { PolicyBook } from './book.ts';
+import { boundOf, serverSpec } from './chain.ts';
+import { policyDefinitions, type RangePolicy, type SetPolicy, type TogglePolicy } from './definitions.ts';
+import type { PolicySpec } from './spec.ts';
 
 /** Bounds in force, and the value that they leave of the default. */
 export interface EffectiveRange {
@@ -16,25 +13,38 @@ export interface EffectiveRange {
   value: number;
 }
 
-/** Policies as features read them; a place without a workspace is the server itself. */
+/** Policies as features read them; a place without a workspace is the server itself. Throws `StorageError`. */
 export interface Policies {
   range(name: RangePolicy, at: Place): Promise<EffectiveRange>;
   toggle(name: TogglePolicy, at: Place): Promise<boolean>;
   set(name: SetPolicy, at: Place): Promise<readonly string[]>;
 }
 
-/** Policies of a server on which no level has set any: the server's own bounds hold everywhere. */
-export function effectivePolicies(config: Config): Policies {
-  return {
-    range: (name) => Promise.resolve(serverRange(policyDefinitions[name], config)),
-    toggle: (name) => Promise.resolve(policyDefinitions[name].default),
-    set: (name) => Promise.resolve(policyDefinitions[name].allowed),
+/** Reads the policies of a place out of the book. */
+export function effectivePolicies({ config, book }: { config: Config; book: PolicyBook }): Policies {
+  const specAt = async (name: keyof typeof policyDefinitions, at: Place): Promise<PolicySpec> => {
+    const own = serverSpec(policyDefinitions[name], config);
+    const levels = await book.levels(name, at);
+    return levels.length === 0 ? own : boundOf([{ level: 'server', spec: own }, ...levels])?.spec ?? own;
   };
-}
-
-function serverRange(definition: RangeDefinition, config: Config): EffectiveRange {
-  const { min } = definition;
-  const max = Math.max(min, definition.max(config));
-  const wanted = definition.default === 'max' ? max : definition.default(config);
-  return { min, max, value: Math.min(max, Math.max(min, wanted)) };
+  return {
+    async range(name, at) {
+      const spec = await specAt(name, at);
+      if (spec.kind !== 'range') throw new TypeError(`policy ${name} is stored as ${spec.kind}`);
+      const { min, max } = spec;
+      const { default: wanted } = policyDefinitions[name];
+      const value = wanted === 'max' ? max : Math.min(max, Math.max(min, wanted(config)));
+      return { min, max, value };
+    },
+    async toggle(name, at) {
+      const spec = await specAt(name, at);
+      if (spec.kind !== 'toggle') throw new TypeError(`policy ${name} is stored as ${spec.kind}`);
+      return spec.state === 'locked' ? spec.value : spec.default;
+    },
+    async set(name, at) {
+      const spec = await specAt(name, at);
+      if (spec.kind !== 'enum_set') throw new TypeError(`policy ${name} is stored as ${spec.kind}`);
+      return spec.allowed;
+    },
+  };
 }

@@ -16,6 +16,20 @@ import {
 import { appRealtime, collectionEvents } from './events.ts';
 import { jwks, jwksWellKnown } from './jwks.ts';
 import { openApiRoute } from './openapi.ts';
+import {
+  policiesAppList,
+  policiesAppPut,
+  policiesAppRemove,
+  policiesAppShow,
+  policiesSystemList,
+  policiesSystemPut,
+  policiesSystemRemove,
+  policiesSystemShow,
+  policiesWorkspaceList,
+  policiesWorkspacePut,
+  policiesWorkspaceRemove,
+  policiesWorkspaceShow,
+} from './policies.ts';
 import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
 import { healthz, readyz } from './server.ts';
 import { setup } from './setup.ts';
@@ -111,6 +125,18 @@ const described: readonly AnyRoute[] = [
   batch,
   collectionEvents,
   appRealtime,
+  policiesSystemList,
+  policiesSystemShow,
+  policiesSystemPut,
+  policiesSystemRemove,
+  policiesWorkspaceList,
+  policiesWorkspaceShow,
+  policiesWorkspacePut,
+  policiesWorkspaceRemove,
+  policiesAppList,
+  policiesAppShow,
+  policiesAppPut,
+  policiesAppRemove,
   auditSystem,
   auditWorkspace,
   auditApp,

@@ -122,6 +122,7 @@ function fill({ method, path }: Endpoint): string {
     name: 'orders',
     coll: 'orders',
     id: randomUUID(),
+    field: 'password.length',
   };
   return path.replaceAll(
     /:([a-z]+)/g,

@@ -63,6 +63,17 @@ table migrations
   applied_at timestamp with time zone not null default now()
   constraint migrations_pkey PRIMARY KEY (version)
 
+table policies
+  workspace text
+  app text
+  field text not null
+  spec jsonb not null
+  updated_at timestamp with time zone not null
+  CREATE INDEX policies_field ON control.policies USING btree (field)
+  constraint policies_check CHECK (((app IS NULL) OR (workspace IS NOT NULL)))
+  constraint policies_place UNIQUE NULLS NOT DISTINCT (workspace, app, field)
+  constraint policies_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
+
 table revocations
   kind text not null
   key text not null

@@ -1,0 +1,22 @@
+// What the API description says of a value.
+
+/** The part of JSON Schema 2020-12 that the builders produce. */
+export interface JsonSchema {
+  type?: string | string[];
+  format?: string;
+  description?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  enum?: readonly (string | null)[];
+  const?: boolean | string;
+  default?: unknown;
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  anyOf?: JsonSchema[];
+  maxItems?: number;
+}

@@ -1,0 +1,95 @@
+// What every level has set, in memory: read once a workspace, forgotten when it changes.
+import type { Change } from '../../storage/changes.ts';
+import type { Databases } from '../../storage/databases.ts';
+import { isTenantId } from '../../storage/ids.ts';
+import { listPoliciesFor, type PolicyRow } from '../../storage/policies.ts';
+import type { Place } from '../scope.ts';
+import type { Level, LevelSpec } from './chain.ts';
+import { storedSpec } from './stored.ts';
+
+/** One level's setting, and when it was made. */
+export interface Entry extends LevelSpec {
+  updatedAt: Date;
+}
+
+type Fields = Map<string, Entry>;
+
+/** The rows that count in one workspace (or, without one, at the system), by level. */
+interface Chapter {
+  readonly system: Fields;
+  readonly workspace: Fields;
+  readonly apps: Map<string, Fields>;
+}
+
+/** A place without a workspace. */
+const systemKey = '';
+
+/**
+ * The policies as one process knows them. What is forgotten while it is being read is not kept: the load then belongs
+ * to nobody's entry.
+ */
+export class PolicyBook {
+  readonly #databases: Databases;
+  readonly #chapters = new Map<string, Promise<Chapter>>();
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  /** What the levels down to this place have set of a field, from the top. Throws `StorageError`. */
+  async levels(field: string, at: Place): Promise<Entry[]> {
+    const fields = await this.#at(at);
+    return fields.map((known) => known.get(field)).filter((entry) => entry !== undefined);
+  }
+
+  /** Names of all fields that a level down to this place has set. Throws `StorageError`. */
+  async fields(at: Place): Promise<Set<string>> {
+    const fields = await this.#at(at);
+    return new Set(fields.flatMap((known) => [...known.keys()]));
+  }
+
+  /** Forgets what another process, or this one, has changed. */
+  heed(change: Change): void {
+    if (change.kind === 'workspace') this.#chapters.delete(change.workspace);
+    if (change.kind !== 'policies') return;
+    if (change.workspace === undefined) this.#chapters.clear();
+    else this.#chapters.delete(change.workspace);
+  }
+
+  /** Forgets everything: changes may have been missed. */
+  forgetAll(): void {
+    this.#chapters.clear();
+  }
+
+  async #at({ workspace, app }: Place): Promise<Fields[]> {
+    const chapter = await this.#chapter(workspace);
+    if (workspace === undefined) return [chapter.system];
+    const own = app === undefined ? undefined : chapter.apps.get(app);
+    return own === undefined ? [chapter.system, chapter.workspace] : [chapter.system, chapter.workspace, own];
+  }
+
+  #chapter(workspace: string | undefined): Promise<Chapter> {
+    const key = workspace !== undefined && isTenantId(workspace) ? workspace : systemKey;
+    const known = this.#chapters.get(key);
+    if (known !== undefined) return known;
+    const loading = this.#databases.control
+      .run((sql) => listPoliciesFor(sql, key === systemKey ? undefined : key))
+      .then(chapterOf);
+    this.#chapters.set(key, loading);
+    // A failed read is not an answer: the next one asks again.
+    loading.catch(() => this.#chapters.get(key) === loading && this.#chapters.delete(key));
+    return loading;
+  }
+}
+
+function chapterOf(rows: readonly PolicyRow[]): Chapter {
+  const chapter: Chapter = { system: new Map(), workspace: new Map(), apps: new Map() };
+  for (const { workspace, app, field, spec, updated_at } of rows) {
+    const level: Level = workspace === null ? 'system' : app === null ? 'workspace' : 'app';
+    const entry = { level, spec: storedSpec(spec), updatedAt: updated_at };
+    if (workspace === null) chapter.system.set(field, entry);
+    else if (app === null) chapter.workspace.set(field, entry);
+    else chapter.apps.set(app, (chapter.apps.get(app) ?? new Map<string, Entry>()).set(field, entry));
+  }
+  return chapter;
+}

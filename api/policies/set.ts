@@ -1,0 +1,198 @@
+// Setting and removing a policy: check, cascade and audit, as one change.
+import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import { publish } from '../../storage/changes.ts';
+import {
+  deletePolicy,
+  listPoliciesOf,
+  lockPolicies,
+  type PolicyPlace,
+  putPolicies,
+} from '../../storage/policies.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { actorIn, type By } from '../audit/actor.ts';
+import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail, failValidation } from '../errors.ts';
+import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
+import { definitionOf, serverSpec } from './chain.ts';
+import { type PolicyAnswer, showPolicy } from './show.ts';
+import { type PolicySpec, violation } from './spec.ts';
+
+/** The level that a policy is set at: the system, a workspace, or an app. */
+export interface LevelTarget {
+  workspace?: WorkspaceDefinition;
+  app?: AppDefinition;
+}
+
+/** Which policy is changed, and by whom. */
+export interface PolicyChange {
+  field: string;
+  by: By;
+}
+
+type SetDeps = Pick<Deps, 'config' | 'databases' | 'policyBook' | 'newId' | 'now'>;
+
+const fieldPattern = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
+const longestField = 200;
+
+/**
+ * Sets a policy and clamps what lies below. Throws `400 validation` for a name or spec that cannot be,
+ * `400 policy_violation` outside of the bound above.
+ */
+export async function setPolicy(
+  deps: SetDeps,
+  target: LevelTarget,
+  spec: PolicySpec,
+  { field, by }: PolicyChange,
+): Promise<PolicyAnswer & { cascaded: Cascaded[] }> {
+  const wanted = checkedSpec(field, spec);
+  const place = placeOf(target);
+  const cascaded = await change(deps, target, { field, by, action: 'policy_set' }, async (sql, rows) => {
+    const bound = boundAbove(rows, place, ownBound(deps, field));
+    const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
+    if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
+    await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: by.now }]);
+    return wanted;
+  });
+  return { ...await showPolicy(deps, idsOf(target), field), cascaded };
+}
+
+/** Removes what a level has set; below, the bounds of the levels above hold. Throws `404 not_found`. */
+export async function removePolicy(
+  deps: SetDeps,
+  target: LevelTarget,
+  { field, by }: PolicyChange,
+): Promise<{ ok: true }> {
+  const place = placeOf(target);
+  await change(deps, target, { field, by, action: 'policy_delete' }, async (sql) => {
+    if (!await deletePolicy(sql, { ...place, field })) {
+      fail('not_found', `policy "${field.slice(0, longestField)}" is not set at this level`);
+    }
+    return null;
+  });
+  return { ok: true };
+}
+
+/**
+ * Runs a change of one row, then clamps the rows below it, in one transaction with the audit entry. An entry in a
+ * workspace's own database is committed first: a change without one cannot be, at worst there is one of a change that
+ * failed at its very end.
+ */
+async function change(
+  deps: SetDeps,
+  target: LevelTarget,
+  { field, by, action }: PolicyChange & { action: string },
+  apply: (sql: Sql, rows: readonly Stored[]) => Promise<PolicySpec | null>,
+): Promise<Cascaded[]> {
+  const place = placeOf(target);
+  const cascaded = await deps.databases.control.transaction(async (sql) => {
+    await lockPolicies(sql);
+    const before = readStored(await listPoliciesOf(sql, field));
+    const to = await apply(sql, before);
+    const changes = cascade(readStored(await listPoliciesOf(sql, field)), ownBound(deps, field));
+    await putPolicies(sql, changes.map(({ workspace, app, to }) => rowOf({ workspace, app, field }, to, by)));
+    const from = before.find((row) => row.workspace === place.workspace && row.app === place.app)?.spec ??
+      null;
+    await audit(sql, deps, {
+      target,
+      event: {
+        actor: await actorIn(sql, by.principal),
+        action,
+        target: field,
+        details: { from, to, ...(changes.length > 0 ? { cascaded: changes } : {}) },
+        origin: by.origin,
+      },
+    });
+    await publish(sql, policiesOf(place));
+    return changes;
+  });
+  deps.policyBook.heed(policiesOf(place));
+  return cascaded;
+}
+
+function ownBound({ config }: Pick<Deps, 'config'>, field: string): PolicySpec | undefined {
+  const definition = definitionOf(field);
+  return definition === undefined ? undefined : serverSpec(definition, config);
+}
+
+function rowOf(place: PolicyPlace & { field: string }, spec: PolicySpec, { now }: By) {
+  return { ...place, spec, updated_at: now };
+}
+
+async function audit(
+  control: Sql,
+  deps: SetDeps,
+  { target: { workspace, app }, event }: { target: LevelTarget; event: AuditEvent },
+): Promise<void> {
+  if (app !== undefined) {
+    const { workspace: { database }, schema } = app;
+    await deps.databases.app(database, schema).run((sql) => auditApp(sql, deps, event));
+  } else if (workspace !== undefined) {
+    await deps.databases.workspace(workspace.database).run((sql) => auditWorkspace(sql, deps, event));
+  } else {
+    await auditSystem(control, deps, event);
+  }
+}
+
+/** The spec, once the field may have it. */
+function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
+  if (!fieldPattern.test(field) || field.length > longestField) {
+    failValidation([{
+      field: 'field',
+      reason: `"${field.slice(0, longestField)}" is not a name like \`a.b\``,
+    }]);
+  }
+  if (spec.kind === 'range' && spec.min > spec.max) {
+    failValidation([{ field: 'max', reason: 'must not be below min' }]);
+  }
+  const definition = definitionOf(field);
+  if (definition === undefined) return unrepeated(spec);
+  if (spec.kind !== definition.kind) {
+    failValidation([{ field: 'kind', reason: `${field} is a ${definition.kind}, not a ${spec.kind}` }]);
+  }
+  if (spec.kind === 'range') checkWhole(spec);
+  if (spec.kind === 'enum_set' && definition.kind === 'enum_set') checkWords(spec.allowed, definition);
+  return unrepeated(spec);
+}
+
+/** What the server obeys are lengths, times and sizes. */
+function checkWhole(spec: { min: number; max: number }): void {
+  const wrong = (['min', 'max'] as const).filter((name) =>
+    !Number.isSafeInteger(spec[name]) || spec[name] < 0
+  );
+  if (wrong.length > 0) {
+    failValidation(wrong.map((name) => ({ field: name, reason: 'must be a whole number, 0 or more' })));
+  }
+}
+
+function checkWords(
+  words: readonly string[],
+  { allowed, word: rule }: { allowed: readonly string[]; word?: { pattern: RegExp; hint: string } },
+): void {
+  const reasonOf = (word: string) => {
+    if (rule !== undefined) return rule.pattern.test(word) ? undefined : rule.hint;
+    return allowed.includes(word) ? undefined : `must be one of ${allowed.join(', ')}`;
+  };
+  const errors = words.flatMap((word, index) => {
+    const reason = reasonOf(word);
+    return reason === undefined ? [] : [{ field: `allowed.${index}`, reason }];
+  });
+  if (errors.length > 0) failValidation(errors);
+}
+
+function unrepeated(spec: PolicySpec): PolicySpec {
+  return spec.kind === 'enum_set' ? { kind: 'enum_set', allowed: [...new Set(spec.allowed)] } : spec;
+}
+
+function placeOf({ workspace, app }: LevelTarget): PolicyPlace {
+  return { workspace: (app?.workspace ?? workspace)?.id ?? null, app: app?.id ?? null };
+}
+
+function idsOf(target: LevelTarget) {
+  const { workspace, app } = placeOf(target);
+  return { workspace: workspace ?? undefined, app: app ?? undefined };
+}
+
+function policiesOf({ workspace }: PolicyPlace) {
+  return workspace === null ? { kind: 'policies' as const } : { kind: 'policies' as const, workspace };
+}

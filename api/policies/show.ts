@@ -1,0 +1,104 @@
+// Policies as they are answered: what a level has set, and what holds there.
+import type { Page, PageRequest } from '../../storage/page.ts';
+import { offsetOf, pageOf } from '../../storage/page.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import {
+  described,
+  fieldMap,
+  list,
+  nullable,
+  object,
+  oneOf,
+  pageOf as pageSchema,
+  text,
+  timestamp,
+  type ValueOf,
+} from '../schema.ts';
+import type { Place } from '../scope.ts';
+import { boundOf, definitionOf, type Level, serverSpec } from './chain.ts';
+import { policyDefinitions } from './definitions.ts';
+import { policySpec } from './stored.ts';
+
+const levelOf = ({ workspace, app }: Place): Exclude<Level, 'server'> =>
+  app !== undefined ? 'app' : workspace !== undefined ? 'workspace' : 'system';
+
+const policyMembers = {
+  field: text(),
+  scope: oneOf(['system', 'workspace', 'app']),
+  spec: described(nullable(policySpec), 'What this level has set.'),
+  effective: described(policySpec, 'What holds here once every level above is applied.'),
+  set_by: described(
+    fieldMap('By member of `effective`.'),
+    'Which level each part of `effective` comes from: server, system, workspace or app.',
+  ),
+  updated_at: described(
+    nullable(timestamp()),
+    'When this level was last set; null where it has set nothing.',
+  ),
+};
+
+/** One policy of one level. */
+export const policyAnswer = object(policyMembers);
+
+/** A list of them. */
+export const policiesAnswer = pageSchema(policyAnswer);
+
+/** What a PUT changed below. */
+export const cascadedAnswer = list(object({
+  scope: oneOf(['workspace', 'app']),
+  workspace: text(),
+  app: nullable(text()),
+  field: text(),
+  from: policySpec,
+  to: policySpec,
+}));
+
+/** The answer to a PUT. */
+export const policyPutAnswer = object({ ...policyMembers, cascaded: cascadedAnswer });
+
+/** A policy as `policyAnswer` describes it. */
+export type PolicyAnswer = ValueOf<typeof policyAnswer>;
+
+type ShowDeps = Pick<Deps, 'config' | 'policyBook'>;
+
+/** One field at a level. Throws `404 not_found` for a field without meaning that nobody has set. */
+export async function showPolicy(deps: ShowDeps, at: Place, field: string): Promise<PolicyAnswer> {
+  return await find(deps, at, field) ?? fail('not_found', `policy "${field.slice(0, 200)}" is not set`);
+}
+
+/** Every field with a meaning, and every other that this level or one above it has set, by name. */
+export async function listPolicies(
+  deps: ShowDeps,
+  at: Place,
+  page: PageRequest,
+): Promise<Page<PolicyAnswer>> {
+  const names = [...(await deps.policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
+  const slice = names.slice(offsetOf(page), offsetOf(page) + page.per_page);
+  const found = await Promise.all(slice.map((field) => find(deps, at, field)));
+  return pageOf(found.filter((policy) => policy !== undefined), names.length, page);
+}
+
+async function find(
+  { config, policyBook }: ShowDeps,
+  at: Place,
+  field: string,
+): Promise<PolicyAnswer | undefined> {
+  const entries = await policyBook.levels(field, at);
+  const definition = definitionOf(field);
+  const server = definition === undefined
+    ? []
+    : [{ level: 'server' as const, spec: serverSpec(definition, config) }];
+  const bound = boundOf([...server, ...entries]);
+  if (bound === undefined) return undefined;
+  const scope = levelOf(at);
+  const own = entries.find(({ level }) => level === scope);
+  return {
+    field,
+    scope,
+    spec: own?.spec ?? null,
+    effective: bound.spec,
+    set_by: bound.setBy,
+    updated_at: own?.updatedAt ?? null,
+  };
+}

@@ -1,0 +1,26 @@
+// The shape of a PolicySpec: for bodies, for answers, and for what is read back from the database.
+import { boolean, check, list, number, object, oneOf, type Schema, text, variants } from '../schema.ts';
+import type { PolicySpec } from './spec.ts';
+
+/** Words of an `enum_set`: this many, each this long. */
+const mostWords = 1_000;
+const longestWord = 255;
+
+/** A PolicySpec. Whether `min` is above `max`, and what a field allows, is checked elsewhere. */
+export const policySpec: Schema<PolicySpec> = variants('kind', {
+  range: object({ kind: oneOf(['range']), min: number(), max: number() }),
+  toggle: variants('state', {
+    locked: object({ kind: oneOf(['toggle']), state: oneOf(['locked']), value: boolean() }),
+    open: object({ kind: oneOf(['toggle']), state: oneOf(['open']), default: boolean() }),
+  }),
+  enum_set: object({
+    kind: oneOf(['enum_set']),
+    allowed: list(text({ min: 1, max: longestWord }), { max: mostWords }),
+  }),
+  free: object({ kind: oneOf(['free']) }),
+});
+
+/** A stored spec, checked as if it came from outside. */
+export function storedSpec(value: unknown): PolicySpec {
+  return check(value, policySpec);
+}

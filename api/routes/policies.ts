@@ -1,0 +1,163 @@
+// Policies of the three levels.
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { removePolicy, setPolicy } from '../policies/set.ts';
+import { listPolicies, policiesAnswer, policyAnswer, policyPutAnswer, showPolicy } from '../policies/show.ts';
+import { policySpec } from '../policies/stored.ts';
+import { route } from '../route.ts';
+import { object, yes } from '../schema.ts';
+
+const query = object(pageMembers);
+const removed = object({ ok: yes() });
+
+/** What the master has set, and the server's own bounds. */
+export const policiesSystemList = route({
+  method: 'GET',
+  path: '/api/system/policies',
+  summary: 'Policies of the server: those with a meaning, and whatever the master has set.',
+  scope: 'master',
+  query,
+  status: 200,
+  response: policiesAnswer,
+  handle: ({ deps, query }) => listPolicies(deps, {}, pageRequestOf(query)),
+});
+
+/** One of them; every admin may know the bounds that hold for it. */
+export const policiesSystemShow = route({
+  method: 'GET',
+  path: '/api/system/policies/:field',
+  summary: 'One policy of the server.',
+  scope: 'admin',
+  status: 200,
+  response: policyAnswer,
+  errors: ['not_found'],
+  handle: ({ deps, params: { field } }) => showPolicy(deps, {}, field),
+});
+
+/** Another bound for everybody. */
+export const policiesSystemPut = route({
+  method: 'PUT',
+  path: '/api/system/policies/:field',
+  summary: 'Sets a policy of the server and clamps what workspaces and apps have set outside of it.',
+  scope: 'master',
+  body: policySpec,
+  status: 200,
+  response: policyPutAnswer,
+  handle: ({ deps, params: { field }, body, principal, origin, now }) =>
+    setPolicy(deps, {}, body, { field, by: { principal, origin, now } }),
+});
+
+/** The server's own bound again. */
+export const policiesSystemRemove = route({
+  method: 'DELETE',
+  path: '/api/system/policies/:field',
+  summary: 'Removes a policy of the server; its own bound, where it has one, holds again.',
+  scope: 'master',
+  status: 200,
+  response: removed,
+  errors: ['not_found'],
+  handle: ({ deps, params: { field }, principal, origin, now }) =>
+    removePolicy(deps, {}, { field, by: { principal, origin, now } }),
+});
+
+/** What holds in a workspace. */
+export const policiesWorkspaceList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/policies',
+  summary: 'Policies of the workspace, with the bounds that hold there.',
+  scope: 'workspace_admin',
+  query,
+  status: 200,
+  response: policiesAnswer,
+  handle: ({ deps, target, query }) =>
+    listPolicies(deps, { workspace: target.workspace.id }, pageRequestOf(query)),
+});
+
+/** One of them. */
+export const policiesWorkspaceShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/policies/:field',
+  summary: 'One policy of the workspace.',
+  scope: 'realm',
+  status: 200,
+  response: policyAnswer,
+  handle: ({ deps, target, params: { field } }) =>
+    showPolicy(deps, { workspace: target.workspace.id }, field),
+});
+
+/** Another bound for the workspace. */
+export const policiesWorkspacePut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/policies/:field',
+  summary:
+    'Sets a policy of the workspace, within that of the server, and clamps what apps have set outside of it.',
+  scope: 'workspace_admin',
+  body: policySpec,
+  status: 200,
+  response: policyPutAnswer,
+  errors: ['policy_violation'],
+  handle: ({ deps, target: { workspace }, params: { field }, body, principal, origin, now }) =>
+    setPolicy(deps, { workspace }, body, { field, by: { principal, origin, now } }),
+});
+
+/** The bound above again. */
+export const policiesWorkspaceRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/policies/:field',
+  summary: 'Removes a policy of the workspace; the bound above holds.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: removed,
+  handle: ({ deps, target: { workspace }, params: { field }, principal, origin, now }) =>
+    removePolicy(deps, { workspace }, { field, by: { principal, origin, now } }),
+});
+
+/** What holds in an app. */
+export const policiesAppList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/policies',
+  summary: 'Policies of the app, with the bounds that hold there.',
+  scope: 'app_admin',
+  query,
+  status: 200,
+  response: policiesAnswer,
+  handle: ({ deps, target: { workspace, app }, query }) =>
+    listPolicies(deps, { workspace: workspace.id, app: app.id }, pageRequestOf(query)),
+});
+
+/** One of them. */
+export const policiesAppShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/policies/:field',
+  summary: 'One policy of the app.',
+  scope: 'app_admin',
+  status: 200,
+  response: policyAnswer,
+  handle: ({ deps, target: { workspace, app }, params: { field } }) =>
+    showPolicy(deps, { workspace: workspace.id, app: app.id }, field),
+});
+
+/** Another bound for the app. */
+export const policiesAppPut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/apps/:app/policies/:field',
+  summary: 'Sets a policy of the app, within those of the workspace and the server.',
+  scope: 'app_admin',
+  body: policySpec,
+  status: 200,
+  response: policyPutAnswer,
+  errors: ['policy_violation'],
+  handle: ({ deps, target: { app }, params: { field }, body, principal, origin, now }) =>
+    setPolicy(deps, { app }, body, { field, by: { principal, origin, now } }),
+});
+
+/** The bound above again. */
+export const policiesAppRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app/policies/:field',
+  summary: 'Removes a policy of the app; the bound above holds.',
+  scope: 'app_admin',
+  status: 200,
+  response: removed,
+  handle: ({ deps, target: { app }, params: { field }, principal, origin, now }) =>
+    removePolicy(deps, { app }, { field, by: { principal, origin, now } }),
+});
