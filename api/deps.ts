@@ -8,6 +8,7 @@ import type { Passwords } from './auth/passwords.ts';
 import type { Revocations } from './auth/revocations.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens.ts';
+import type { Egress } from './egress.ts';
 import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
 import type { PolicyBook } from './policies/book.ts';
@@ -45,6 +46,8 @@ export interface Deps {
   policyBook: PolicyBook;
   /** Letters to end-users. */
   mail: Mail;
+  /** Requests to other servers. */
+  egress: Egress;
   observe: Observe;
   /** Whether the first-run setup is complete; turns true once and stays. */
   setup: { initialized: boolean };

@@ -11,6 +11,7 @@ import { createApp } from './app.ts';
 import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
+import { createEgress } from './egress.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { logObserver } from './observe.ts';
@@ -46,6 +47,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const policyBook = new PolicyBook(databases);
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
+  const egress = createEgress(config);
   const { tokens } = auth.parts;
   const realtime = createRealtime({ databases, definitions, tokens, now, observe });
   const deps: Deps = {
@@ -63,6 +65,7 @@ async function serve(start: ApiStart): Promise<Running> {
     setup,
     mail,
     policyBook,
+    egress,
     ...auth.parts,
   };
   const changes = await hearChanges(deps, { definitions, auth });
@@ -77,6 +80,7 @@ async function serve(start: ApiStart): Promise<Running> {
       await changes.stop();
       await auth.close();
       await mail.close();
+      await egress.close();
       await storage.close();
     },
   };
