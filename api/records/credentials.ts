@@ -30,7 +30,7 @@ export function readCredentials(input: Body, errors: FieldError[]): Credentials 
   if ('reason' in reading) errors.push({ field: 'email', reason: reading.reason });
   const isText = typeof password === 'string' && password.length > 0 && password.length <= longestPassword;
   if (password !== undefined && !isText) {
-    errors.push({ field: 'password', reason: `must be a text of 1 to ${longestPassword} characters` });
+    errors.push({ field: 'password', reason: `must be a string of 1 to ${longestPassword} characters` });
   }
   return {
     email: 'value' in reading ? String(reading.value) : '',
