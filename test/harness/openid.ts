@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { Provider } from 'oidc-provider';
+import { type ClientMetadata, type Configuration, Provider } from 'oidc-provider';
 
 /** What the provider knows of an account. */
 export interface PeerAccount {
@@ -58,31 +58,13 @@ export async function startOpenIdPeer(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
-  const provider = new Provider(issuer, {
-    clients: [{
-      client_id: clientId,
-      client_secret: clientSecret,
-      redirect_uris: [...redirectUris],
-      token_endpoint_auth_method: authMethod,
-    }],
-    pkce: { required: () => true },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    cookies: { keys: [randomUUID()] },
-    // Fixed ones, or it tells of each that it would rather have been given.
-    ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
-    jwks: { keys: [signingKey()] },
-    findAccount: (_context, sub) => {
-      const account = accounts.get(sub);
-      if (account === undefined) return undefined;
-      const { email, emailVerified } = account;
-      const claims = {
-        sub,
-        email,
-        ...(emailVerified === undefined ? {} : { email_verified: emailVerified }),
-      };
-      return { accountId: sub, claims: () => Promise.resolve(claims) };
-    },
-  });
+  const client: ClientMetadata = {
+    client_id: clientId,
+    client_secret: clientSecret,
+    redirect_uris: [...redirectUris],
+    token_endpoint_auth_method: authMethod,
+  };
+  const provider = new Provider(issuer, configurationOf(client, accounts));
   const handle = provider.callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
@@ -101,6 +83,29 @@ export async function startOpenIdPeer(
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+    },
+  };
+}
+
+function configurationOf(client: ClientMetadata, accounts: ReadonlyMap<string, PeerAccount>): Configuration {
+  return {
+    clients: [client],
+    pkce: { required: () => true },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    cookies: { keys: [randomUUID()] },
+    // Fixed ones, or it tells of each that it would rather have been given.
+    ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+    jwks: { keys: [signingKey()] },
+    findAccount: (_context, sub) => {
+      const account = accounts.get(sub);
+      if (account === undefined) return undefined;
+      const { email, emailVerified } = account;
+      const claims = {
+        sub,
+        email,
+        ...(emailVerified === undefined ? {} : { email_verified: emailVerified }),
+      };
+      return { accountId: sub, claims: () => Promise.resolve(claims) };
     },
   };
 }
