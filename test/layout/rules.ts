@@ -19,6 +19,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
+  chokidar: /^supervisor\/watch\.ts$/,
   c12: /^supervisor\/config\.ts$/,
   crossws: /^api\/realtime\/websocket\.ts$/,
   citty: /^supervisor\/(main\.ts$|commands\/)/,
