@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
 import type { Findings } from './findings.ts';
-import { benchCountedList, benchFilteredList, benchRule } from './narrowed.ts';
+import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
@@ -40,6 +40,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   rule: () => benchRule(pace),
   'list-filtered': () => benchFilteredList(pace),
   'list-counted': () => benchCountedList(pace),
+  'list-deep': () => benchDeepList(pace),
   healthz: () => benchHealthz(pace),
   drift: () => benchDrift({ minutes: Number(flags.minutes), connections: pace.connections }),
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),

@@ -9,8 +9,6 @@ import { type RecordStage, withRecords } from './stage.ts';
 const rule = 'done = true || title != @request.auth.id';
 const filter = 'done = true && price > 100';
 const sqlFilter = `"done" = $1::text::boolean and "price" > $2::double precision`;
-const pages = Array.from({ length: 30 }, (_unused, index) => index + 1);
-
 /** Reading one record through a rule that needs it, against reading it with no rule to ask. */
 export async function benchRule(pace: Pace): Promise<Findings> {
   return await withRecords(async (stage) => {
@@ -53,28 +51,41 @@ async function endUser({ server, path }: RecordStage): Promise<string> {
   return await login(`${auth}/login`, account);
 }
 
-/** Listing 30 of 10,000 records by a filter, sorted, without a total. */
+/** Listing the first 30 of 10,000 records by a filter, sorted, without a total. */
 export function benchFilteredList(pace: Pace): Promise<Findings> {
-  return listing(pace, { bench: 'list-filtered', counted: false, goal: 0.65 });
+  return listing(pace, { bench: 'list-filtered', counted: false, last: 1, goal: 0.65 });
 }
 
 /** The same with an exact total, against a list and a count. */
 export function benchCountedList(pace: Pace): Promise<Findings> {
-  return listing(pace, { bench: 'list-counted', counted: true, goal: 2.5 });
+  return listing(pace, { bench: 'list-counted', counted: true, last: 1, goal: 2.5 });
 }
 
-async function listing(
-  pace: Pace,
-  { bench, counted, goal }: { bench: string; counted: boolean; goal: number },
-): Promise<Findings> {
+/** The same on each of the first 30 pages in turn: what a page skips costs both sides as much as a part of the count. */
+export function benchDeepList(pace: Pace): Promise<Findings> {
+  return listing(pace, { bench: 'list-deep', counted: true, last: 30, goal: undefined });
+}
+
+/** `last`: the pages are asked for in turn, up to this one. */
+interface Listing {
+  bench: string;
+  counted: boolean;
+  last: number;
+  goal: number | undefined;
+}
+
+async function listing(pace: Pace, { bench, counted, last, goal }: Listing): Promise<Findings> {
   return await withRecords((stage) => {
+    const pages = Array.from({ length: last }, (_unused, index) => index + 1);
     const { path, token } = stage;
     const query = `per_page=30&sort=-due&filter=${encodeURIComponent(filter)}${
       counted ? '' : '&skip_total=true'
     }`;
     const table = { ...stage.table, filter: { sql: sqlFilter, params: ['true', 100] } };
     return contest(bench, { ...stage, table }, pace, {
-      title: `list 30 of 10,000 records, filtered and sorted, ${
+      title: `list 30 of 10,000 records (${
+        last === 1 ? 'the first page' : `pages 1 to ${last}`
+      }), filtered and sorted, ${
         counted ? 'with' : 'without'
       } a total, against a bare h3 + postgres.js handler`,
       ours: pages.map((page) =>
