@@ -20,7 +20,7 @@ import { createDoor } from './pipeline/door.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
-import { countAlways, RememberedTotals, type Totals } from './records/totals.ts';
+import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
 import { routes } from './routes/index.ts';
 
 const drainMilliseconds = 10_000;
@@ -100,10 +100,10 @@ async function openDoor(deps: Deps): Promise<Listening> {
   });
 }
 
-/** Totals can be remembered where nothing else writes: in the only process of a server with a cluster of its own. */
+/** Only a process that nothing else writes beside, on a cluster of its own, hears of every write. */
 function totalsOf({ api, database }: Config): Totals {
   const alone = api.workers === 1 && database.url === '';
-  return alone ? new RememberedTotals({ now: Date.now }) : countAlways;
+  return alone ? new RememberedTotals({ now: Date.now }) : new SnapshotTotals();
 }
 
 /** Keeps what is in memory in step with the other processes. */

@@ -4,9 +4,11 @@ import { instantFromDatabase } from './fields/datetime.ts';
 import type { Reader, Stored } from './fields/kind.ts';
 import { kinds } from './fields/kinds.ts';
 import { isShownOfUser, usersId, usersTable } from './identities.ts';
+import { type ListShape, orderOf } from './list-order.ts';
 import { quoteIdentifier } from './quote.ts';
 import { RecordRows } from './record-rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
+import { snapshotColumn } from './snapshot.ts';
 import { type Statement, Statements } from './statements.ts';
 import { attachmentName, qualified } from './tables.ts';
 
@@ -26,12 +28,6 @@ export interface PlannedField {
   read: Reader;
   /** What a create stores when the field is left out; null without a default. */
   fallback: Stored | null;
-}
-
-/** A column to sort by. */
-export interface SortKey {
-  column: string;
-  descending: boolean;
 }
 
 /** The compiled form of one version of a collection. */
@@ -126,12 +122,13 @@ export class RecordPlan {
     });
   }
 
-  /** How many records there are, or how many a condition is true of. */
+  /** How many records there are, or how many a condition is true of; and the snapshot that says so. */
   count(where: string, madeUp: boolean): Statement {
     const condition = where === '' ? '' : ` where ${where}`;
     return (madeUp ? this.#filteredCounts : this.#counts).of(
       where,
-      () => `${this.#comment}select count(*)::double precision from ${this.#records}${condition}`,
+      () =>
+        `${this.#comment}select count(*)::double precision, ${snapshotColumn} from ${this.#records}${condition}`,
     );
   }
 
@@ -154,17 +151,16 @@ export class RecordPlan {
    * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
    * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
    */
-  list(sort: readonly SortKey[], where: Where, madeUp: boolean): Statement {
-    const order = [...sort, { column: 'id', descending: false }]
-      .map(({ column, descending }) => `${this.#rows.sortable(column)}${descending ? ' desc' : ''}`)
-      .join(', ');
+  list({ sort, stamped }: ListShape, where: Where, madeUp: boolean): Statement {
+    const order = orderOf(sort, (column) => this.#rows.sortable(column));
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
+    const columns = stamped ? `${this.columns}, ${snapshotColumn}` : this.columns;
     return (madeUp ? this.#filteredLists : this.#lists).of(
-      `${order}${condition}`,
+      `${stamped ? '+' : ''}${order}${condition}`,
       () =>
         // In a select of its own, so that instants become texts on the page only, not on all that is sorted for it.
-        `${this.#comment}select ${this.columns} from (select * from ${this.#records}${condition} ` +
+        `${this.#comment}select ${columns} from (select * from ${this.#records}${condition} ` +
         `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint) ` +
         `as ${quoteIdentifier(recordAlias)} order by ${order}`,
     );

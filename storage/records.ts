@@ -1,7 +1,8 @@
 // The records of a collection: one statement each, access rules included.
 import type { Stored } from './fields/kind.ts';
 import type { Sql } from './pool.ts';
-import type { RecordPlan, SortKey, StoredRecord } from './record-plan.ts';
+import type { ListShape } from './list-order.ts';
+import type { RecordPlan, StoredRecord } from './record-plan.ts';
 import { type Reach, reachSql, type Restriction, type Where, whereOf, whereOfWrite } from './restriction.ts';
 
 type Rows = Record<string, unknown>[];
@@ -36,10 +37,15 @@ export interface RecordSelection {
 }
 
 /** Which of them. */
-export interface RecordSlice {
-  sort: readonly SortKey[];
+export interface RecordSlice extends ListShape {
   limit: number;
   offset: number;
+}
+
+/** A slice of records; with what its statement saw (`storage/snapshot.ts`) when that was asked for and there are any. */
+export interface Listed {
+  records: StoredRecord[];
+  snapshot: string | undefined;
 }
 
 /** What a restricted look at one record finds. */
@@ -131,12 +137,22 @@ export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
   { restrictions, madeUp }: RecordSelection,
-  { sort, limit, offset }: RecordSlice,
-): Promise<StoredRecord[]> {
+  { sort, stamped, limit, offset }: RecordSlice,
+): Promise<Listed> {
   const where = whereOf(restrictions, 1);
-  const { text, prepare } = plan.list(sort, where, madeUp);
+  const { text, prepare } = plan.list({ sort, stamped }, where, madeUp);
   const rows = await sql.unsafe<Rows>(text, [...where.params, limit, offset], { prepare }).values();
-  return rows.map((row) => plan.record(row));
+  const snapshot = stamped ? rows[0]?.at(-1) : undefined;
+  return {
+    records: rows.map((row) => plan.record(row)),
+    snapshot: typeof snapshot === 'string' ? snapshot : undefined,
+  };
+}
+
+/** A number of records, and what the statement that counted them saw. */
+export interface Counted {
+  total: number;
+  snapshot: string;
 }
 
 /** A count that can be told from all others. */
@@ -153,9 +169,9 @@ export function countOf(plan: RecordPlan, { restrictions, madeUp }: RecordSelect
 }
 
 /** Counts. */
-export async function countRecords(sql: Sql, { text, params, prepare }: Count): Promise<number> {
+export async function countRecords(sql: Sql, { text, params, prepare }: Count): Promise<Counted> {
   const [row] = await sql.unsafe<Rows>(text, params, { prepare }).values();
-  return Number(row?.[0] ?? 0);
+  return { total: Number(row?.[0]), snapshot: String(row?.[1]) };
 }
 
 /** Whether the record with this id may be pointed to. */

@@ -22,7 +22,7 @@ export interface Narrowing {
   guarded: boolean;
 }
 
-/** What a total depends on; undefined when it depends on the time, or on what users do. */
+/** What a total depends on; undefined when it depends on the time. */
 export function basisOf(
   { app, collection }: RecordTarget,
   { rule, filter, guarded }: Narrowing,
@@ -42,9 +42,10 @@ export function basisOf(
   }
   names.add(collection.id);
   // Each sign-in changes a user.
-  if (names.has('users')) return undefined;
+  const isHeardOf = !names.has('users');
   const related = [...names];
   return {
+    heard: isHeardOf && related.every((name) => app.collections.get(name)?.kind === 'base'),
     tables: [usersTable(app.workspace.database), ...related.map((name) => tableOf(app, name))],
     versions: related.map((name) => app.collections.get(name)?.version).join(' '),
   };

@@ -45,19 +45,18 @@ export async function listRecords(
     const select = selectionOf(plan, fields);
     const branches = branchesOf(scope.target, expand);
     const offset = offsetOf(page);
-    const rows = await connection.run((sql) =>
-      listRows(sql, plan, selected, { sort: keys, limit: page.per_page, offset })
-    );
+    const stamped = page.count && deps.totals.needsSnapshot(basis);
+    const slice = { sort: keys, stamped, limit: page.per_page, offset };
+    const { records, snapshot } = await connection.run((sql) => listRows(sql, plan, selected, slice));
     const total = page.count
-      ? await totalOf({ found: rows.length, offset, limit: page.per_page }, () => {
+      ? await totalOf({ found: records.length, offset, limit: page.per_page }, () => {
         const count = countOf(plan, selected);
-        return deps.totals.of(count, basis, () => connection.run((sql) => countRecords(sql, count)));
+        const ask = () => connection.run((sql) => countRecords(sql, count));
+        return deps.totals.of({ count, basis, snapshot }, ask);
       })
       : 0;
-    const show = branches.size === 0
-      ? select
-      : await expanding(select, scope, { access, branches, records: rows });
-    return pageOf(rows.map(show), total, page);
+    const show = branches.size === 0 ? select : await expanding(select, scope, { access, branches, records });
+    return pageOf(records.map(show), total, page);
   });
 }
 

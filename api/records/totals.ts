@@ -1,27 +1,68 @@
 // Totals of lists, remembered until a write can have made them wrong. Exact, or not remembered at all.
 import { StorageError } from '../../storage/errors.ts';
-import type { Count } from '../../storage/records.ts';
+import type { Count, Counted } from '../../storage/records.ts';
+import { Recent } from './recent.ts';
 
 /** What a total depends on. */
 export interface Basis {
+  /** Whether every write to the tables goes through `during`. */
+  heard: boolean;
   tables: readonly string[];
   /** The versions of the definitions that the tables have. */
   versions: string;
 }
 
+/** Which total. */
+export interface Question {
+  count: Count;
+  /** Without one it depends on something that nobody keeps count of. */
+  basis: Basis | undefined;
+  /** What the list saw that the total is for, if it was asked to say so. */
+  snapshot: string | undefined;
+}
+
 /** Remembers totals, as far as that is safe. */
 export interface Totals {
-  /** The total of a count. Without a basis it depends on something that nobody keeps count of. */
-  of(count: Count, basis: Basis | undefined, ask: () => Promise<number>): Promise<number>;
+  /** Whether a list should say what it saw, so that its total can be remembered. */
+  needsSnapshot(basis: Basis | undefined): boolean;
+  of(question: Question, ask: () => Promise<Counted>): Promise<number>;
   /** Runs what may write to these tables. Every write of records, and of what they hang on, goes through here. */
   during<Result>(tables: readonly string[], write: () => Promise<Result>): Promise<Result>;
 }
 
-/** For a process that is not the only one to write: it cannot know when a total has become wrong. */
-export const countAlways: Totals = {
-  of: (_count, _basis, ask) => ask(),
-  during: (_tables, write) => write(),
-};
+const longestParameters = 2_048;
+
+/** What tells a count from all others; undefined when it is too long to be remembered. */
+function nameOf({ text, params }: Count): string | undefined {
+  const parameters = JSON.stringify(params);
+  return parameters.length > longestParameters ? undefined : `${text}\n${parameters}`;
+}
+
+/**
+ * For a process that is not the only one to write: a total holds for every statement that sees exactly the same of the
+ * server's databases, so whoever writes to any of them ends it, without a word.
+ */
+export class SnapshotTotals implements Totals {
+  readonly #totals = new Recent<Counted>();
+
+  needsSnapshot(basis: Basis | undefined): boolean {
+    return basis !== undefined;
+  }
+
+  async of({ count, basis, snapshot }: Question, ask: () => Promise<Counted>): Promise<number> {
+    const name = basis === undefined ? undefined : nameOf(count);
+    if (name === undefined) return (await ask()).total;
+    const known = this.#totals.get(name);
+    if (known !== undefined && known.snapshot === snapshot) return known.total;
+    const counted = await ask();
+    this.#totals.set(name, counted);
+    return counted.total;
+  }
+
+  during<Result>(_tables: readonly string[], write: () => Promise<Result>): Promise<Result> {
+    return write();
+  }
+}
 
 /** The writes to one table. */
 interface Ledger {
@@ -32,8 +73,6 @@ interface Ledger {
   unsureUntil: number;
 }
 
-const remembered = 4_096;
-const longestParameters = 2_048;
 /** No statement runs longer than 5 s, heard of or not: neither ours nor one of the process before this one. */
 const settleMilliseconds = 6_000;
 
@@ -42,7 +81,9 @@ export class RememberedTotals implements Totals {
   readonly #now: () => number;
   readonly #quietUntil: number;
   readonly #ledgers = new Map<string, Ledger>();
-  readonly #totals = new Map<string, { total: number; stamp: string }>();
+  readonly #totals = new Recent<{ total: number; stamp: string }>();
+  /** For totals that depend on writes which nobody tells of. */
+  readonly #others = new SnapshotTotals();
   #writes = 0;
 
   /** `settle`: how long nothing is remembered at first, in milliseconds; an earlier process may have left a write behind. */
@@ -51,25 +92,22 @@ export class RememberedTotals implements Totals {
     this.#quietUntil = now() + settle;
   }
 
-  async of(
-    count: Count,
-    basis: Basis | undefined,
-    ask: () => Promise<number>,
-  ): Promise<number> {
-    const parameters = JSON.stringify(count.params);
-    const before = basis === undefined ? undefined : this.#stampOf(basis.tables);
-    if (basis === undefined || before === undefined || parameters.length > longestParameters) {
-      return await ask();
-    }
-    const key = `${basis.versions}\n${count.text}\n${parameters}`;
+  needsSnapshot(basis: Basis | undefined): boolean {
+    return basis !== undefined && !basis.heard;
+  }
+
+  async of(question: Question, ask: () => Promise<Counted>): Promise<number> {
+    const { count, basis } = question;
+    if (basis === undefined || !basis.heard) return await this.#others.of(question, ask);
+    const name = nameOf(count);
+    const before = this.#stampOf(basis.tables);
+    if (before === undefined || name === undefined) return (await ask()).total;
+    const key = `${basis.versions}\n${name}`;
     const known = this.#totals.get(key);
-    if (known?.stamp === before) {
-      this.#remember(key, known);
-      return known.total;
-    }
-    const total = await ask();
+    if (known?.stamp === before) return known.total;
+    const { total } = await ask();
     // A write that began meanwhile may be in the total or not.
-    if (this.#stampOf(basis.tables) === before) this.#remember(key, { total, stamp: before });
+    if (this.#stampOf(basis.tables) === before) this.#totals.set(key, { total, stamp: before });
     return total;
   }
 
@@ -110,13 +148,5 @@ export class RememberedTotals implements Totals {
     const ledger = { last: 0, underWay: 0, unsureUntil: 0 };
     this.#ledgers.set(table, ledger);
     return ledger;
-  }
-
-  /** The map is in the order of use: what was used longest ago is first. */
-  #remember(key: string, entry: { total: number; stamp: string }): void {
-    this.#totals.delete(key);
-    this.#totals.set(key, entry);
-    const oldest = this.#totals.size > remembered ? this.#totals.keys().next().value : undefined;
-    if (oldest !== undefined) this.#totals.delete(oldest);
   }
 }

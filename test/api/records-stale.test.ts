@@ -14,7 +14,7 @@ import type { EnrolDeps } from '../../api/records/enrol.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
-import { countAlways } from '../../api/records/totals.ts';
+import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
@@ -65,7 +65,7 @@ async function start(): Promise<Process> {
   return {
     ...storage,
     definitions: createDefinitions(storage),
-    totals: countAlways,
+    totals: new SnapshotTotals(),
     ...enrolling,
     realtime: { publish: () => undefined },
     now,

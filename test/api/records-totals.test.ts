@@ -7,7 +7,7 @@ import type { Deps } from '../../api/deps.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
-import { RememberedTotals } from '../../api/records/totals.ts';
+import { type Basis, RememberedTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import type { Field } from '../../storage/definition.ts';
@@ -146,13 +146,14 @@ describe('a remembered total', () => {
 
 describe('RememberedTotals', () => {
   const count: Count = { text: 'a count', params: [], prepare: true };
-  const basis = { tables: ['users', 'posts'], versions: '1' };
+  const basis: Basis = { heard: true, tables: ['users', 'posts'], versions: '1' };
+  const question = { count, basis, snapshot: undefined };
 
   function counter(clock: { now: number }, settle = 0) {
     const totals = new RememberedTotals({ now: () => clock.now, settle });
     let asked = 0;
-    const ask = () => Promise.resolve(++asked);
-    return { totals, read: () => totals.of(count, basis, ask), ask };
+    const ask = () => Promise.resolve({ total: ++asked, snapshot: '' });
+    return { totals, read: () => totals.of(question, ask), ask };
   }
 
   it('remembers nothing until writes of an earlier process must have ended', async () => {
@@ -173,9 +174,9 @@ describe('RememberedTotals', () => {
     await write;
     expect([await read(), await read()]).toEqual([4, 4]);
     await totals.during(['posts'], () => Promise.resolve());
-    const overtaken = await totals.of(count, basis, async () => {
+    const overtaken = await totals.of(question, async () => {
       await totals.during(['users'], () => Promise.resolve());
-      return 100;
+      return { total: 100, snapshot: '' };
     });
     expect([overtaken, await read(), await read()]).toEqual([100, 5, 5]);
   });
@@ -192,14 +193,15 @@ describe('RememberedTotals', () => {
 
   it('tells other tables, versions and parameters apart, and remembers nothing without a basis', async () => {
     const { totals, read, ask } = counter({ now: 0 });
+    const long = { ...count, params: ['x'.repeat(3_000)] };
     expect(await read()).toBe(1);
     await totals.during(['elsewhere'], () => Promise.resolve());
     expect(await read()).toBe(1);
-    expect(await totals.of(count, { ...basis, versions: '2' }, ask)).toBe(2);
-    expect(await totals.of({ ...count, params: ['x'] }, basis, ask)).toBe(3);
-    expect(await totals.of(count, undefined, ask)).toBe(4);
-    expect(await totals.of({ ...count, params: ['x'.repeat(3_000)] }, basis, ask)).toBe(5);
-    expect(await totals.of({ ...count, params: ['x'.repeat(3_000)] }, basis, ask)).toBe(6);
+    expect(await totals.of({ ...question, basis: { ...basis, versions: '2' } }, ask)).toBe(2);
+    expect(await totals.of({ ...question, count: { ...count, params: ['x'] } }, ask)).toBe(3);
+    expect(await totals.of({ ...question, basis: undefined }, ask)).toBe(4);
+    expect(await totals.of({ ...question, count: long }, ask)).toBe(5);
+    expect(await totals.of({ ...question, count: long }, ask)).toBe(6);
     expect(await read()).toBe(1);
   });
 });

@@ -11,7 +11,7 @@ import type { Deps } from '../../api/deps.ts';
 import { onCollection, type RecordTarget } from '../../api/records/collection.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
-import { countAlways } from '../../api/records/totals.ts';
+import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { Passwords } from '../../api/auth/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';
@@ -77,7 +77,7 @@ export async function bareApp(): Promise<BareApp> {
   const deps = {
     ...storage,
     definitions: createDefinitions(storage),
-    totals: countAlways,
+    totals: new SnapshotTotals(),
     ...enrolling,
     realtime: { publish: () => undefined },
     now: () => created,
@@ -137,7 +137,8 @@ function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' 
     count: async (id) => {
       const { app, collection } = await target(id);
       const plan = planOf(app.schema, collection);
-      return await run((sql) => countRecords(sql, countOf(plan, { restrictions: [], madeUp: false })));
+      const count = countOf(plan, { restrictions: [], madeUp: false });
+      return (await run((sql) => countRecords(sql, count))).total;
     },
   };
 }

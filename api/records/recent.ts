@@ -1,0 +1,24 @@
+// A bounded memory that forgets first what was used longest ago.
+
+const remembered = 4_096;
+
+/** The 4,096 entries that were used last. */
+export class Recent<Entry> {
+  /** In the order of use. */
+  readonly #entries = new Map<string, Entry>();
+
+  /** An entry, which counts as used. */
+  get(key: string): Entry | undefined {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.set(key, entry);
+    return entry;
+  }
+
+  /** Adds or replaces an entry. */
+  set(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    const oldest = this.#entries.size > remembered ? this.#entries.keys().next().value : undefined;
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+}
