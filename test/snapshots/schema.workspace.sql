@@ -45,6 +45,44 @@ table migrations
   applied_at timestamp with time zone not null default now()
   constraint migrations_pkey PRIMARY KEY (version)
 
+table oauth_links
+  provider text not null
+  source text not null
+  subject text not null
+  user_id uuid not null
+  created_at timestamp with time zone not null
+  CREATE INDEX oauth_links_user ON workspace.oauth_links USING btree (user_id)
+  constraint oauth_links_account PRIMARY KEY (provider, source, subject)
+  constraint oauth_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
+
+table oauth_providers
+  provider text not null
+  client_id text not null
+  client_secret_sealed bytea
+  auth_url text not null
+  token_url text not null
+  userinfo_url text not null
+  scopes text[] not null
+  token_auth_method text not null
+  redirect_uris text[]
+  created_at timestamp with time zone not null
+  updated_at timestamp with time zone not null
+  constraint oauth_providers_provider PRIMARY KEY (provider)
+  constraint oauth_providers_token_auth_method_check CHECK ((token_auth_method = ANY (ARRAY['client_secret_post'::text, 'client_secret_basic'::text])))
+
+table oauth_states
+  hash bytea not null
+  provider text not null
+  redirect_uri text not null
+  code_verifier text not null
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  used_at timestamp with time zone
+  CREATE INDEX oauth_states_expires_at ON workspace.oauth_states USING btree (expires_at)
+  CREATE INDEX oauth_states_provider ON workspace.oauth_states USING btree (provider)
+  constraint oauth_states_pkey PRIMARY KEY (hash)
+  constraint oauth_states_provider_fkey FOREIGN KEY (provider) REFERENCES workspace.oauth_providers(provider) ON DELETE CASCADE
+
 table one_time_tokens
   id uuid not null
   purpose text not null
@@ -166,6 +204,9 @@ END
 grant delete, insert, select on recovery_codes to CONTROL_workspace
 grant delete, insert, select, update on lockouts to CONTROL_workspace
 grant delete, insert, select, update on mail_budgets to CONTROL_workspace
+grant delete, insert, select, update on oauth_links to CONTROL_workspace
+grant delete, insert, select, update on oauth_providers to CONTROL_workspace
+grant delete, insert, select, update on oauth_states to CONTROL_workspace
 grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace
 grant delete, insert, select, update on users to CONTROL_workspace
