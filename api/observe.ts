@@ -21,7 +21,8 @@ export type Fact =
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
   | { type: 'workspace_reaped'; database: string }
-  | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean };
+  | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean }
+  | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
 
 /** Reports a fact. Never throws, never waits. */
 export type Observe = (fact: Fact) => void;
@@ -36,6 +37,7 @@ const levels: Record<Fact['type'], Level> = {
   database_lost: 'warn',
   workspace_reaped: 'info',
   mail_failed: 'warn',
+  provider_failed: 'warn',
 };
 
 type Level = 'debug' | 'info' | 'warn' | 'error';

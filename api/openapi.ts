@@ -68,6 +68,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
     description: 'What the access rule is about.',
     schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
   },
+  provider: { description: 'Name of the OAuth provider.', schema: tenantId },
   id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
 };
 

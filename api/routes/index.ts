@@ -15,6 +15,14 @@ import {
 } from './collections.ts';
 import { appRealtime, collectionEvents } from './events.ts';
 import { jwks, jwksWellKnown } from './jwks.ts';
+import {
+  oauthAuthorize,
+  oauthCallback,
+  providersList,
+  providersPut,
+  providersRemove,
+  providersShow,
+} from './oauth.ts';
 import { openApiRoute } from './openapi.ts';
 import {
   policiesAppList,
@@ -90,6 +98,12 @@ const described: readonly AnyRoute[] = [
   sessionsEnd,
   emailChangeRequest,
   emailChangeConfirm,
+  oauthAuthorize,
+  oauthCallback,
+  providersList,
+  providersShow,
+  providersPut,
+  providersRemove,
   usersList,
   usersShow,
   usersVerify,

@@ -59,6 +59,19 @@ export const specified: readonly Endpoint[] = [
   { method: 'POST', path: `${auth}/totp/disable`, who: 'end-user', status: 200, body: {} },
   { method: 'DELETE', path: `${workspace}/users/:id/totp`, who: 'workspace admin', status: 200 },
 
+  { method: 'GET', path: `${auth}/oauth/:provider/authorize`, who: 'anyone', status: 200 },
+  { method: 'POST', path: `${auth}/oauth/:provider/callback`, who: 'anyone', status: 200, body: {} },
+  { method: 'GET', path: `${auth}/oauth/providers`, who: 'workspace admin', status: 200 },
+  { method: 'GET', path: `${auth}/oauth/providers/:provider`, who: 'workspace admin', status: 200 },
+  {
+    method: 'PUT',
+    path: `${auth}/oauth/providers/:provider`,
+    who: 'workspace admin',
+    status: 200,
+    body: {},
+  },
+  { method: 'DELETE', path: `${auth}/oauth/providers/:provider`, who: 'workspace admin', status: 200 },
+
   { method: 'GET', path: `${workspace}/users`, who: 'workspace admin', status: 200 },
   { method: 'GET', path: `${workspace}/users/:id`, who: 'workspace admin', status: 200 },
   { method: 'PATCH', path: `${workspace}/users/:id/verify`, who: 'workspace admin', status: 200, body: {} },

@@ -1,0 +1,63 @@
+// Questions to a provider, and what becomes of its silence.
+import { EgressError } from '../../egress-failure.ts';
+import type { EgressAnswer, EgressRequest } from '../../egress.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+
+/** What is asked for. */
+export type Step = 'token' | 'userinfo' | 'emails';
+
+/** What questions to one provider have in common. */
+export interface Asking {
+  deps: Pick<Deps, 'egress' | 'observe'>;
+  workspace: string;
+  provider: string;
+}
+
+/** An answer, read as JSON. */
+export interface Told {
+  status: number;
+  value: unknown;
+}
+
+const maxBytes = 65_536;
+
+/** Asks. Throws `503 unavailable` when no usable answer comes within five seconds. */
+export async function ask(
+  { deps, ...whom }: Asking,
+  step: Step,
+  { url, ...request }: Pick<EgressRequest, 'method' | 'headers' | 'body'> & { url: string },
+): Promise<Told> {
+  let answer: EgressAnswer;
+  try {
+    answer = await deps.egress.send({ ...request, url: new URL(url), maxBytes });
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    return failSilent({ deps, ...whom }, step, error.failure);
+  }
+  const { status, body } = answer;
+  // https://www.rfc-editor.org/rfc/rfc6585#section-4 and the 5xx: not about this sign-in.
+  if (status === 429 || status >= 500) return failSilent({ deps, ...whom }, step, `status ${status}`);
+  const value = parse(body);
+  return value === undefined ? failSilent({ deps, ...whom }, step, 'no JSON') : { status, value };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends a sign-in whose provider is no help; only the log says why. */
+export function failSilent({ deps, workspace, provider }: Asking, step: Step, reason: string): never {
+  deps.observe({ type: 'provider_failed', workspace, provider, step, reason });
+  fail('unavailable', `the ${step} endpoint of the provider gives no usable answer`, [['Retry-After', '5']]);
+}
+
+/** A member of a JSON object; undefined for anything else. */
+export function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
+}

@@ -1,0 +1,100 @@
+// The second half of a sign-in by OAuth: the provider has sent the user back with a code.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { type TakenState, takeState } from '../../../storage/oauth-states.ts';
+import type { ProviderRow } from '../../../storage/oauth-providers.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { failValidation } from '../../errors.ts';
+import type { Origin } from '../../route.ts';
+import { beginAttempt } from '../attempt.ts';
+import { refuseDuplicate } from '../register.ts';
+import { hashOfToken } from '../one-time.ts';
+import { type SignInDeps, type SignInOutcome, signInUser } from '../sign-in-user.ts';
+import { requireMethod, userAttempt } from '../user-attempt.ts';
+import { exchangeCode } from './exchange.ts';
+import { type Claimant, identify, type Prospect, prospectOf, refuseNobody } from './identity.ts';
+import { profileOf } from './presets.ts';
+import { type Profile, readProfile } from './profile.ts';
+import { requireProvider, secretOwner } from './provider.ts';
+import { checkRedirectUri } from './redirect-uri.ts';
+
+type CallbackDeps = SignInDeps & Pick<Deps, 'egress' | 'observe' | 'revocations'>;
+
+/** What comes back from a provider. */
+export interface Callback {
+  provider: string;
+  code: string;
+  state: string;
+  /** The one that the state was made with, unless it is left out. */
+  redirectUri: string | undefined;
+  /** The tokens are to be good for this app only. */
+  app: string | undefined;
+  origin: Origin;
+  now: Date;
+}
+
+/**
+ * Answers tokens or a challenge. Throws `400 validation` for a state that is no good, `401 bad_credentials` for such a
+ * code, `403 forbidden`, `404 not_found`, `429 too_many_requests`, `503 unavailable` when the provider is no help.
+ */
+export async function signInByProvider(
+  deps: CallbackDeps,
+  workspace: WorkspaceDefinition,
+  callback: Callback,
+): Promise<SignInOutcome> {
+  const { provider: name, state, redirectUri, app, origin, now } = callback;
+  await requireMethod(deps, 'oauth', { workspace: workspace.id, app });
+  const provider = await requireProvider(deps, workspace, name);
+  const connection = deps.databases.workspace(workspace.database);
+  const query = { hash: hashOfToken(state), provider: name, redirectUri, now };
+  const taken = await connection.run((sql) => takeState(sql, query)) ?? refuseState();
+  checkRedirectUri(provider, taken.redirect_uri);
+  const profile = await askProvider(deps, workspace, { provider, code: callback.code, state: taken });
+  const account = { provider: name, source: provider.userinfo_url, subject: profile.subject };
+  const claimant: Claimant = { account, profile, origin, now };
+  const prospect = await connection.run((sql) => prospectOf(sql, claimant));
+  if (prospect.as === 'nobody') return await turnAway(deps, workspace, { prospect, claimant });
+  const email = prospect.as === 'new' ? prospect.email : prospect.user.email;
+  const attempt = userAttempt(deps, workspace, { email, origin, now });
+  await beginAttempt(deps, attempt);
+  return await signInUser(deps, attempt, {
+    workspace,
+    app,
+    prove: (sql) => identify(sql, deps, claimant),
+  }).catch(refuseDuplicate);
+}
+
+/** No connection to the database is held meanwhile. */
+async function askProvider(
+  deps: CallbackDeps,
+  workspace: WorkspaceDefinition,
+  { provider, code, state }: { provider: ProviderRow; code: string; state: TakenState },
+): Promise<Profile> {
+  const { provider: name, client_secret_sealed: sealed, userinfo_url: url } = provider;
+  const asking = { deps, workspace: workspace.id, provider: name };
+  const secret = sealed === null
+    ? undefined
+    : deps.secrets.open('oauth-client-secret', secretOwner(workspace, name), sealed).toString();
+  const token = await exchangeCode(asking, { provider, secret, code, state });
+  return await readProfile(asking, { url, token, style: profileOf(name) });
+}
+
+async function turnAway(
+  deps: CallbackDeps,
+  { database }: WorkspaceDefinition,
+  { prospect: { email, reason }, claimant: { account: { provider, subject }, origin } }: {
+    prospect: Extract<Prospect, { as: 'nobody' }>;
+    claimant: Claimant;
+  },
+): Promise<never> {
+  const actor = email === '' ? `${provider} ${subject}` : email;
+  const details = { by: 'oauth', provider, reason };
+  await deps.databases.workspace(database).run((sql) =>
+    auditWorkspace(sql, deps, { actor, action: 'login_failed', target: actor, details, origin })
+  );
+  refuseNobody(reason);
+}
+
+function refuseState(): never {
+  failValidation([{ field: 'state', reason: 'is not valid, has expired or has been used' }]);
+}

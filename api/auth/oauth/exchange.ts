@@ -1,0 +1,63 @@
+// The code that a provider gave is exchanged for an access token (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
+import type { ProviderRow } from '../../../storage/oauth-providers.ts';
+import type { TakenState } from '../../../storage/oauth-states.ts';
+import type { EgressHeaders } from '../../egress.ts';
+import { fail } from '../../errors.ts';
+import { ask, type Asking, memberOf } from './ask.ts';
+
+/** Answers the access token. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
+export async function exchangeCode(
+  asking: Asking,
+  { provider, secret, code, state }: {
+    provider: ProviderRow;
+    secret: string | undefined;
+    code: string;
+    state: TakenState;
+  },
+): Promise<string> {
+  const { client_id, token_url: url, token_auth_method: method } = provider;
+  const isBasic = method === 'client_secret_basic' && secret !== undefined;
+  const parameters = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: state.redirect_uri,
+    code_verifier: state.code_verifier,
+    ...(isBasic ? {} : { client_id }),
+    ...(isBasic || secret === undefined ? {} : { client_secret: secret }),
+  });
+  const headers: EgressHeaders = [
+    ['Content-Type', 'application/x-www-form-urlencoded'],
+    ...(isBasic ? [['Authorization', basic(client_id, secret)] as const] : []),
+    ...ourHeaders,
+  ];
+  const { status, value } = await ask(asking, 'token', {
+    method: 'POST',
+    url,
+    headers,
+    body: parameters.toString(),
+  });
+  const token = memberOf(value, 'access_token');
+  // Some refuse with 200 and an `error`.
+  const isGood = status === 200 && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
+  return isGood ? token : refuse(asking, status, memberOf(value, 'error'));
+}
+
+/** Sent with every question: GitHub wants a name, and to be told that JSON is wanted. */
+export const ourHeaders: EgressHeaders = [
+  ['Accept', 'application/json'],
+  ['Accept-Encoding', 'identity'],
+  ['User-Agent', 'bulkhead'],
+];
+
+/** RFC 6749 section 2.3.1: both parts are encoded as in a form first. */
+function basic(id: string, secret: string): string {
+  const encoded = [id, secret].map((part) => new URLSearchParams([['', part]]).toString().slice(1));
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
+}
+
+function refuse({ deps, workspace, provider }: Asking, status: number, error: unknown): never {
+  // The codes of RFC 6749 section 5.2 and of others are short words; nothing else goes into the log.
+  const word = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : `status ${status}`;
+  deps.observe({ type: 'provider_failed', workspace, provider, step: 'token', reason: word });
+  fail('bad_credentials', 'the provider does not accept the code');
+}

@@ -1,0 +1,110 @@
+// Which user somebody is who was vouched for by a provider.
+import { type Account, findLinkedUser, insertLink, lockAccount } from '../../../storage/oauth-links.ts';
+import { voidTokensOf } from '../../../storage/one-time-tokens.ts';
+import type { Sql } from '../../../storage/pool.ts';
+import {
+  findUser,
+  findUserByEmail,
+  insertUser,
+  lockUser,
+  type UserRow,
+} from '../../../storage/user-accounts.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import type { Origin } from '../../route.ts';
+import { endAllTokens } from '../end-user-tokens.ts';
+import { proveAddress } from '../prove-address.ts';
+import type { Profile } from './profile.ts';
+
+/** Somebody with an account at a provider. */
+export interface Claimant {
+  account: Account;
+  profile: Profile;
+  origin: Origin;
+  now: Date;
+}
+
+/** What is to become of a claimant. */
+export type Prospect =
+  | { as: 'linked'; user: UserRow }
+  | { as: 'new'; email: string }
+  | { as: 'owner'; user: UserRow }
+  | { as: 'nobody'; email: string; reason: string };
+
+/**
+ * By the account first, then by an address that the provider vouches for: without that, anybody could name the address
+ * of somebody else.
+ */
+export async function prospectOf(sql: Sql, { account, profile }: Claimant): Promise<Prospect> {
+  const id = await findLinkedUser(sql, account);
+  const linked = id === undefined ? undefined : await findUser(sql, id);
+  if (linked !== undefined) return { as: 'linked', user: linked };
+  const { email, isVerified } = profile;
+  if (email === undefined) {
+    return { as: 'nobody', email: '', reason: 'the provider tells no usable email address' };
+  }
+  const owner = await findUserByEmail(sql, email);
+  if (owner === undefined) return { as: 'new', email };
+  if (isVerified) return { as: 'owner', user: owner };
+  return { as: 'nobody', email, reason: 'the provider does not vouch for the email address' };
+}
+
+type IdentityDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
+
+/** The user, made or linked when this is the first time. Throws `403 forbidden`. */
+export async function identify(sql: Sql, deps: IdentityDeps, claimant: Claimant): Promise<UserRow> {
+  await lockAccount(sql, claimant.account);
+  const prospect = await prospectOf(sql, claimant);
+  switch (prospect.as) {
+    case 'linked':
+      return await lockUser(sql, prospect.user.id) ?? failChanged();
+    case 'new':
+      return await addUser(sql, deps, { ...claimant, email: prospect.email });
+    case 'owner':
+      return await linkOwner(sql, deps, { ...claimant, user: prospect.user });
+    case 'nobody':
+      return refuseNobody(prospect.reason);
+  }
+}
+
+/** Ends the sign-in of somebody who cannot be told to be a user. */
+export function refuseNobody(reason: string): never {
+  fail('forbidden', reason);
+}
+
+async function addUser(
+  sql: Sql,
+  deps: IdentityDeps,
+  { account, profile, email, origin, now }: Claimant & { email: string },
+): Promise<UserRow> {
+  const user = { id: deps.newId(), email, password_hash: null, verified: profile.isVerified, now };
+  const { id } = await insertUser(sql, user);
+  await insertLink(sql, account, { userId: id, now });
+  const details = { id, by: 'oauth', provider: account.provider };
+  await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
+  return await lockUser(sql, id) ?? failChanged();
+}
+
+/** Whoever made the account for an address that was not theirs keeps nothing of it. */
+async function linkOwner(
+  sql: Sql,
+  deps: IdentityDeps,
+  { account, user: { id, email }, origin, now }: Claimant & { user: UserRow },
+): Promise<UserRow> {
+  const user = await lockUser(sql, id);
+  if (user?.email !== email) failChanged();
+  const cleaned = await proveAddress(sql, user, now);
+  if (cleaned) {
+    await voidTokensOf(sql, { userId: id, email, now });
+    await endAllTokens(sql, deps, { userId: id, now });
+  }
+  await insertLink(sql, account, { userId: id, now });
+  const details = { id, provider: account.provider, credentials_dropped: cleaned };
+  await auditWorkspace(sql, deps, { actor: email, action: 'oauth_link', target: email, details, origin });
+  return await lockUser(sql, id) ?? failChanged();
+}
+
+function failChanged(): never {
+  fail('bad_credentials', 'the user was just changed');
+}

@@ -1,0 +1,70 @@
+// Who somebody is to a provider.
+import { adminEmail } from '../../admins/input.ts';
+import { ask, type Asking, failSilent, memberOf } from './ask.ts';
+import { ourHeaders } from './exchange.ts';
+import type { Preset } from './presets.ts';
+import { normalizedName } from '../attempt.ts';
+
+/** An account at a provider, as far as we use it. */
+export interface Profile {
+  /** The provider's own id of it. */
+  subject: string;
+  /** Lower case; undefined when the provider tells none that is of use. */
+  email: string | undefined;
+  /** The provider vouches for the address to be the account's. */
+  isVerified: boolean;
+}
+
+/** Asks with an access token. Throws `503 unavailable`. */
+export async function readProfile(
+  asking: Asking,
+  { url, token, style }: { url: string; token: string; style: Preset['profile'] },
+): Promise<Profile> {
+  const headers = [['Authorization', `Bearer ${token}`] as const, ...ourHeaders];
+  const { status, value } = await ask(asking, 'userinfo', { method: 'GET', url, headers });
+  const subject = subjectOf(value);
+  if (status !== 200 || subject === undefined) {
+    failSilent(asking, 'userinfo', `status ${status}, or no subject`);
+  }
+  if (style === 'openid') {
+    // OpenID Connect Core section 5.1; some send the flag as text. Without it nobody vouches for the address.
+    const flag = memberOf(value, 'email_verified');
+    return {
+      subject,
+      email: emailIn(memberOf(value, 'email')),
+      isVerified: flag === true || flag === 'true',
+    };
+  }
+  const emails = await ask(asking, 'emails', { method: 'GET', url: emailsUrl(url), headers });
+  if (emails.status !== 200) failSilent(asking, 'emails', `status ${emails.status}`);
+  return { subject, email: primaryEmail(emails.value), isVerified: true };
+}
+
+/** OpenID Connect says `sub`; what is older than it says `id`, often as a number. */
+function subjectOf(value: unknown): string | undefined {
+  const subject = memberOf(value, 'sub') ?? memberOf(value, 'id');
+  if (typeof subject === 'number' && Number.isSafeInteger(subject)) return String(subject);
+  const isUsable = typeof subject === 'string' && subject.length > 0 && subject.length <= 255 &&
+    !subject.includes('\0') && subject.isWellFormed();
+  return isUsable ? subject : undefined;
+}
+
+/** https://docs.github.com/rest/users/emails: the list is one level below the user. */
+function emailsUrl(userinfo: string): string {
+  const url = new URL(userinfo);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/emails`;
+  return url.href;
+}
+
+/** The one that is primary, when it is verified. */
+function primaryEmail(list: unknown): string | undefined {
+  const all: readonly unknown[] = Array.isArray(list) ? list : [];
+  const primary = all.find((entry) => memberOf(entry, 'primary') === true);
+  return memberOf(primary, 'verified') === true ? emailIn(memberOf(primary, 'email')) : undefined;
+}
+
+function emailIn(value: unknown): string | undefined {
+  return typeof value === 'string' && adminEmail.accepts?.(value) === true
+    ? normalizedName(value)
+    : undefined;
+}

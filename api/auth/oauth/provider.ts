@@ -1,0 +1,115 @@
+// A workspace's OAuth provider: how it looks in requests and answers, and how it is found.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import type { Page, PageRequest } from '../../../storage/page.ts';
+import {
+  findProvider,
+  listProviders as listRows,
+  type ProviderRow,
+} from '../../../storage/oauth-providers.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import {
+  boolean,
+  described,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  type ValueOf,
+} from '../../schema.ts';
+import { presetOf } from './presets.ts';
+
+const url = text({ min: 1, max: 2_000 });
+/** RFC 6749 section 3.3. */
+const scope = text({ min: 1, max: 200, pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/, hint: 'must be a scope' });
+/** RFC 6749 appendix A. */
+const printable = { pattern: /^[\x20-\x7e]+$/, hint: 'must be printable ASCII' };
+const tokenAuthMethod = oneOf(['client_secret_post', 'client_secret_basic']);
+
+const redirectUris = described(
+  list(text({ min: 1, max: 2_000 }), { max: 100 }),
+  'The only URIs that users may be sent back to, compared letter by letter; null: any http or https URL.',
+);
+
+/** What an admin writes. */
+export const providerInput = object({
+  client_id: text({ min: 1, max: 500, ...printable }),
+  client_secret: described(
+    optional(text({ min: 1, max: 4_000, ...printable })),
+    'Kept as it is when left out; never returned.',
+  ),
+  config: described(
+    optional(object({
+      auth_url: optional(url),
+      token_url: optional(url),
+      userinfo_url: optional(url),
+      scopes: optional(list(scope, { max: 50 })),
+      redirect_uris: optional(nullable(redirectUris)),
+      token_auth_method: optional(tokenAuthMethod),
+    })),
+    'The URLs may be left out for google, github and microsoft.',
+  ),
+});
+
+/** What an admin reads. */
+export const providerSchema = object({
+  provider: text(),
+  client_id: text(),
+  has_secret: boolean(),
+  config: object({
+    auth_url: text({ format: 'uri' }),
+    token_url: text({ format: 'uri' }),
+    userinfo_url: text({ format: 'uri' }),
+    scopes: list(text()),
+    redirect_uris: nullable(redirectUris),
+    token_auth_method: tokenAuthMethod,
+  }),
+  preset: described(nullable(text()), 'Name of the preset that fills in what is left out.'),
+});
+
+/** The type of that. */
+export type Provider = ValueOf<typeof providerSchema>;
+
+/** A provider, without its secret. */
+export function showProvider(
+  { provider, client_id, client_secret_sealed, ...config }: ProviderRow,
+): Provider {
+  return {
+    provider,
+    client_id,
+    has_secret: client_secret_sealed !== null,
+    config,
+    preset: presetOf(provider),
+  };
+}
+
+/** Throws `404 not_found`. */
+export async function requireProvider(
+  { databases }: Pick<Deps, 'databases'>,
+  { database }: WorkspaceDefinition,
+  name: string,
+): Promise<ProviderRow> {
+  return await databases.workspace(database).run((sql) => findProvider(sql, name)) ?? failNoProvider(name);
+}
+
+/** In the order of their names. */
+export async function listProviders(
+  { databases }: Pick<Deps, 'databases'>,
+  { database }: WorkspaceDefinition,
+  page: PageRequest,
+): Promise<Page<Provider>> {
+  const found = await databases.workspace(database).run((sql) => listRows(sql, page));
+  return { ...found, items: found.items.map(showProvider) };
+}
+
+/** Ends a request for a provider that is not configured. */
+export function failNoProvider(name: string): never {
+  fail('not_found', `there is no provider "${name}"`);
+}
+
+/** What a secret is sealed for: one workspace, one provider. */
+export function secretOwner({ database }: WorkspaceDefinition, provider: string): string {
+  return `${database}/${provider}`;
+}

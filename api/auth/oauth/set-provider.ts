@@ -1,0 +1,95 @@
+// A workspace admin sets up, changes or removes a provider.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { deleteProvider, type ProviderRow, putProvider } from '../../../storage/oauth-providers.ts';
+import { actorOf, type By } from '../../audit/actor.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { failValidation, type FieldError } from '../../errors.ts';
+import type { ValueOf } from '../../schema.ts';
+import { presetOf, presets } from './presets.ts';
+import { failNoProvider, type Provider, type providerInput, secretOwner, showProvider } from './provider.ts';
+import { objectionTo } from './redirect-uri.ts';
+
+type Input = ValueOf<typeof providerInput>;
+
+const namePattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+/** They would be taken for another route. */
+const reserved = new Set(['providers']);
+const defaultScopes = ['openid', 'email', 'profile'];
+const urlNames = ['auth_url', 'token_url', 'userinfo_url'] as const;
+
+/**
+ * Sets all of a provider but its secret, which is kept when none is given; sign-ins that are under way there end.
+ * Throws `400 validation`.
+ */
+export async function setProvider(
+  deps: Pick<Deps, 'databases' | 'egress' | 'secrets' | 'newId' | 'now'>,
+  { workspace, name }: { workspace: WorkspaceDefinition; name: string },
+  { input, principal, origin, now }: { input: Input } & By,
+): Promise<Provider> {
+  const settled = settle(deps, name, input);
+  const actor = await actorOf(deps, principal);
+  const { client_id, client_secret: secret } = input;
+  const client_secret_sealed = secret === undefined
+    ? null
+    : deps.secrets.seal('oauth-client-secret', secretOwner(workspace, name), Buffer.from(secret));
+  const row = { provider: name, client_id, client_secret_sealed, ...settled };
+  const { auth_url, token_url, userinfo_url } = settled;
+  const details = { client_id, secret_changed: secret !== undefined, auth_url, token_url, userinfo_url };
+  const stored = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const stored = await putProvider(sql, row, now);
+    await auditWorkspace(sql, deps, { actor, action: 'provider_set', target: name, details, origin });
+    return stored;
+  });
+  return showProvider(stored);
+}
+
+/** Users who came by it stay, and so do their links. Throws `404 not_found`. */
+export async function removeProvider(
+  deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
+  { workspace, name }: { workspace: WorkspaceDefinition; name: string },
+  { principal, origin }: By,
+): Promise<void> {
+  const actor = await actorOf(deps, principal);
+  await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    if (!await deleteProvider(sql, name)) failNoProvider(name);
+    await auditWorkspace(sql, deps, { actor, action: 'provider_delete', target: name, details: {}, origin });
+  });
+}
+
+type Settled = Omit<ProviderRow, 'provider' | 'client_id' | 'client_secret_sealed'>;
+
+/** Fills in what the preset knows, and names everything that is wrong at once. */
+function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }: Input): Settled {
+  const errors: FieldError[] = [];
+  if (!namePattern.test(name) || reserved.has(name)) {
+    errors.push({ field: 'provider', reason: 'must be 1 to 40 of a-z, 0-9, - and _, and not "providers"' });
+  }
+  const presetName = presetOf(name);
+  const preset = presetName === null ? undefined : presets[presetName];
+  const urls = { auth_url: '', token_url: '', userinfo_url: '' };
+  for (const member of urlNames) {
+    const text = config[member] ?? preset?.[member];
+    const reason = text === undefined ? 'is required' : urlObjection(egress, text);
+    if (reason !== undefined) errors.push({ field: `config.${member}`, reason });
+    urls[member] = text ?? '';
+  }
+  for (const uri of config.redirect_uris ?? []) {
+    const reason = objectionTo(uri);
+    if (reason !== undefined) errors.push({ field: 'config.redirect_uris', reason });
+  }
+  if (errors.length > 0) failValidation(errors);
+  return {
+    ...urls,
+    scopes: config.scopes ?? [...preset?.scopes ?? defaultScopes],
+    redirect_uris: config.redirect_uris ?? null,
+    token_auth_method: config.token_auth_method ?? 'client_secret_post',
+  };
+}
+
+/** A name is let through here: what it resolves to is looked at when it is connected to. */
+function urlObjection({ objection }: Deps['egress'], text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return 'must be an http or https URL';
+  return text.includes('#') ? 'must not have a fragment' : objection(url);
+}

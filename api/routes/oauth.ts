@@ -1,0 +1,115 @@
+// Signing in by other providers, and setting them up.
+import { authorize } from '../auth/oauth/authorize.ts';
+import { signInByProvider } from '../auth/oauth/callback.ts';
+import {
+  listProviders,
+  providerInput,
+  providerSchema,
+  requireProvider,
+  showProvider,
+} from '../auth/oauth/provider.ts';
+import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { described, object, optional, pageOf, text, yes } from '../schema.ts';
+import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
+
+const redirectUri = text({ min: 1, max: 2_000 });
+
+/** Where to send the user. */
+export const oauthAuthorize = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/auth/oauth/:provider/authorize',
+  summary: 'Begins a sign-in at a provider: the URL to send the user to, with PKCE (S256), and its state.',
+  scope: 'anyone',
+  query: object({ redirect_uri: described(redirectUri, 'Where the provider sends the user back to.') }),
+  status: 200,
+  response: object({ authorize_url: text({ format: 'uri' }), state: text() }),
+  handle: async ({ deps, target, params, query, reply, now }) => {
+    const { provider } = params;
+    const answer = await authorize(deps, target.workspace, {
+      provider,
+      redirectUri: query.redirect_uri,
+      now,
+    });
+    reply.headers.push(['Cache-Control', 'no-store']);
+    return answer;
+  },
+});
+
+/** What the user came back with. */
+export const oauthCallback = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/oauth/:provider/callback',
+  summary: 'Completes a sign-in at a provider; who was not an end-user yet becomes one without a password.',
+  scope: 'anyone',
+  body: object({
+    code: text({ min: 1, max: 4_000 }),
+    state: text({ max: 200 }),
+    redirect_uri: described(optional(redirectUri), 'That of the sign-in’s beginning, when it is left out.'),
+    app: onlyApp,
+  }),
+  ...signInAnswers,
+  errors: ['bad_credentials', 'conflict'],
+  handle: async (call) => {
+    const { deps, target, params, body: { code, state, redirect_uri, app }, origin, now } = call;
+    const { provider } = params;
+    const callback = { provider, code, state, redirectUri: redirect_uri, app, origin, now };
+    return answerSignIn(call, await signInByProvider(deps, target.workspace, callback));
+  },
+});
+
+/** All providers of a workspace. */
+export const providersList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/auth/oauth/providers',
+  summary: 'The providers that end-users of a workspace may sign in by.',
+  scope: 'workspace_admin',
+  query: object({ ...pageMembers }),
+  status: 200,
+  response: pageOf(providerSchema),
+  handle: ({ deps, target, query }) => listProviders(deps, target.workspace, pageRequestOf(query)),
+});
+
+/** One provider. */
+export const providersShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
+  summary: 'A provider, without its secret.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: providerSchema,
+  handle: async ({ deps, target, params }) =>
+    showProvider(await requireProvider(deps, target.workspace, params.provider)),
+});
+
+/** A new provider, or a changed one. */
+export const providersPut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
+  summary:
+    'Sets a provider up or changes it; google, github and microsoft need a client id and a secret only.',
+  scope: 'workspace_admin',
+  body: providerInput,
+  status: 200,
+  response: providerSchema,
+  handle: ({ deps, target, params, body, principal, origin, now }) => {
+    const at = { workspace: target.workspace, name: params.provider };
+    return setProvider(deps, at, { input: body, principal, origin, now });
+  },
+});
+
+/** The end of a provider. */
+export const providersRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
+  summary: 'Removes a provider; end-users who came by it stay.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  handle: async ({ deps, target, params, principal, origin, now }) => {
+    const at = { workspace: target.workspace, name: params.provider };
+    await removeProvider(deps, at, { principal, origin, now });
+    return { ok: true };
+  },
+});
