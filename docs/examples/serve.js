@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 
 const pages = new Map([
+  ['/auth/', 'auth/index.html'],
   ['/realtime/', 'realtime/index.html'],
 ]);
 
