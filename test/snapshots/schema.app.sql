@@ -19,6 +19,12 @@ table _collections
   updated_at timestamp with time zone not null
   constraint _collections_pkey PRIMARY KEY (id)
 
+table _hook_environment
+  name text not null
+  sealed bytea not null
+  updated_at timestamp with time zone not null
+  constraint _hook_environment_pkey PRIMARY KEY (name)
+
 table _migrations
   version integer not null
   name text not null

@@ -1,0 +1,250 @@
+// The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
+import { createHash } from 'node:crypto';
+import type { Call, InvocationResult, ToRunner } from '../../hook-runner/protocol.ts';
+import type { Fault } from '../../hook-runner/registrations.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { openEnvironment } from './environment.ts';
+import { faultOfCode, faultOfFile, refusalOf } from './faults.ts';
+import { folderOf, readFolder } from './folder.ts';
+import { type CallContext, Generation, type Run } from './generation.ts';
+import type { RunnerHost } from './host.ts';
+import type { ChannelEnd } from './invocation.ts';
+import { HookLog } from './log.ts';
+import type { FileFault, Loading } from './ports.ts';
+import { Registrations } from './registrations.ts';
+import { Turns } from './turns.ts';
+
+/** What the hooks of every app need. */
+export interface HookParts {
+  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'now' | 'observe'>;
+  host: RunnerHost;
+  /** Does what hook code of an app asks for. Throws `ApiError`. */
+  answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
+  /** Called before a runner is started: another may have to go. */
+  makeRoom: () => void;
+  /** Hears that other registrations are in effect. */
+  onLoaded: (hooks: AppHooks) => void;
+}
+
+/** What became of runs so far. */
+export interface Counters {
+  runs: number;
+  errors: number;
+  /** How the last runner ended that did not end as it should. */
+  lastKill: Exclude<ChannelEnd, 'closed'> | null;
+}
+
+const nothing = new Registrations([]);
+const retryMilliseconds = 2_000;
+
+/** The hooks of one app in this process. */
+export class AppHooks {
+  readonly app: AppDefinition;
+  readonly log: HookLog;
+  readonly turns = new Turns();
+  readonly counters: Counters = { runs: 0, errors: 0, lastKill: null };
+  readonly #parts: HookParts;
+  readonly #place: { workspace: string; app: string };
+  #known: Registrations | undefined;
+  #live: Generation | undefined;
+  #fingerprint = '';
+  #faults: FileFault[] = [];
+  #failed: { error: ApiError; until: number } | undefined;
+  #loading: Promise<Loading> | undefined;
+  #next: Promise<Loading> | undefined;
+  #generations = 0;
+  #isGone = false;
+
+  constructor(app: AppDefinition, parts: HookParts) {
+    this.app = app;
+    this.#place = { workspace: app.workspace.id, app: app.id };
+    this.#parts = parts;
+    this.log = new HookLog(parts.deps.now);
+  }
+
+  /** What is registered; undefined while that is not known. */
+  get known(): Registrations | undefined {
+    return this.#known;
+  }
+
+  /** The runner that is there now. */
+  get live(): Generation | undefined {
+    return this.#live;
+  }
+
+  /** Faults of the last load. */
+  get faults(): readonly FileFault[] {
+    return this.#faults;
+  }
+
+  /** What is registered. Throws `ApiError` when that cannot be found out: nothing may go on then as if there were no hooks. */
+  async learn(): Promise<Registrations> {
+    if (this.#known === undefined) await this.#wake();
+    return this.#known ?? nothing;
+  }
+
+  /** Loads the files as they are now; without `force` only when they are others than those in effect. */
+  reload(force: boolean): Promise<Loading> {
+    this.#failed = undefined;
+    if (this.#loading === undefined) return this.#begin(force);
+    // What is being loaded may have been read before the change.
+    this.#next ??= this.#loading.then(() => {
+      this.#next = undefined;
+      return this.#begin(force);
+    });
+    return this.#next;
+  }
+
+  /** Runs a handler, starting a runner where there is none. Throws `ApiError`. */
+  async run(run: Omit<Run, 'deadline'> & { deadline?: number | undefined }, write: (id: number) => ToRunner) {
+    const milliseconds = await this.timeout();
+    const generation = await this.generation();
+    const own = performance.now() + milliseconds;
+    const deadline = Math.min(own, run.deadline ?? own);
+    return await this.counting(() => generation.run({ ...run, deadline }, write));
+  }
+
+  /** Longest run of a handler in milliseconds. */
+  async timeout(): Promise<number> {
+    const { value } = await this.#parts.deps.policies.range('hooks.timeout_ms', this.#place);
+    return value;
+  }
+
+  /** A runner with the code loaded. Throws `ApiError`. */
+  async generation(): Promise<Generation> {
+    if (this.#live?.isOpen === true) return this.#live;
+    await this.#wake();
+    const live = this.live;
+    if (live?.isOpen === true) return live;
+    throw new ApiError('hook_error', 'the hook runner ended before the hook ran');
+  }
+
+  /** Counts a run, and that it failed. */
+  async counting(work: () => Promise<InvocationResult>): Promise<InvocationResult> {
+    this.counters.runs++;
+    try {
+      const result = await work();
+      if (result.outcome === 'failed') this.counters.errors++;
+      return result;
+    } catch (error) {
+      this.counters.errors++;
+      throw error;
+    }
+  }
+
+  /** Writes faults of the app's code to its log. */
+  blame(faults: readonly Fault[], requestId: string | null): void {
+    for (const { message, file, line, column, stack } of faults) {
+      this.log.add({ level: 'error', message, file, request_id: requestId, fields: { line, column, stack } });
+    }
+  }
+
+  /** Stops the runner; registrations are remembered. */
+  rest(): void {
+    this.#live?.drain();
+    this.#live = undefined;
+  }
+
+  /** The app is gone. */
+  drop(): void {
+    this.#isGone = true;
+    this.#live?.close();
+    this.#live = undefined;
+  }
+
+  /** Loads for a runner that is needed now. */
+  async #wake(): Promise<void> {
+    if (this.#failed !== undefined && performance.now() < this.#failed.until) throw this.#failed.error;
+    await (this.#next ?? this.#loading ?? this.#begin(true));
+    if (this.#failed !== undefined) throw this.#failed.error;
+  }
+
+  #begin(force: boolean): Promise<Loading> {
+    const loading = this.#load(force).finally(() => this.#loading = undefined);
+    this.#loading = loading;
+    return loading;
+  }
+
+  async #load(force: boolean): Promise<Loading> {
+    const { deps, onLoaded } = this.#parts;
+    const files = await readFolder(folderOf(deps.config, this.app));
+    const sources = files.flatMap((file) =>
+      'source' in file ? [{ file: file.filename, source: file.source }] : []
+    );
+    const unread = files.flatMap(faultOfFile);
+    const env = sources.length === 0 ? {} : await openEnvironment(deps, this.app);
+    const fingerprint = createHash('sha256').update(JSON.stringify([sources, unread, env])).digest('hex');
+    if (!force && fingerprint === this.#fingerprint && this.#known !== undefined) return this.#loadingNow();
+    let faults = unread;
+    try {
+      const live = sources.length === 0 ? undefined : await this.#open({ files: sources, env, fingerprint });
+      if (live !== undefined) faults = [...unread, ...live.loaded.errors.map(faultOfCode)];
+      this.#replace(live, fingerprint);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      // Nobody knows what these files would have vetoed; only code that was in effect before them may go on.
+      if (this.#known?.files.length === 0) this.#known = undefined;
+      this.#failed = { error: refusal, until: performance.now() + retryMilliseconds };
+      const message = `the hooks could not be loaded: ${refusal.message}`;
+      const [only] = sources.length === 1 ? sources : [];
+      faults = [...unread, { file: only?.file ?? '', message, line: null, column: null }];
+    }
+    this.#faults = faults;
+    for (const { file, message, line, column } of faults) {
+      this.log.add({ level: 'error', message, file, request_id: null, fields: { line, column } });
+    }
+    onLoaded(this);
+    return this.#loadingNow();
+  }
+
+  async #open(
+    { files, env, fingerprint }: {
+      files: { file: string; source: string }[];
+      env: Record<string, string>;
+      fingerprint: string;
+    },
+  ): Promise<Generation> {
+    const { deps, host, answer, makeRoom } = this.#parts;
+    const { workspace, app } = this.#place;
+    const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
+    const loadMilliseconds = await this.timeout();
+    makeRoom();
+    return await Generation.open({
+      host,
+      wish: { workspace, app, memory_mb },
+      load: { workspace, app, generation: ++this.#generations, files, env },
+      fingerprint,
+      loadMilliseconds,
+      answer: (call, context) => answer(this.app, call, context),
+      onLog: ({ level, message, file, fields }, request_id) =>
+        this.log.add({ level, message, file, request_id, fields }),
+      onOutput: (message) =>
+        this.log.add({ level: 'info', message, file: null, request_id: null, fields: null }),
+      onGone: (end, message) => this.#noteEnd(end, message),
+      report: (error) =>
+        deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
+    });
+  }
+
+  #replace(live: Generation | undefined, fingerprint: string): void {
+    const before = this.#live;
+    this.#live = live;
+    this.#known = live?.registrations ?? nothing;
+    this.#fingerprint = fingerprint;
+    this.#failed = undefined;
+    before?.drain();
+    if (this.#isGone) this.drop();
+  }
+
+  #noteEnd(end: ChannelEnd, message: string): void {
+    if (end === 'closed') return;
+    this.counters.lastKill = end;
+    this.log.add({ level: 'error', message, file: null, request_id: null, fields: { reason: end } });
+  }
+
+  #loadingNow(): Loading {
+    return { loaded: (this.#known ?? nothing).files.map(({ file }) => file), errors: [...this.#faults] };
+  }
+}

@@ -1,0 +1,227 @@
+// The API's end of a runner's channel: invocations go out, results and calls come in, and the first thing that is not as the
+// protocol has it ends the runner.
+import type { Socket } from 'node:net';
+import type { FromRunner, Log, ToRunner } from '../../hook-runner/protocol.ts';
+import { CallDesk } from './call-desk.ts';
+import { Deadlines } from './deadlines.ts';
+import { encodeFrame, FrameReader, ProtocolError } from './frames.ts';
+import { readMessage } from './inbound.ts';
+import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
+
+/** Largest texts in bytes, and how much a runner may do: it is told, and ended when it does not keep within. */
+export const channelLimits = {
+  result_bytes: 1_048_576,
+  call_bytes: 262_144,
+  log_bytes: 8_192,
+  window_bytes: 262_144,
+  registrations: 1_000,
+} as const;
+
+interface ChannelOptions {
+  socket: Socket;
+  onReady: () => void;
+  onLog: (log: Log) => void;
+  /** Called once. Unless it was `closed` or has `exited`, the runner is to be killed. */
+  onEnd: (end: ChannelEnd, message: string) => void;
+  /** Hears of failures of our own. */
+  report: (error: unknown) => void;
+}
+
+const mostUnsentBytes = 4_194_304;
+const drainMilliseconds = 5_000;
+const pongMilliseconds = 250;
+const remembered = 1_024;
+const small = 256;
+const capOf: Record<FromRunner['type'], number> = {
+  ready: small,
+  pong: small,
+  end: small,
+  log: channelLimits.log_bytes,
+  call: channelLimits.call_bytes,
+  loaded: channelLimits.result_bytes,
+  result: channelLimits.result_bytes,
+  response: channelLimits.result_bytes,
+  chunk: channelLimits.result_bytes,
+};
+
+/** One runner, as the API talks to it. */
+export class Channel {
+  readonly #options: ChannelOptions;
+  readonly #reader: FrameReader;
+  readonly #desk: CallDesk;
+  readonly #deadlines = new Deadlines((id) => this.#runOut(id));
+  readonly #open = new Map<number, Invocation>();
+  /** Ids of invocations that nobody waits for any more, oldest first. */
+  readonly #dropped = new Set<number>();
+  #lastId = 0;
+  #ping: { id: number; timer: NodeJS.Timeout } | undefined;
+  #draining: NodeJS.Timeout | undefined;
+  #isCorked = false;
+  #isReady = false;
+  #hasEnded = false;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+    const { socket, report } = options;
+    this.#reader = new FrameReader(channelLimits.result_bytes, (given, bytes) => this.#take(given, bytes));
+    this.#desk = new CallDesk({
+      find: (id) => this.#open.get(id),
+      send: (result) => this.send(result),
+      onFull: (isFull) => void (isFull ? socket.pause() : socket.isPaused() && socket.resume()),
+      report,
+    });
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    // An error is followed by `close`, which says all there is to say.
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.end('exited', 'the hook runner has ended'));
+    socket.on('drain', () => {
+      clearTimeout(this.#draining);
+      this.#draining = undefined;
+    });
+  }
+
+  /** Invocations that are under way. */
+  get inFlight(): number {
+    return this.#open.size;
+  }
+
+  /** Whether anything can be asked of it. */
+  get isOpen(): boolean {
+    return !this.#hasEnded;
+  }
+
+  /** Sends what `write` makes of a new id; whatever comes for that id is the invocation's. */
+  begin(invocation: Invocation, write: (id: number) => ToRunner): number {
+    const id = ++this.#lastId;
+    if (this.#hasEnded) {
+      invocation.fail('exited');
+      return id;
+    }
+    this.#open.set(id, invocation);
+    this.#deadlines.set(id, invocation.deadline);
+    this.send(write(id));
+    return id;
+  }
+
+  /** Nobody waits for this one any more. */
+  cancel(id: number): void {
+    if (!this.#open.delete(id)) return;
+    this.#deadlines.delete(id);
+    this.#drop(id);
+    this.send({ type: 'cancel', id });
+  }
+
+  /** Gives an invocation another deadline. */
+  extend(id: number, deadline: number): void {
+    if (this.#open.has(id)) this.#deadlines.set(id, deadline);
+  }
+
+  /** See `CallDesk`. */
+  aside<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#desk.aside(work);
+  }
+
+  /** Sends a message; those of one turn leave together. */
+  send(message: ToRunner): void {
+    const { socket } = this.#options;
+    if (this.#hasEnded) return;
+    if (socket.writableLength > mostUnsentBytes) return this.#stall();
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        socket.uncork();
+      });
+    }
+    if (!socket.write(encodeFrame(message))) {
+      this.#draining ??= setTimeout(() => this.#stall(), drainMilliseconds);
+    }
+  }
+
+  /** Ends the channel; whatever is under way fails. */
+  end(end: ChannelEnd, message: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#deadlines.clear();
+    clearTimeout(this.#ping?.timer);
+    clearTimeout(this.#draining);
+    this.#options.socket.destroy();
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    this.#options.onEnd(end, message);
+    for (const invocation of open) invocation.fail(end);
+  }
+
+  #stall(): void {
+    this.end('not_reading', 'the hook runner does not read what it is sent');
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#hasEnded) return;
+    try {
+      this.#reader.push(chunk);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) this.#options.report(error);
+      const what = error instanceof ProtocolError ? error.message : 'a message that cannot be taken';
+      this.end('protocol_error', `the hook runner sent ${what}`);
+    }
+  }
+
+  #take(given: Record<string, unknown>, bytes: number): void {
+    if (this.#hasEnded) return;
+    const message = readMessage(given);
+    const { type } = message;
+    if (bytes > capOf[type]) throw new ProtocolError(`a ${type} of ${bytes} bytes`);
+    if (this.#isReady === (type === 'ready')) throw new ProtocolError(`a ${type} that is out of turn`);
+    if (type === 'ready') {
+      this.#isReady = true;
+      this.#options.onReady();
+    } else if (type === 'log') this.#options.onLog(message);
+    else if (type === 'pong') this.#heardPong(message.id);
+    else if (type === 'call') {
+      if (message.parent > this.#lastId) throw new ProtocolError('a call of no invocation');
+      this.#desk.take(message, bytes);
+    } else this.#takeAnswer(message);
+  }
+
+  #takeAnswer(message: Answering): void {
+    const { id } = message;
+    const invocation = this.#open.get(id);
+    if (invocation === undefined) {
+      if (this.#dropped.has(id)) return;
+      throw new ProtocolError(`a ${message.type} that nobody asked for`);
+    }
+    if (!invocation.take(message)) return;
+    this.#open.delete(id);
+    this.#deadlines.delete(id);
+  }
+
+  /** The caller is told at once; whether the runner is still alive is found out after that. */
+  #runOut(id: number): void {
+    const invocation = this.#open.get(id);
+    if (invocation === undefined) return;
+    this.cancel(id);
+    invocation.fail('timeout');
+    if (this.#ping !== undefined || this.#hasEnded) return;
+    const ping = ++this.#lastId;
+    const timer = setTimeout(
+      () => this.end('timeout', 'the hook runner does not come back from its code'),
+      pongMilliseconds,
+    );
+    this.#ping = { id: ping, timer };
+    this.send({ type: 'ping', id: ping });
+  }
+
+  #heardPong(id: number): void {
+    if (this.#ping?.id !== id) throw new ProtocolError('a pong that nobody asked for');
+    clearTimeout(this.#ping.timer);
+    this.#ping = undefined;
+  }
+
+  #drop(id: number): void {
+    this.#dropped.add(id);
+    const [oldest] = this.#dropped;
+    if (this.#dropped.size > remembered && oldest !== undefined) this.#dropped.delete(oldest);
+  }
+}

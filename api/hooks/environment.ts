@@ -1,0 +1,112 @@
+// What an app's hooks read as `$app.env`: set by its admins, kept sealed, never shown again.
+import type { AppDefinition } from '../../storage/definition.ts';
+import { deleteHookVariable, listHookVariables, putHookVariable } from '../../storage/hook-environment.ts';
+import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
+import { actorOf, type By } from '../audit/actor.ts';
+import { auditApp } from '../audit/write.ts';
+import type { Deps } from '../deps.ts';
+import { fail, failValidation } from '../errors.ts';
+import type { HookLoader } from './ports.ts';
+
+type ReadDeps = Pick<Deps, 'databases'>;
+type ChangeDeps = Pick<Deps, 'databases' | 'secrets' | 'newId' | 'now'> & { hooks: HookLoader };
+
+/** A variable without its value. */
+export interface Variable {
+  name: string;
+  updated_at: Date;
+}
+
+const namePattern = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const mostVariables = 100;
+/** Longest value in bytes. */
+const longestValue = 32_768;
+
+/** Their names, in order. */
+export async function listVariables(
+  deps: ReadDeps,
+  app: AppDefinition,
+  page: PageRequest,
+): Promise<Page<Variable>> {
+  const all = await rowsOf(deps, app);
+  const offset = offsetOf(page);
+  const items = all.slice(offset, offset + page.per_page)
+    .map(({ name, updated_at }) => ({ name, updated_at }));
+  return pageOf(items, all.length, page);
+}
+
+/** One of them. Throws `400 validation` for its name, `404 not_found`. */
+export async function showVariable(deps: ReadDeps, app: AppDefinition, name: string): Promise<Variable> {
+  checkName(name);
+  const found = (await rowsOf(deps, app)).find((row) => row.name === name) ?? failNoVariable(name);
+  return { name, updated_at: found.updated_at };
+}
+
+/** Sets one; hooks have it when this resolves. Throws `400 validation`, `409 conflict` when there are too many. */
+export async function putVariable(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { name, value, by }: { name: string; value: string; by: By },
+): Promise<Variable> {
+  checkName(name);
+  if (Buffer.byteLength(value) > longestValue) {
+    failValidation([{ field: 'value', reason: `must have at most ${longestValue} bytes` }]);
+  }
+  const sealed = deps.secrets.seal('hook-environment', ownerOf(app, name), Buffer.from(value));
+  const actor = await actorOf(deps, by.principal);
+  await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+    const variable = { name, sealed, updated_at: by.now, most: mostVariables };
+    if (!await putHookVariable(sql, app.schema, variable)) {
+      fail('conflict', `the app has ${mostVariables} variables, the most it can have`);
+    }
+    await auditApp(sql, deps, { actor, action: 'hook_env_set', target: name, origin: by.origin });
+  });
+  await deps.hooks.reload(app);
+  return { name, updated_at: by.now };
+}
+
+/** Removes one. Throws `400 validation` for its name, `404 not_found`. */
+export async function removeVariable(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { name, by }: { name: string; by: By },
+): Promise<void> {
+  checkName(name);
+  const actor = await actorOf(deps, by.principal);
+  await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+    if (!await deleteHookVariable(sql, app.schema, name)) failNoVariable(name);
+    await auditApp(sql, deps, { actor, action: 'hook_env_delete', target: name, origin: by.origin });
+  });
+  await deps.hooks.reload(app);
+}
+
+/** All of them with their values, for the runner of this app alone. */
+export async function openEnvironment(
+  deps: Pick<Deps, 'databases' | 'secrets'>,
+  app: AppDefinition,
+): Promise<Record<string, string>> {
+  const rows = await rowsOf(deps, app);
+  return Object.fromEntries(rows.map(({ name, sealed }) => {
+    const value = deps.secrets.open('hook-environment', ownerOf(app, name), sealed);
+    return [name, value.toString('utf8')];
+  }));
+}
+
+function rowsOf({ databases }: ReadDeps, { workspace, schema }: AppDefinition) {
+  return databases.app(workspace.database, schema).run((sql) => listHookVariables(sql, schema));
+}
+
+/** The schema tells an app from an earlier one of its id. */
+function ownerOf({ schema }: AppDefinition, name: string): string {
+  return `${schema}/${name}`;
+}
+
+function checkName(name: string): void {
+  if (namePattern.test(name)) return;
+  const reason = 'must be letters, digits and _, not begin with a digit, and have at most 128 characters';
+  failValidation([{ field: 'name', reason }]);
+}
+
+function failNoVariable(name: string): never {
+  fail('not_found', `hook variable "${name}" does not exist`);
+}

@@ -1,0 +1,191 @@
+// One runner with one state of an app's code: started, loaded, used, drained.
+import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../hook-runner/protocol.ts';
+import { ApiError } from '../errors.ts';
+import { Asked } from './asked.ts';
+import { Channel, channelLimits } from './channel.ts';
+import type { HostedRunner, RunnerHost, RunnerUse, RunnerWish } from './host.ts';
+import type { ChannelEnd, Invocation } from './invocation.ts';
+import { Registrations } from './registrations.ts';
+
+/** What a call of hook code happens in. */
+export interface CallContext {
+  requestId: string;
+  /** How deep the write is that the code runs for; 0 for a route or a job. */
+  depth: number;
+  /** In milliseconds of `performance.now()`. */
+  deadline: number;
+  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** One run of a handler. */
+export interface Run {
+  requestId: string;
+  depth: number;
+  deadline: number;
+}
+
+/** What a generation is made of. */
+export interface GenerationOptions {
+  host: RunnerHost;
+  wish: Omit<RunnerWish, 'onOutput'>;
+  /** Without its id. */
+  load: Omit<Load, 'type' | 'id' | 'limits'>;
+  /** Tells states of the code apart. */
+  fingerprint: string;
+  loadMilliseconds: number;
+  answer: (call: Call, context: CallContext) => Promise<unknown>;
+  onLog: (log: Log, requestId: string | null) => void;
+  onOutput: (text: string) => void;
+  /** Called once, however it ended. */
+  onGone: (end: ChannelEnd, message: string) => void;
+  report: (error: unknown) => void;
+}
+
+/** The code did not load: it was too slow, or took its runner down. The message is for its author. */
+export class LoadFailed extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LoadFailed';
+  }
+}
+
+const readyMilliseconds = 3_000;
+const rememberedRequests = 256;
+
+/** A runner whose code is loaded. */
+export class Generation {
+  readonly number: number;
+  readonly fingerprint: string;
+  readonly loaded: Loaded;
+  readonly registrations: Registrations;
+  readonly channel: Channel;
+  /** In milliseconds of `performance.now()`. */
+  usedAt = performance.now();
+  readonly #options: GenerationOptions;
+  readonly #runner: HostedRunner;
+  readonly #requests: Map<number, string>;
+  #isDraining = false;
+
+  private constructor(
+    options: GenerationOptions,
+    parts: { runner: HostedRunner; channel: Channel; loaded: Loaded; requests: Map<number, string> },
+  ) {
+    this.#options = options;
+    this.#runner = parts.runner;
+    this.#requests = parts.requests;
+    this.channel = parts.channel;
+    this.loaded = parts.loaded;
+    this.number = options.load.generation;
+    this.fingerprint = options.fingerprint;
+    this.registrations = new Registrations(parts.loaded.files);
+  }
+
+  /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
+  static async open(options: GenerationOptions): Promise<Generation> {
+    const { host, wish, onOutput, onLog, report } = options;
+    const runner = await host.start({ ...wish, onOutput });
+    const ready = Promise.withResolvers<void>();
+    const requests = new Map<number, string>();
+    const channel = new Channel({
+      socket: runner.socket,
+      onReady: ready.resolve,
+      onLog: (log) => onLog(log, requests.get(log.parent) ?? null),
+      report,
+      onEnd: (end, message) => {
+        if (end === 'closed') runner.stop();
+        else if (end !== 'exited') runner.kill(true);
+        ready.reject(new LoadFailed(message));
+        options.onGone(end, message);
+      },
+    });
+    const late = setTimeout(
+      () => channel.end('timeout', 'the hook runner did not start in time'),
+      readyMilliseconds,
+    );
+    await ready.promise.finally(() => clearTimeout(late));
+    const loaded = await loading(channel, options);
+    return new Generation(options, { runner, channel, loaded, requests });
+  }
+
+  /** Whether it can be asked. */
+  get isOpen(): boolean {
+    return this.channel.isOpen && !this.#isDraining;
+  }
+
+  /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends. */
+  async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
+    const context = this.contextOf(run);
+    const asked = new Asked('result', run.deadline, (call) => this.#options.answer(call, context));
+    this.begin(asked, run, write);
+    try {
+      return await asked.settled;
+    } finally {
+      this.ended();
+    }
+  }
+
+  /** Begins something whose answer may be more than one message. `ended` is to be called when it is over. */
+  begin(invocation: Invocation, { requestId }: Run, write: (id: number) => ToRunner): number {
+    this.usedAt = performance.now();
+    return this.channel.begin(invocation, (id) => {
+      this.#requests.set(id, requestId);
+      const [oldest] = this.#requests.keys();
+      if (this.#requests.size > rememberedRequests && oldest !== undefined) this.#requests.delete(oldest);
+      return write(id);
+    });
+  }
+
+  /** Something has ended. */
+  ended(): void {
+    this.usedAt = performance.now();
+    if (this.#isDraining && this.channel.inFlight === 0) this.close();
+  }
+
+  /** What calls of this run happen in. */
+  contextOf({ requestId, depth, deadline }: Run): CallContext {
+    return { requestId, depth, deadline, aside: (work) => this.channel.aside(work) };
+  }
+
+  /** Takes nothing new, and closes when what is under way has ended. */
+  drain(): void {
+    this.#isDraining = true;
+    if (this.channel.inFlight === 0) this.close();
+  }
+
+  /** Closes at once; what is under way fails. */
+  close(): void {
+    this.channel.end('closed', 'the hook runner was stopped');
+  }
+
+  /** See `HostedRunner`. */
+  measure(): Promise<RunnerUse | undefined> {
+    return this.#runner.measure();
+  }
+
+  /** How its process ended, once it has. */
+  get exited(): HostedRunner['exited'] {
+    return this.#runner.exited;
+  }
+}
+
+async function loading(
+  channel: Channel,
+  { load, loadMilliseconds, answer }: GenerationOptions,
+): Promise<Loaded> {
+  const deadline = performance.now() + loadMilliseconds;
+  const requestId = `load ${load.generation}`;
+  const aside: CallContext['aside'] = (work) => channel.aside(work);
+  const asked = new Asked(
+    'loaded',
+    deadline,
+    (call) => answer(call, { requestId, depth: 0, deadline, aside }),
+  );
+  channel.begin(asked, (id) => ({ type: 'load', id, ...load, limits: channelLimits }));
+  try {
+    return await asked.settled;
+  } catch (error) {
+    // Whatever ran at its top level, it has had its time; a runner that is stuck in it is of no use.
+    channel.end('timeout', 'the hooks did not load in time');
+    throw error instanceof ApiError ? new LoadFailed(error.message) : error;
+  }
+}

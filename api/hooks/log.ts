@@ -1,0 +1,69 @@
+// What an app's hooks have written lately: kept in memory, and told to those who follow it.
+import type { LogLevel } from '../../hook-runner/protocol.ts';
+import type { Json } from '../../hook-runner/calls.ts';
+
+/** One line. All its text is the tenant's. */
+export interface LogEntry {
+  ts: Date;
+  level: LogLevel;
+  message: string;
+  file: string | null;
+  request_id: string | null;
+  fields: { readonly [name: string]: Json } | null;
+}
+
+const keptBytes = 262_144;
+const keptEntries = 1_000;
+const bytesAMinute = 1_048_576;
+const minute = 60_000;
+
+/** The log of one app. */
+export class HookLog {
+  readonly #now: () => Date;
+  readonly #entries: { entry: LogEntry; bytes: number }[] = [];
+  readonly #followers = new Set<(entry: LogEntry) => void>();
+  #bytes = 0;
+  #minuteBegan = 0;
+  #minuteBytes = 0;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** Adds a line; what comes faster than 1 MiB a minute is lost, and one line says so. */
+  add(line: Omit<LogEntry, 'ts'>): void {
+    const entry: LogEntry = { ts: this.#now(), ...line };
+    const bytes = Buffer.byteLength(JSON.stringify(entry));
+    const time = entry.ts.getTime();
+    if (time - this.#minuteBegan >= minute) {
+      this.#minuteBegan = time;
+      this.#minuteBytes = 0;
+    }
+    const before = this.#minuteBytes;
+    this.#minuteBytes += bytes;
+    if (before > bytesAMinute) return;
+    if (this.#minuteBytes <= bytesAMinute) return this.#keep(entry, bytes);
+    const message = 'more than 1 MiB of log in a minute: what follows in this minute is lost';
+    this.#keep({ ts: entry.ts, level: 'warn', message, file: null, request_id: null, fields: null }, 200);
+  }
+
+  /** The last lines, oldest first. */
+  last(limit: number): LogEntry[] {
+    return this.#entries.slice(-limit).map(({ entry }) => entry);
+  }
+
+  /** Calls back for each line from now on, until what is returned is called. */
+  follow(follower: (entry: LogEntry) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  #keep(entry: LogEntry, bytes: number): void {
+    this.#entries.push({ entry, bytes });
+    this.#bytes += bytes;
+    while (this.#bytes > keptBytes || this.#entries.length > keptEntries) {
+      this.#bytes -= this.#entries.shift()?.bytes ?? 0;
+    }
+    for (const follower of this.#followers) follower(entry);
+  }
+}

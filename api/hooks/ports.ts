@@ -1,0 +1,101 @@
+// What the rest of the server asks of hooks. Filled in where the API is put together.
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { HookAuth } from '../../hook-runner/calls.ts';
+import type { Principal } from '../scope.ts';
+
+/** A thing that is wrong with a hook file. */
+export interface FileFault {
+  file: string;
+  message: string;
+  line: number | null;
+  column: number | null;
+}
+
+/** What a load of an app's files came to. */
+export interface Loading {
+  /** Names of the files that are in effect. */
+  loaded: string[];
+  errors: FileFault[];
+}
+
+/** What is done to a record. */
+export type WriteAction = 'create' | 'update' | 'delete';
+
+/** How a write that hook code makes hangs on the run of that code. */
+export interface WithinHook {
+  /** 1 for a write that a hook of a request's write makes, and one more for each hook in between. */
+  depth: number;
+  /** Wraps what waits for hooks: see `CallDesk`. */
+  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** When nobody waits any more, in milliseconds of `performance.now()`. */
+  deadline: number;
+}
+
+/** Who wants a write. */
+export interface Author {
+  principal: Principal | null;
+  requestId: string;
+  /** Absent for what a request itself wants. */
+  hook?: WithinHook;
+}
+
+/** An author as hooks are told of it. */
+export interface Actor extends Partial<Omit<WithinHook, 'depth'>> {
+  /** Looked up when hooks ask for it. */
+  auth: () => Promise<HookAuth | null>;
+  requestId: string;
+  /** 0 for a request. */
+  depth: number;
+}
+
+/** A write that a hook is asked about or told of. */
+export interface HookedWrite {
+  actor: Actor;
+  /** Before a create or an update: as it would be stored. */
+  record: StoredRecord;
+  /** Of an update: as it was. */
+  previous: StoredRecord | null;
+}
+
+/** The hooks of one collection and action. */
+export interface WriteHooks {
+  /** Whether anything runs before the write; after it. */
+  readonly before: boolean;
+  readonly after: boolean;
+  /**
+   * Runs the before-hooks, one after another. Answers the record's fields as they are to be written, or undefined when
+   * no hook changed them. Throws `400 hook_veto`, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
+   */
+  ask(write: HookedWrite): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Runs the after-hooks; resolves when they have ended, and never throws. */
+  tell(write: HookedWrite): Promise<void>;
+}
+
+/** The record hooks of one app, as they are now. */
+export interface AppWriteHooks {
+  /** Whether there are none at all. */
+  readonly isEmpty: boolean;
+  /** The hooks that concern a write; undefined when none does. */
+  on(collection: string, action: WriteAction): WriteHooks | undefined;
+}
+
+/** Hooks as writes of records see them. */
+export interface RecordHooks {
+  /**
+   * The record hooks of an app: at once, or a promise while they are not known. It throws `503 hook_unavailable` or
+   * `500 hook_error` when they cannot be known: no write may pass then.
+   */
+  writesOf(app: AppDefinition): AppWriteHooks | Promise<AppWriteHooks>;
+}
+
+/** Hooks as the routes for hook files see them. */
+export interface HookLoader {
+  /** Loads an app's files again; what was in effect stays so until the new ones are. Never throws for a fault of theirs. */
+  reload(app: AppDefinition): Promise<Loading>;
+  /** Ends what runs for an app that is gone. */
+  drop(app: AppDefinition): void;
+}
+
+/** Hooks as a whole. */
+export interface Hooks extends RecordHooks, HookLoader {}

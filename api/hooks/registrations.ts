@@ -1,0 +1,59 @@
+// What an app's loaded files ask to be called for, arranged so that a request learns at once whether it concerns them.
+import type {
+  FileRegistrations,
+  JobRegistration,
+  RecordEvent,
+  RouteRegistration,
+} from '../../hook-runner/registrations.ts';
+import type { WriteAction } from './ports.ts';
+
+/** Whether handlers run before and after one kind of write. */
+export interface Concern {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+/** The registrations of one generation. */
+export class Registrations {
+  readonly files: readonly FileRegistrations[];
+  readonly #concerns = new Map<string, Partial<Record<WriteAction, Concern>>>();
+
+  constructor(files: readonly FileRegistrations[]) {
+    this.files = files;
+    for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
+      const [when, action] = halves[event];
+      const concerns = this.#concerns.get(collection) ?? {};
+      this.#concerns.set(collection, concerns);
+      concerns[action] = { before: false, after: false, ...concerns[action], [when]: true };
+    }
+  }
+
+  /** What runs around a write; undefined when nothing does. */
+  of(collection: string, action: WriteAction): Concern | undefined {
+    return this.#concerns.get(collection)?.[action];
+  }
+
+  /** The custom routes in the order of their registration. */
+  get routes(): readonly RouteRegistration[] {
+    return this.files.flatMap(({ routes }) => routes);
+  }
+
+  /** The scheduled jobs. */
+  get jobs(): readonly JobRegistration[] {
+    return this.files.flatMap(({ jobs }) => jobs);
+  }
+}
+
+const halves: Record<RecordEvent, readonly ['before' | 'after', WriteAction]> = {
+  before_create: ['before', 'create'],
+  after_create: ['after', 'create'],
+  before_update: ['before', 'update'],
+  after_update: ['after', 'update'],
+  before_delete: ['before', 'delete'],
+  after_delete: ['after', 'delete'],
+};
+
+/** The event of a half of a write. */
+export function eventOf(when: 'before' | 'after', action: WriteAction): RecordEvent {
+  return `${when}_${action}`;
+}

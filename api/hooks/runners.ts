@@ -1,0 +1,99 @@
+// The hooks of all apps of this process: found at once, started when needed, stopped when idle or when others need the room.
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Place } from '../scope.ts';
+import { AppHooks, type HookParts } from './app-hooks.ts';
+import type { AppWriteHooks, Hooks, Loading } from './ports.ts';
+import { writeHooksOf } from './record-hooks.ts';
+import type { Registrations } from './registrations.ts';
+
+const sweepMilliseconds = 5_000;
+
+/** Every app whose hooks somebody has asked for. */
+export class Runners implements Hooks {
+  readonly #parts: HookParts;
+  /** By the name of the app's schema, which no other app ever has. */
+  readonly #apps = new Map<string, AppHooks>();
+  readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(parts: Omit<HookParts, 'makeRoom'>) {
+    this.#parts = { ...parts, makeRoom: () => this.#makeRoom() };
+    this.#sweep = setInterval(() => this.#restIdle(), sweepMilliseconds);
+    this.#sweep.unref();
+  }
+
+  /** The hooks of an app. */
+  of(app: AppDefinition): AppHooks {
+    const known = this.#apps.get(app.schema);
+    if (known !== undefined) return known;
+    const hooks = new AppHooks(app, this.#parts);
+    this.#apps.set(app.schema, hooks);
+    return hooks;
+  }
+
+  writesOf(app: AppDefinition): AppWriteHooks | Promise<AppWriteHooks> {
+    const hooks = this.of(app);
+    const { known } = hooks;
+    return known === undefined
+      ? hooks.learn().then((learnt) => this.#wrap(hooks, learnt))
+      : this.#wrap(hooks, known);
+  }
+
+  async reload(app: AppDefinition): Promise<Loading> {
+    const { host } = this.#parts;
+    host.forgive(app.workspace.id, app.id);
+    return await this.of(app).reload(true);
+  }
+
+  /** The files of an app may be others than those in effect; nothing happens for an app that nobody has asked for. */
+  refresh({ workspace, app }: Required<Place>): void {
+    for (const hooks of this.#apps.values()) {
+      const { app: { id, workspace: { id: workspaceId } } } = hooks;
+      if (id === app && workspaceId === workspace) void hooks.reload(false);
+    }
+  }
+
+  drop(app: AppDefinition): void {
+    this.#apps.get(app.schema)?.drop();
+    this.#apps.delete(app.schema);
+  }
+
+  /** Drops all apps of a workspace. */
+  dropWorkspace(workspace: string): void {
+    for (const { app } of [...this.#apps.values()]) {
+      if (app.workspace.id === workspace) this.drop(app);
+    }
+  }
+
+  /** Ends every runner. */
+  close(): void {
+    clearInterval(this.#sweep);
+    for (const { app } of [...this.#apps.values()]) this.drop(app);
+  }
+
+  /** Made once for each state of an app's code, so that asking costs a look into a map. */
+  #wrap(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
+    const made = this.#wrapped.get(registrations);
+    if (made !== undefined) return made;
+    const wrapped = writeHooksOf(hooks, registrations);
+    this.#wrapped.set(registrations, wrapped);
+    return wrapped;
+  }
+
+  #restIdle(): void {
+    const before = performance.now() - this.#parts.deps.config.hooks.idle_ms;
+    for (const hooks of this.#apps.values()) {
+      const { live } = hooks;
+      if (live !== undefined && live.channel.inFlight === 0 && live.usedAt < before) hooks.rest();
+    }
+  }
+
+  /** Stops the runner that was not used for longest when there are as many as there may be. */
+  #makeRoom(): void {
+    const running = [...this.#apps.values()].filter(({ live }) => live !== undefined);
+    if (running.length < this.#parts.deps.config.hooks.max_runners) return;
+    const idle = running.filter(({ live }) => live?.channel.inFlight === 0)
+      .sort((a, b) => (a.live?.usedAt ?? 0) - (b.live?.usedAt ?? 0));
+    idle[0]?.rest();
+  }
+}
