@@ -9,6 +9,7 @@ import type { Revocations } from './auth/revocations.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens.ts';
 import type { Egress } from './egress.ts';
+import type { Hooks } from './hooks/ports.ts';
 import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
 import type { PolicyBook } from './policies/book.ts';
@@ -36,6 +37,8 @@ export interface Deps {
   totals: Totals;
   /** Who watches which collection, and is told of writes. */
   realtime: Hub;
+  /** The code that apps have put in: what it wants to be called for, and how it is loaded. */
+  hooks: Hooks;
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;

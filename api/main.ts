@@ -12,6 +12,7 @@ import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
+import { createHooks, type HookSystem } from './hooks/build.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { logObserver } from './observe.ts';
@@ -50,24 +51,23 @@ async function serve(start: ApiStart): Promise<Running> {
   const egress = createEgress(config);
   const { tokens } = auth.parts;
   const realtime = createRealtime({ databases, definitions, tokens, now, observe });
+  const parts = { config, databases, secrets, now, observe, ...auth.parts };
+  const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
   const deps: Deps = {
-    config,
-    now,
+    ...parts,
     newId,
-    databases,
     provisioning,
     upkeep,
-    secrets,
     definitions,
     totals: totalsOf(config),
+    hooks,
     realtime,
-    observe,
     setup,
     mail,
     policyBook,
     egress,
-    ...auth.parts,
   };
+  hearRunners(receive);
   const changes = await hearChanges(deps, { definitions, auth });
   const listening = await openDoor(deps);
   mail.start();
@@ -78,12 +78,20 @@ async function serve(start: ApiStart): Promise<Running> {
       // Streams would be waited for as if they were answers.
       await Promise.all([listening.close(drainMilliseconds), realtime.close(farewellMilliseconds)]);
       await changes.stop();
+      hooks.close();
       await auth.close();
       await mail.close();
       await egress.close();
       await storage.close();
     },
   };
+}
+
+/** What the supervisor says of hook runners, and of their files. */
+function hearRunners(receive: HookSystem['receive']): void {
+  process.on('message', (message: ToApi, handle: unknown) => {
+    if (message.type !== 'start' && message.type !== 'stop') receive(message, handle);
+  });
 }
 
 /** Requests and WebSockets come through the same one. */

@@ -1,17 +1,18 @@
 // Several writes in one transaction: all of them happen, or none.
 import type { AppDefinition } from '../../storage/definition.ts';
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection, Sql } from '../../storage/pool.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { within } from '../../storage/within.ts';
 import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
+import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { announce, type Written, writtenBy } from './announce.ts';
-import { collectionOf, onApp, type RecordDeps, type RecordTarget, scopeOf } from './collection.ts';
-import { createOn } from './create.ts';
+import { collectionOf, onApp, type RecordTarget, scopeOf, type WriteDeps } from './collection.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
-import { removeOn } from './remove.ts';
-import { updateOn } from './update.ts';
+import { authorOf } from './hooked.ts';
+import { Rehearsal } from './rehearsal.ts';
+import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
 import type { RecordInput } from './values.ts';
 
 /** One write as the body has it. */
@@ -33,9 +34,10 @@ export interface Batch {
   requests: readonly BatchRequest[];
   asking: Asking;
   origin?: EnrolmentRequest['origin'];
+  by?: Author;
 }
 
-type BatchDeps = RecordDeps & EnrolDeps;
+type BatchDeps = WriteDeps & EnrolDeps;
 
 /** A write that its rule has not refused so far. */
 interface Admitted {
@@ -70,22 +72,44 @@ export async function runBatch(
     const admitted = await admitAll(deps, app, { ...batch, writes });
     const pool = deps.databases.app(app.workspace.database, app.schema);
     await enrolAll(deps, admitted, { connection: pool, origin: batch.origin });
-    const run = () =>
-      pool.transaction(async (sql) => {
-        const connection = within(sql);
-        const results: BatchResult[] = [];
-        const written: Written[] = [];
-        for (const [index, write] of admitted.entries()) {
-          const done = await naming(index, () => perform(deps, write, connection, batch.asking.now));
-          results.push(done.result);
-          written.push(...done.written);
-        }
-        return { results, written };
-      });
+    const rehearsal = await rehearsalOf(deps, app, batch.by);
+    if (rehearsal !== undefined) chooseIds(deps, admitted);
+    const work = async (sql: Sql) => {
+      const connection = within(sql);
+      const results: BatchResult[] = [];
+      const written: Written[] = [];
+      for (const [index, write] of admitted.entries()) {
+        const way = { connection, rehearsal, now: batch.asking.now };
+        const done = await naming(index, () => perform(deps, write, way));
+        results.push(done.result);
+        written.push(...done.written);
+      }
+      return { results, written };
+    };
+    const run = () => rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
     const { results, written } = await deps.totals.during(tablesOf(admitted), run);
     for (const each of written) announce(deps, app, each);
+    await rehearsal?.tell();
     return { results };
   });
+}
+
+/** Undefined for an app without hooks. */
+async function rehearsalOf(
+  deps: BatchDeps,
+  app: AppDefinition,
+  by: Author | undefined,
+): Promise<Rehearsal | undefined> {
+  const hooks = await deps.hooks.writesOf(app);
+  return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
+}
+
+/** So that a new record is the same each time that the transaction is rehearsed. */
+function chooseIds({ newId }: BatchDeps, admitted: readonly Admitted[]): void {
+  for (const { target, write } of admitted) {
+    if (write.method !== 'POST' || target.collection.kind === 'auth') continue;
+    write.input = { id: newId(), ...write.input };
+  }
 }
 
 /** Everything that the members of a request lack or have too much. Throws `400 validation`. */
@@ -152,21 +176,22 @@ async function enrolAll(
 async function perform(
   deps: BatchDeps,
   { target, access, write, enrolment }: Admitted,
-  connection: Connection,
-  now: Date,
+  { connection, rehearsal, now }: { connection: Connection; rehearsal: Rehearsal | undefined; now: Date },
 ): Promise<{ result: BatchResult; written: Written[] }> {
   const scope = scopeOf(target, connection);
   switch (write.method) {
     case 'POST': {
-      const record = await createOn(deps, scope, { access, now, input: write.input, enrolment });
+      const creation = { access, now, input: write.input, enrolment };
+      const record = await createRehearsed(deps, scope, creation, rehearsal);
       return { result: { status: 201, body: record }, written: [{ type: 'record_created', record, now }] };
     }
     case 'PATCH': {
-      const record = await updateOn(scope, { access, now, id: write.id, input: write.input });
+      const update = { access, now, id: write.id, input: write.input };
+      const record = await updateRehearsed(scope, update, rehearsal);
       return { result: { status: 200, body: record }, written: [{ type: 'record_updated', record, now }] };
     }
     case 'DELETE': {
-      const removal = await removeOn(scope, { access, now, id: write.id });
+      const removal = await removeRehearsed(scope, { access, now, id: write.id }, rehearsal);
       return { result: { status: 200, body: { ok: true } }, written: writtenBy(removal, now) };
     }
   }

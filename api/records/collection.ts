@@ -6,10 +6,14 @@ import type { Connection } from '../../storage/pool.ts';
 import { planOf, type RecordPlan } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
 
 /** What every record feature needs. */
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'> & { realtime: Publisher };
+
+/** What those need that write. */
+export type WriteDeps = RecordDeps & { hooks: RecordHooks };
 
 /** A collection and the app that it is in. */
 export interface RecordTarget {

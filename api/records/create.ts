@@ -1,16 +1,18 @@
 // Creating a record.
 import type { Sql } from '../../storage/pool.ts';
+import { recordOf, wouldPass } from '../../storage/record-candidate.ts';
 import { insertRecord } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
 import { writtenTables } from './dependencies.ts';
 import {
   onCollection,
-  type RecordDeps,
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
+  type WriteDeps,
 } from './collection.ts';
 import {
   type EnrolDeps,
@@ -19,6 +21,7 @@ import {
   insertProfile,
   prepareEnrolment,
 } from './enrol.ts';
+import { authorOf, type Hooked, settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn } from './restrict.ts';
 import { valuesOfNew } from './values.ts';
@@ -28,40 +31,93 @@ export interface RecordCreation extends EnrolmentRequest {
   now: Date;
   /** Of a profile, where it has been prepared: before a transaction. */
   enrolment?: Enrolment | undefined;
+  /** What hooks did to the input, once they were asked. */
+  hooked?: Hooked;
 }
 
 /**
  * Creates a record and answers it as it is stored. Throws `400 validation` with everything that is wrong, `401` or `403`
- * when the rule does not admit the record, `409 conflict` for an id or a unique value that is taken.
+ * when the rule does not admit the record, `409 conflict` for an id or a unique value that is taken,
+ * and what hooks throw.
  */
 export async function createRecord(
-  deps: RecordDeps & EnrolDeps,
+  deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
-  creation: RecordCreation,
+  { by, ...creation }: RecordCreation & { by?: Author },
 ): Promise<StoredRecord> {
-  return await deps.totals.during(writtenTables(target), () =>
-    onCollection(deps, target, async (scope) => {
-      const record = await createOn(deps, scope, creation);
-      announce(deps, scope.target.app, { type: 'record_created', record, now: creation.now });
-      return record;
-    }));
+  const { now } = creation;
+  const known = deps.hooks.writesOf(target.app);
+  const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'create');
+  const actor = hooks === undefined ? undefined : authorOf(deps, target.app, by);
+  const settled = actor === undefined || hooks?.before !== true
+    ? creation
+    : await settle(deps, target, creation, (record) => hooks.ask({ actor, record, previous: null }));
+  const record = await deps.totals.during(
+    writtenTables(target),
+    () =>
+      onCollection(deps, target, async (scope) => {
+        const record = await createOn(deps, scope, settled);
+        announce(deps, scope.target.app, { type: 'record_created', record, now });
+        return record;
+      }),
+  );
+  if (actor !== undefined && hooks?.after === true) await hooks.tell({ actor, record, previous: null });
+  return record;
 }
 
-/** The same on connections or in a transaction. */
+/** Asks hooks, while no connection is held, about a record that its caller may create as far as that can be known. */
+async function settle(
+  deps: WriteDeps & EnrolDeps,
+  target: RecordTarget,
+  creation: RecordCreation,
+  ask: (record: StoredRecord) => ReturnType<WriteHooks['ask']>,
+): Promise<RecordCreation> {
+  const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, creation));
+  const settled = settledBy(creation.input, await ask(record));
+  if (target.collection.kind === 'auth') return { ...creation, ...settled };
+  return { ...creation, ...settled, input: { ...settled.input, id: record.id } };
+}
+
+/**
+ * The record as it would be stored; the id of a profile is that of its user, which is found last. Throws as the create itself
+ * would, but for what only PostgreSQL knows.
+ */
+export async function candidateOn(
+  deps: Pick<EnrolDeps, 'newId'>,
+  scope: RecordScope,
+  { access, input, now }: RecordCreation,
+): Promise<StoredRecord> {
+  const { plan, connection, target } = scope;
+  refuseBuiltIn(target);
+  const { id, values, credentials } = valuesOfNew(plan, input);
+  const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
+  const written = { positions: plan.everyPosition, values };
+  const restriction = restrictionOn(access, scope, input, written);
+  const candidate = recordOf(plan, record);
+  if (credentials !== undefined) candidate.fields['email'] = credentials.email;
+  const isDecided = restriction.rule === undefined && restriction.reaches.length === 0;
+  // The rule of a profile may be about its user, who is not there yet.
+  if (isDecided || plan.isProfile) return candidate;
+  if (await connection.run((sql) => wouldPass(sql, plan, record, restriction))) return candidate;
+  await refuseUnreachable(access, scope, written);
+  return refuse(access);
+}
+
+/** Creates on connections or in a transaction, without asking hooks. */
 export async function createOn(
   deps: EnrolDeps,
   scope: RecordScope,
   creation: RecordCreation,
 ): Promise<StoredRecord> {
   const { plan, connection } = scope;
-  const { access, input, now } = creation;
+  const { access, input, now, hooked } = creation;
   refuseBuiltIn(scope.target);
   const { id, values } = valuesOfNew(plan, input);
   const enrolment = plan.isProfile
     ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
     : undefined;
-  const written = { positions: plan.everyPosition, values };
-  const restriction = restrictionOn(access, scope, input, written);
+  const written = { positions: plan.everyPosition, values, byHooks: hooked?.fields };
+  const restriction = restrictionOn(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>
     insertRecord(sql, plan, { id, now: now.toISOString(), values }, restriction);
   const refuseWrite = async ({ connection }: Pick<RecordScope, 'connection'>) => {

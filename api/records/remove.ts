@@ -2,19 +2,25 @@
 import { isUuid } from '../../storage/ids.ts';
 import { deleteRecord, lookAtRecord } from '../../storage/records.ts';
 import { referrersOf } from '../../storage/referrers.ts';
+import { within } from '../../storage/within.ts';
+import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announce, writtenBy } from './announce.ts';
 import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
 import {
   onCollection,
-  type RecordDeps,
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
+  scopeOf,
+  type WriteDeps,
 } from './collection.ts';
 import { deletedTables } from './dependencies.ts';
 import { failMissing } from './get.ts';
+import { authorOf } from './hooked.ts';
+import { removeAsked } from './hooked-removal.ts';
 import { refusalOf } from './refusals.ts';
+import { Rehearsal } from './rehearsal.ts';
 import { ruleOn } from './restrict.ts';
 
 /** What is asked of a deletion. */
@@ -26,21 +32,41 @@ export interface RecordRemoval {
 
 /**
  * Deletes a record and those that go with it. Throws `404` when there is none, `401` or `403` when the rule does not admit
- * it, `409 conflict` while a required relation points to it or too many records depend on it.
+ * it, `409 conflict` while a required relation points to it or too many records depend on it, and what hooks throw.
  */
 export async function removeRecord(
-  deps: RecordDeps,
+  deps: WriteDeps,
   target: RecordTarget,
-  removal: RecordRemoval,
+  { by, ...removal }: RecordRemoval & { by?: Author },
 ): Promise<{ ok: true }> {
+  const found = deps.hooks.writesOf(target.app);
+  const hooks = found instanceof Promise ? await found : found;
+  const rehearsal = hooks.isEmpty
+    ? undefined
+    : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
   await deps.totals.during(deletedTables(target), async () => {
-    const removed = await onCollection(deps, target, (scope) => removeOn(scope, removal));
+    const removed = await onCollection(deps, target, (scope) => removeRehearsed(scope, removal, rehearsal));
     for (const written of writtenBy(removed, removal.now)) announce(deps, target.app, written);
   });
+  await rehearsal?.tell();
   return { ok: true };
 }
 
-/** The same on connections or in a transaction: answers everything that was changed. */
+function removeRehearsed(
+  scope: RecordScope,
+  removal: RecordRemoval,
+  rehearsal: Rehearsal | undefined,
+): Promise<Removal> {
+  const { target, connection } = scope;
+  if (rehearsal === undefined) return removeOn(scope, removal);
+  return rehearsal.run(connection, (sql) =>
+    removeAsked(rehearsal, within(sql), {
+      now: removal.now,
+      remove: () => removeOn(scopeOf(target, within(sql)), removal),
+    }));
+}
+
+/** The same on connections or in a transaction, without asking hooks: answers everything that was changed. */
 export async function removeOn(
   scope: RecordScope,
   { access, id, now }: RecordRemoval,

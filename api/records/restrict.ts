@@ -18,6 +18,8 @@ export function ruleOn(access: Access, target: RecordTarget, body?: RecordInput)
 export interface Written {
   positions: readonly number[];
   values: readonly (Stored | null)[];
+  /** Fields that hooks have set, which is not the caller's reach. */
+  byHooks?: ReadonlySet<string> | undefined;
 }
 
 /** A relation that is written, and what its caller must be allowed to read for it. */
@@ -62,7 +64,7 @@ function pointings(access: Access, { plan, target: { app } }: RecordScope, writt
     const field = plan.fields[position]?.field;
     const value = written.values[index];
     if (field?.kind !== 'relation' || field.target === undefined || field.target === 'users') return [];
-    if (typeof value !== 'string') return [];
+    if (typeof value !== 'string' || written.byHooks?.has(field.name) === true) return [];
     const residue = guard(field.target);
     if (residue.kind === 'constant' && residue.passes) return [];
     const table = { schema: app.schema, collection: field.target };

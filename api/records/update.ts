@@ -1,18 +1,23 @@
 // Changing a record: what the body leaves out stays as it is.
+import { shownValue } from '../../storage/record-candidate.ts';
 import { isUuid } from '../../storage/ids.ts';
+import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/record-versions.ts';
 import { lookAtRecord, updateRecord as updateRow } from '../../storage/records.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { RecordPlan, StoredRecord } from '../../storage/record-plan.ts';
+import type { Author, WriteHooks } from '../hooks/ports.ts';
+import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
 import { writtenTables } from './dependencies.ts';
 import {
   onCollection,
-  type RecordDeps,
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
+  type WriteDeps,
 } from './collection.ts';
 import { failMissing } from './get.ts';
+import { authorOf, type Hooked, mostLooks, settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
 import { type ChangedValues, type RecordInput, valuesOfChange } from './values.ts';
@@ -23,40 +28,117 @@ export interface RecordUpdate {
   id: string;
   input: RecordInput;
   now: Date;
+  /** What hooks did to the input, once they were asked. */
+  hooked?: Hooked;
+  /** Only this version of the record is changed. */
+  version?: string;
 }
 
 /**
  * Changes the given fields and answers the whole record. Throws `404` when there is none, `400 validation` with
  * everything that is wrong, `401` or `403` when the rule does not admit the record as it is stored, `409 conflict` for a
- * unique value that is taken.
+ * unique value that is taken, and what hooks throw.
  */
 export async function updateRecord(
-  deps: RecordDeps,
+  deps: WriteDeps,
+  target: RecordTarget,
+  { by, ...update }: RecordUpdate & { by?: Author },
+): Promise<StoredRecord> {
+  const known = deps.hooks.writesOf(target.app);
+  const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'update');
+  if (hooks !== undefined) return await updateAsked(deps, target, { update, by, hooks });
+  const updated = await write(deps, target, update);
+  return updated ?? fail('unavailable', 'the record changed meanwhile; try again');
+}
+
+/** The hooks run while no connection is held; then the record must still be the one that they saw. */
+async function updateAsked(
+  deps: WriteDeps,
+  target: RecordTarget,
+  { update, by, hooks }: { update: RecordUpdate; by: Author | undefined; hooks: WriteHooks },
+): Promise<StoredRecord> {
+  const actor = authorOf(deps, target.app, by);
+  for (let look = 0; look < mostLooks; look++) {
+    const seen = await onCollection(deps, target, (scope) => lookOn(scope, update));
+    const previous = seen.record;
+    const changes = hooks.before ? await hooks.ask({ actor, record: seen.candidate, previous }) : undefined;
+    const settled = { ...update, ...settledBy(update.input, changes), version: seen.version };
+    const record = await write(deps, target, settled);
+    if (record === undefined) continue;
+    if (hooks.after) await hooks.tell({ actor, record, previous });
+    return record;
+  }
+  return fail('conflict', 'the record kept changing while hooks looked at it; try again');
+}
+
+async function write(
+  deps: WriteDeps,
   target: RecordTarget,
   update: RecordUpdate,
-): Promise<StoredRecord> {
+): Promise<StoredRecord | undefined> {
   return await deps.totals.during(writtenTables(target), () =>
     onCollection(deps, target, async (scope) => {
       const record = await updateOn(scope, update);
+      if (record === undefined) return undefined;
       announce(deps, scope.target.app, { type: 'record_updated', record, now: update.now });
       return record;
     }));
 }
 
-/** The same on connections or in a transaction. */
-export async function updateOn(
+/** A record and what an update would make of it. */
+export interface Prospect extends VersionedLook {
+  candidate: StoredRecord;
+}
+
+/** Looks at a record that is about to be changed. Throws as the update itself would, but for what only PostgreSQL knows. */
+export async function lookOn(
   scope: RecordScope,
   { access, id, input, now }: RecordUpdate,
-): Promise<StoredRecord> {
+): Promise<Prospect> {
   const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
-  ruleOn(access, scope.target, input);
+  const rule = ruleOn(access, scope.target, input);
   if (!isUuid(id)) failMissing(id);
   const changed = await readChange(scope, id, input);
-  const restriction = restrictionOn(access, scope, input, changed);
+  const found = await connection.run((sql) => lookAtVersion(sql, plan, id, rule)) ?? failMissing(id);
+  if (!found.passes) refuse(access);
+  await refuseUnreachable(access, scope, changed);
+  return { ...found, candidate: changedBy(plan, found.record, { ...changed, now: now.toISOString() }) };
+}
+
+function changedBy(
+  plan: RecordPlan,
+  record: StoredRecord,
+  { positions, values, now }: ChangedValues & { now: string },
+): StoredRecord {
+  const fields = { ...record.fields };
+  for (const [index, position] of positions.entries()) {
+    const planned = plan.fields[position];
+    if (planned === undefined) continue;
+    const { name, kind } = planned.field;
+    fields[name] = shownValue(kind, values[index] ?? null);
+  }
+  return { ...record, fields, updated_at: now };
+}
+
+/** The same on connections or in a transaction, without asking hooks; undefined when the record is of another version. */
+export async function updateOn(
+  scope: RecordScope,
+  { access, id, input, now, hooked, version }: RecordUpdate,
+): Promise<StoredRecord | undefined> {
+  const { plan, connection } = scope;
+  refuseBuiltIn(scope.target);
+  const body = hooked?.body ?? input;
+  ruleOn(access, scope.target, body);
+  if (!isUuid(id)) failMissing(id);
+  const changed = { ...await readChange(scope, id, input), byHooks: hooked?.fields };
+  const restriction = restrictionOn(access, scope, body, changed);
+  const change = { id, now: now.toISOString(), ...changed };
   try {
     const updated = await connection.run((sql) =>
-      updateRow(sql, plan, { id, now: now.toISOString(), ...changed }, restriction)
+      version === undefined
+        ? updateRow(sql, plan, change, restriction)
+        : updateVersion(sql, plan, { ...change, version }, restriction)
     );
     if (updated !== undefined) return updated;
   } catch (error) {
@@ -66,7 +148,7 @@ export async function updateOn(
   const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
   if (found === undefined) failMissing(id);
   if (found.passes) await refuseUnreachable(access, scope, changed);
-  return refuse(access);
+  return found.passes && version !== undefined ? undefined : refuse(access);
 }
 
 /** A record that does not exist is `404` before anything is said of the body. */

@@ -1,5 +1,6 @@
 // Several writes of records at once.
 import { runBatch } from '../records/batch.ts';
+import { hookErrors } from '../hooks/errors.ts';
 import { route } from '../route.ts';
 import { described, either, fieldMap, integer, list, object, oneOf, optional, text, yes } from '../schema.ts';
 import { record } from './records.ts';
@@ -32,7 +33,12 @@ export const batch = route({
       'What each write would have been answered by itself. An error names its request: `requests.3: …`.',
     ),
   }),
-  errors: ['unauthorized', 'forbidden', 'conflict'],
+  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
   handle: ({ deps, target: { app }, principal, body: { requests }, origin, now, words }) =>
-    runBatch(deps, app, { requests, origin, asking: { principal, now, query: words() } }),
+    runBatch(deps, app, {
+      requests,
+      origin,
+      asking: { principal, now, query: words() },
+      by: { principal, requestId: origin.requestId },
+    }),
 });

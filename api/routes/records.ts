@@ -1,4 +1,5 @@
 // Records of a collection.
+import { hookErrors } from '../hooks/errors.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord } from '../records/get.ts';
@@ -65,11 +66,13 @@ export const recordsCreate = route({
   body: fieldMap('Values of the fields, and `id` to choose the id: a retry then answers 409.'),
   status: 201,
   response: record,
-  errors: ['unauthorized', 'forbidden', 'conflict'],
+  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'create', { principal, now, query: words() }),
-  handle: ({ deps, target, admitted: access, body, origin, now }) =>
-    createRecord(deps, target, { access, input: body, origin, now }),
+  handle: ({ deps, target, admitted: access, body, principal, origin, now }) => {
+    const by = { principal, requestId: origin.requestId };
+    return createRecord(deps, target, { access, input: body, origin, now, by });
+  },
 });
 
 /** One record. */
@@ -97,11 +100,13 @@ export const recordsUpdate = route({
   body: fieldMap('The fields to change; null clears one.'),
   status: 200,
   response: record,
-  errors: ['unauthorized', 'forbidden', 'conflict'],
+  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'update', { principal, now, query: words() }),
-  handle: ({ deps, target, admitted: access, params: { id }, body, now }) =>
-    updateRecord(deps, target, { access, id, input: body, now }),
+  handle: ({ deps, target, admitted: access, params: { id }, body, principal, origin, now }) => {
+    const by = { principal, requestId: origin.requestId };
+    return updateRecord(deps, target, { access, id, input: body, now, by });
+  },
 });
 
 /** The end of a record. */
@@ -112,9 +117,11 @@ export const recordsRemove = route({
   scope: 'anyone',
   status: 200,
   response: object({ ok: yes() }),
-  errors: ['unauthorized', 'forbidden', 'conflict'],
+  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'delete', { principal, now, query: words() }),
-  handle: ({ deps, target, admitted: access, params: { id }, now }) =>
-    removeRecord(deps, target, { access, id, now }),
+  handle: ({ deps, target, admitted: access, params: { id }, principal, origin, now }) => {
+    const by = { principal, requestId: origin.requestId };
+    return removeRecord(deps, target, { access, id, now, by });
+  },
 });

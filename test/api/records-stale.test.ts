@@ -16,17 +16,19 @@ import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
 import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
+import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import type { Deps } from '../../api/deps.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
-import { enrolling } from '../harness/bare-app.ts';
+import { enrolling, noHooks } from '../harness/bare-app.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
   realtime: Publisher;
+  hooks: RecordHooks;
 };
 
 const now = () => new Date();
@@ -68,6 +70,7 @@ async function start(): Promise<Process> {
     totals: new SnapshotTotals(),
     ...enrolling,
     realtime: { publish: () => undefined },
+    hooks: noHooks,
     now,
     newId,
   };

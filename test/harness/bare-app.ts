@@ -15,6 +15,7 @@ import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { Passwords } from '../../api/auth/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';
+import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
@@ -33,6 +34,7 @@ export const later = new Date('2026-02-03T04:05:06.789Z');
 /** What the features of an app need. */
 type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
   realtime: Publisher;
+  hooks: RecordHooks;
 };
 
 /** What profiles are made with; no thread runs until there is a password. */
@@ -44,6 +46,9 @@ export const enrolling: Pick<Deps, 'passwords' | 'policies'> = {
     set: () => Promise.resolve(['password']),
   },
 };
+
+/** Of apps without hooks. */
+export const noHooks: RecordHooks = { writesOf: () => ({ isEmpty: true, on: () => undefined }) };
 
 /** The app. */
 export interface BareApp {
@@ -80,6 +85,7 @@ export async function bareApp(): Promise<BareApp> {
     totals: new SnapshotTotals(),
     ...enrolling,
     realtime: { publish: () => undefined },
+    hooks: noHooks,
     now: () => created,
     newId,
   };

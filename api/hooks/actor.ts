@@ -1,0 +1,54 @@
+// Who causes what hooks are called for, as hook code sees it.
+import type { HookAuth } from '../../hook-runner/calls.ts';
+import { findActor } from '../../storage/actors.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import { findUserEmail } from '../../storage/user-email.ts';
+import type { Deps } from '../deps.ts';
+import type { Principal } from '../scope.ts';
+import type { Actor, Author } from './ports.ts';
+
+type AuthDeps = Pick<Deps, 'databases'>;
+
+const rememberedMilliseconds = 2_000;
+/** Tokens do not say it, and looking it up costs as much as a write. */
+const emails = new WeakMap<Principal, { email: Promise<string>; until: number }>();
+
+/** An author with what hooks are told of it, looked up once they ask. */
+export function actorOf(deps: AuthDeps, app: AppDefinition, { principal, requestId, hook }: Author): Actor {
+  if (hook === undefined) return { requestId, depth: 0, auth: () => authOf(deps, app, principal) };
+  const { id, workspace } = app;
+  const auth: HookAuth = { id: 'hook', email: '', role: 'hook', workspace: workspace.id, app: id };
+  return { requestId, ...hook, auth: () => Promise.resolve(auth) };
+}
+
+/** `e.auth` of a request. */
+export async function authOf(
+  deps: AuthDeps,
+  app: AppDefinition,
+  principal: Principal | null,
+): Promise<HookAuth | null> {
+  if (principal === null) return null;
+  const { id, role, workspace, apps } = principal;
+  const now = performance.now();
+  let known = emails.get(principal);
+  if (known === undefined || known.until < now) {
+    known = { email: emailOf(deps, app, principal), until: now + rememberedMilliseconds };
+    emails.set(principal, known);
+  }
+  const email = await known.email.catch((error: unknown) => {
+    emails.delete(principal);
+    throw error;
+  });
+  return { id, email, role, workspace: workspace ?? null, app: apps === undefined ? null : app.id };
+}
+
+async function emailOf(
+  { databases }: AuthDeps,
+  { workspace, schema }: AppDefinition,
+  { id, role }: Principal,
+): Promise<string> {
+  const found = role === 'user'
+    ? await databases.app(workspace.database, schema).run((sql) => findUserEmail(sql, id))
+    : await databases.control.run((sql) => findActor(sql, id));
+  return found ?? '';
+}

@@ -1,0 +1,121 @@
+// What hook code may ask of the server: the same features that requests use, with the rights of an admin of its own app and of
+// nothing else.
+import type { Call } from '../../hook-runner/protocol.ts';
+import type { CallTable } from '../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, fail } from '../errors.ts';
+import { pageRequestOf } from '../page-query.ts';
+import { collectionOf, type RecordTarget } from '../records/collection.ts';
+import { createRecord } from '../records/create.ts';
+import { getRecord } from '../records/get.ts';
+import { listRecords } from '../records/list.ts';
+import { removeRecord } from '../records/remove.ts';
+import { updateRecord } from '../records/update.ts';
+import { unboundedAccess } from '../rules/access.ts';
+import { findUserRecord } from '../users/records.ts';
+import type { CallContext } from './generation.ts';
+import { fetchForHook } from './outgoing.ts';
+import type { Author } from './ports.ts';
+
+interface Caller {
+  deps: Deps;
+  app: AppDefinition;
+  context: CallContext;
+}
+
+type Answers = {
+  [Method in keyof CallTable]: (caller: Caller, ...args: CallTable[Method]['args']) => unknown;
+};
+
+const answers: Answers = {
+  'records.findOne': async ({ deps, app }, coll, id) => {
+    const target = targetOf(app, coll);
+    const lookup = { access: unboundedAccess('get', deps.now()), id };
+    return await getRecord(deps, target, lookup).catch(nullWhenMissing);
+  },
+  'records.list': ({ deps, app }, coll, { filter, sort, page, per_page }) => {
+    const access = unboundedAccess('list', deps.now());
+    refuseBadPage({ page, per_page });
+    return listRecords(deps, targetOf(app, coll), {
+      access,
+      filter,
+      sort,
+      page: pageRequestOf({ page, per_page }),
+    });
+  },
+  'records.create': ({ deps, app, context }, coll, input) => {
+    const now = deps.now();
+    const access = unboundedAccess('create', now);
+    return createRecord(deps, targetOf(app, coll), { access, input, now, by: authorOf(context) });
+  },
+  'records.update': ({ deps, app, context }, coll, id, input) => {
+    const now = deps.now();
+    const access = unboundedAccess('update', now);
+    return updateRecord(deps, targetOf(app, coll), { access, id, input, now, by: authorOf(context) });
+  },
+  'records.delete': async ({ deps, app, context }, coll, id) => {
+    const now = deps.now();
+    const access = unboundedAccess('delete', now);
+    await removeRecord(deps, targetOf(app, coll), { access, id, now, by: authorOf(context) });
+    return null;
+  },
+  'users.findOne': async ({ deps, app }, id) => {
+    const found = await findUserRecord(deps, app, id);
+    if (found === undefined) return null;
+    const { fields: { email, verified }, created_at, updated_at } = found;
+    return { id: found.id, email, verified, created_at, updated_at };
+  },
+  'files.get': noFiles,
+  'files.create': noFiles,
+  'files.delete': noFiles,
+  'mail.send': () => fail('hook_error', 'hooks cannot send mail on this server yet'),
+  'realtime.publish': () => fail('hook_error', 'hooks cannot publish events on this server yet'),
+  'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),
+};
+
+/** Does what a call asks for. Throws `ApiError` and whatever features throw. */
+export async function answerCall(
+  deps: Deps,
+  { id, workspace }: AppDefinition,
+  call: Call,
+  context: CallContext,
+): Promise<unknown> {
+  if (context.deadline <= performance.now()) fail('hook_error', 'the time for this call is over');
+  // As it is by now: collections change while a runner lives.
+  const app = deps.definitions.peekApp(workspace.id, id) ?? await deps.definitions.app(workspace.id, id) ??
+    fail('app_not_found', 'the app is gone');
+  return await answerOne({ deps, app, context }, call);
+}
+
+function answerOne(caller: Caller, call: Call): unknown {
+  // Method and arguments are of the same row of the table: see `readMessage`.
+  const answer = answers[call.method] as (caller: Caller, ...args: readonly unknown[]) => unknown;
+  return answer(caller, ...call.args);
+}
+
+/** What a write by hook code hangs on. */
+function authorOf({ requestId, depth, deadline, aside }: CallContext): Author {
+  return { principal: null, requestId, hook: { depth: depth + 1, deadline, aside } };
+}
+
+function targetOf(app: AppDefinition, id: string): RecordTarget {
+  return { app, collection: collectionOf(app, id) };
+}
+
+function nullWhenMissing(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'not_found') return null;
+  throw error;
+}
+
+function refuseBadPage(members: Record<string, number | undefined>): void {
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
+      fail('validation', `${name}: must be a whole number of at least 1`);
+    }
+  }
+}
+
+function noFiles(): never {
+  fail('hook_error', 'hooks cannot use files on this server yet');
+}

@@ -1,0 +1,56 @@
+// Requests that hook code sends to other servers: only to hosts that policy `hooks.egress` names.
+import type { EgressRequest, EgressResponse } from '../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { EgressError } from '../egress-failure.ts';
+import { fail } from '../errors.ts';
+import type { CallContext } from './generation.ts';
+import { bufferOf, spell } from './inbound-values.ts';
+
+/** As base64 it must fit into an answer of a call. */
+const mostBytes = 1_048_576;
+
+/** Sends one request and answers its whole answer. Throws `hook_error` when it cannot be sent or has no answer. */
+export async function fetchForHook(
+  { egress, policies }: Pick<Deps, 'egress' | 'policies'>,
+  { id, workspace }: AppDefinition,
+  { request, context }: { request: EgressRequest; context: CallContext },
+): Promise<EgressResponse> {
+  const url = URL.parse(request.url) ?? fail('hook_error', 'fetch: the URL cannot be read');
+  const hosts = new Set(await policies.set('hooks.egress', { workspace: workspace.id, app: id }));
+  const permits = (asked: URL) => hosts.has(asked.hostname) || hosts.has(hostAndPort(asked));
+  if (!permits(url)) fail('hook_error', `fetch: policy hooks.egress does not name ${url.host}`);
+  const { method, headers, body, redirect } = request;
+  try {
+    const answer = await egress.send({
+      method,
+      url,
+      headers,
+      ...(body === null ? {} : { body: bufferOf(body) }),
+      maxBytes: mostBytes,
+      milliseconds: Math.max(1, Math.floor(context.deadline - performance.now())),
+      permits,
+      redirects: redirect === 'follow' ? 'follow' : 'answer',
+    });
+    if (redirect === 'error' && answer.status >= 300 && answer.status < 400) {
+      fail('hook_error', 'fetch: the host redirects the request');
+    }
+    return {
+      url: url.href,
+      redirected: false,
+      status: answer.status,
+      status_text: '',
+      headers: answer.headers,
+      body: answer.body.length === 0 ? null : spell(answer.body),
+    };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    return fail('hook_error', `fetch: ${error.message}`);
+  }
+}
+
+/** With the port that the scheme implies, too. */
+function hostAndPort({ protocol, hostname, port }: URL): string {
+  const implied = protocol === 'https:' ? '443' : '80';
+  return `${hostname}:${port === '' ? implied : port}`;
+}

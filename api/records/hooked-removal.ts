@@ -1,0 +1,51 @@
+// A deletion with everything that goes with it, and what hooks have to say to each part of it.
+import type { Connection } from '../../storage/pool.ts';
+import type { StoredRecord } from '../../storage/record-plan.ts';
+import { unboundedAccess } from '../rules/access.ts';
+import type { Removal } from './cascade.ts';
+import { collectionOf, scopeOf } from './collection.ts';
+import { settledBy } from './hooked.ts';
+import type { Rehearsal } from './rehearsal.ts';
+import { updateOn } from './update.ts';
+
+/** A deletion, and when it was asked for. */
+export interface AskedRemoval {
+  now: Date;
+  remove(): Promise<Removal>;
+}
+
+/** Removes within the transaction of a rehearsal, and asks about every record that goes or loses a value. */
+export async function removeAsked(
+  rehearsal: Rehearsal,
+  connection: Connection,
+  { now, remove }: AskedRemoval,
+): Promise<Removal> {
+  const { deleted, updated } = await remove();
+  for (const record of deleted) {
+    const question = { action: 'delete', collection: record.collection, record, previous: null } as const;
+    rehearsal.ask(question);
+    rehearsal.note(question);
+  }
+  const settled: StoredRecord[] = [];
+  for (const record of updated) settled.push(await updateAsked(rehearsal, connection, { record, now }));
+  return { deleted, updated: settled };
+}
+
+/** A record that has lost what it pointed to; hooks may change other fields of it. */
+async function updateAsked(
+  rehearsal: Rehearsal,
+  connection: Connection,
+  { record, now }: { record: StoredRecord; now: Date },
+): Promise<StoredRecord> {
+  const { app } = rehearsal;
+  const { collection } = record;
+  const question = { action: 'update', collection, record, previous: record } as const;
+  const changes = rehearsal.ask(question);
+  const scope = scopeOf({ app, collection: collectionOf(app, collection) }, connection);
+  const update = { access: unboundedAccess('update', now), id: record.id, now };
+  const settled = changes === undefined
+    ? record
+    : await updateOn(scope, { ...update, ...settledBy({}, changes) }) ?? record;
+  rehearsal.note({ ...question, record: settled });
+  return settled;
+}

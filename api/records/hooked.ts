@@ -1,0 +1,30 @@
+// What hooks make of the input of a write.
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { actorOf } from '../hooks/actor.ts';
+import type { Actor, Author } from '../hooks/ports.ts';
+import type { RecordInput } from './values.ts';
+
+/** A write's input before hooks, and which fields are theirs. */
+export interface Hooked {
+  /** As the caller sent it: what rules know as the body. */
+  body: RecordInput;
+  /** They are not held to what the caller may reach. */
+  fields: ReadonlySet<string>;
+}
+
+/** The input with the hooks' changes; they are checked like what a caller sends. */
+export function settledBy(
+  body: RecordInput,
+  changes: RecordInput = {},
+): { input: RecordInput; hooked: Hooked } {
+  return { input: { ...body, ...changes }, hooked: { body, fields: new Set(Object.keys(changes)) } };
+}
+
+/** Sees of a record change only while hooks run: after so many tries its caller is told. */
+export const mostLooks = 3;
+
+/** Who hooks are told wants a write; nobody, for what the server does by itself. */
+export function authorOf(deps: Pick<Deps, 'databases'>, app: AppDefinition, by: Author | undefined): Actor {
+  return actorOf(deps, app, by ?? { principal: null, requestId: '' });
+}

@@ -1,0 +1,111 @@
+// Writes in a transaction that hooks are asked about, without a hook ever running inside it: the transaction is rehearsed and
+// undone to learn the questions, and done when all of them are answered.
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Connection, Sql } from '../../storage/pool.ts';
+import type { StoredRecord } from '../../storage/record-plan.ts';
+import { fail } from '../errors.ts';
+import type { Actor, AppWriteHooks, WriteAction, WriteHooks } from '../hooks/ports.ts';
+import type { RecordInput } from './values.ts';
+
+/** A write that hooks may have something to say to. */
+export interface Question {
+  action: WriteAction;
+  collection: string;
+  record: StoredRecord;
+  previous: StoredRecord | null;
+}
+
+interface Pending extends Question {
+  key: string;
+  hooks: WriteHooks;
+}
+
+/** Undoes a rehearsal. */
+class Undone extends Error {}
+
+const mostRehearsals = 5;
+
+/** The hooks around the writes of one transaction. */
+export class Rehearsal {
+  readonly app: AppDefinition;
+  readonly #hooks: AppWriteHooks;
+  readonly #actor: Actor;
+  readonly #answers = new Map<string, RecordInput | undefined>();
+  #asked = 0;
+  #pending: Pending[] = [];
+  #done: { hooks: WriteHooks; record: StoredRecord; previous: StoredRecord | null }[] = [];
+
+  constructor(app: AppDefinition, hooks: AppWriteHooks, actor: Actor) {
+    this.app = app;
+    this.#hooks = hooks;
+    this.#actor = actor;
+  }
+
+  /** Whether any hook is called before or after such a write. */
+  concerns(collection: string, action: WriteAction): boolean {
+    return this.#hooks.on(collection, action) !== undefined;
+  }
+
+  /** What the before-hooks change of a record: to be called inside the transaction, in the order of the writes. */
+  ask(question: Question): RecordInput | undefined {
+    const hooks = this.#hooks.on(question.collection, question.action);
+    if (hooks?.before !== true) return undefined;
+    // The same write of the same transaction, of a record that is still the same.
+    const key = JSON.stringify([this.#asked++, question]);
+    if (!this.#answers.has(key)) this.#pending.push({ ...question, key, hooks });
+    return this.#answers.get(key);
+  }
+
+  /** Notes a write that is done when the transaction is. */
+  note({ action, collection, record, previous }: Question): void {
+    const hooks = this.#hooks.on(collection, action);
+    if (hooks?.after === true) this.#done.push({ hooks, record, previous });
+  }
+
+  /** Runs the work in a transaction once all its questions have answers. Throws what hooks throw, and `409 conflict`. */
+  async run<Result>(connection: Connection, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    for (let rehearsals = 0; rehearsals <= mostRehearsals; rehearsals++) {
+      this.#asked = 0;
+      this.#pending = [];
+      this.#done = [];
+      const ended = await this.#attempt(connection, work);
+      if (ended !== undefined) return ended.result;
+      await this.#askPending();
+    }
+    return fail('conflict', 'the records kept changing while hooks looked at them; try again');
+  }
+
+  /** Runs the after-hooks of all that was done, one after another. */
+  async tell(): Promise<void> {
+    for (const { hooks, record, previous } of this.#done) {
+      await hooks.tell({ actor: this.#actor, record, previous });
+    }
+  }
+
+  async #attempt<Result>(
+    connection: Connection,
+    work: (sql: Sql) => Promise<Result>,
+  ): Promise<{ result: Result } | undefined> {
+    try {
+      return await connection.transaction(async (sql) => {
+        const result = await work(sql);
+        if (this.#pending.length > 0) throw new Undone();
+        return { result };
+      });
+    } catch (error) {
+      if (error instanceof Undone) return undefined;
+      throw error;
+    }
+  }
+
+  /** After an answer that changes something, only creates are sure to be asked in the same words again. */
+  async #askPending(): Promise<void> {
+    let hasChanges = false;
+    for (const { key, hooks, action, record, previous } of this.#pending) {
+      if (hasChanges && action !== 'create') return;
+      const changes = await hooks.ask({ actor: this.#actor, record, previous });
+      this.#answers.set(key, changes);
+      hasChanges ||= changes !== undefined;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// Records as somebody has looked at them: changed and deleted only while they are still the same.
+import type { Sql } from './pool.ts';
+import type { RecordPlan, StoredRecord } from './record-plan.ts';
+import { firstValue, type Look, type RecordChange, type WriteRestriction } from './records.ts';
+import { recordAlias, type Restriction, whereOf, whereOfWrite } from './restriction.ts';
+
+type Rows = Record<string, unknown>[];
+
+/** A look at one state of a record. */
+export interface VersionedLook extends Look {
+  /** Another one after each change. */
+  version: string;
+}
+
+/** Transaction and place of a row's version: https://www.postgresql.org/docs/current/ddl-system-columns.html */
+const versionColumn = `(${recordAlias}.xmin::text || ' ' || ${recordAlias}.ctid::text)`;
+
+/** One record, whether it passes, and which state of it this is; undefined when there is none. */
+export async function lookAtVersion(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<VersionedLook | undefined> {
+  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const passes = where.text === '' ? 'true' : `(${where.text}) is true`;
+  const [row] = await sql.unsafe<Rows>(
+    `select ${plan.columns}, ${versionColumn}, ${passes} from ${plan.table} as ${recordAlias} ` +
+      `where ${recordAlias}."id" = $1::uuid`,
+    [id, ...where.params],
+  ).values();
+  if (row === undefined) return undefined;
+  return { record: plan.record(row), passes: row.at(-1) === true, version: String(row.at(-2)) };
+}
+
+/** Changes a record of this version; undefined when there is none or it does not meet the restriction. */
+export async function updateVersion(
+  sql: Sql,
+  plan: RecordPlan,
+  { id, now, positions, values, version }: RecordChange & { version: string },
+  { rule, reaches }: WriteRestriction,
+): Promise<StoredRecord | undefined> {
+  const where = whereOfWrite(rule === undefined ? [] : [rule], reaches, firstValue + values.length);
+  const same = `${versionColumn} = $${firstValue + values.length + where.params.length}::text`;
+  const { text, prepare } = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
+  const parameters = [id, now, ...values, ...where.params, version];
+  const [row] = await sql.unsafe<Rows>(text, parameters, { prepare }).values();
+  return row === undefined ? undefined : plan.record(row);
+}
+
+/** Deletes a record of this version, to which no relation may point; undefined as for an update. */
+export async function deleteVersion(
+  sql: Sql,
+  plan: RecordPlan,
+  { id, version }: { id: string; version: string },
+  rule?: Restriction,
+): Promise<StoredRecord | undefined> {
+  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const same = `${versionColumn} = $${2 + where.params.length}::text`;
+  const { text, prepare } = plan.remove(where.text === '' ? same : `${where.text} and ${same}`);
+  const [row] = await sql.unsafe<Rows>(text, [id, ...where.params, version], { prepare }).values();
+  return row === undefined ? undefined : plan.record(row);
+}
