@@ -19,6 +19,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
+  '@aws-sdk/client-s3': /^storage\/blobs\/s3\.ts$/,
+  '@aws-sdk/lib-storage': /^storage\/blobs\/s3\.ts$/,
   chokidar: /^supervisor\/watch\.ts$/,
   c12: /^supervisor\/config\.ts$/,
   crossws: /^api\/realtime\/websocket\.ts$/,
@@ -33,6 +35,7 @@ const testPackages = new Set([
   'oxc-parser',
   'playwright-core',
   'smtp-server',
+  's3rver',
   '@seriousme/openapi-schema-validator',
 ]);
 

@@ -1,0 +1,56 @@
+// Where the bytes of files are: one interface, whatever keeps them.
+import type { Readable } from 'node:stream';
+
+/** Where an app's blobs are: the opaque names of its workspace's database and of its schema. */
+export interface BlobPlace {
+  database: string;
+  schema: string;
+}
+
+/** One blob: `id` is the file's, a UUID of our own making. No text of a client is part of any name. */
+export interface BlobKey extends BlobPlace {
+  id: string;
+}
+
+/** The bytes asked for, both inclusive. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** A blob as a listing has it. */
+export interface ListedBlob {
+  id: string;
+  /** When it was last written to. */
+  modified: Date;
+}
+
+/** An app's place in the store, by the names that it is stored under. */
+export type ListedPlace = BlobPlace;
+
+/** Keeps blobs. They never change once they are there. Every method may throw whatever the backend throws. */
+export interface BlobStore {
+  /**
+   * Stores the bytes as they come. Durable once it resolves; when it rejects (as it does when `bytes` throws), nothing
+   * is left, at most what a crash would leave for the sweep.
+   */
+  put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
+  /** The bytes, or a range of them. Throws `BlobMissing`. */
+  open(key: BlobKey, range?: ByteRange): Promise<Readable>;
+  /** Removes a blob; one that is not there is no error. */
+  remove(key: BlobKey): Promise<void>;
+  /** Removes everything of a workspace, or of one app of it. */
+  removeAll(place: { database: string; schema?: string }): Promise<void>;
+  /** Every app that has something stored, also unfinished uploads. */
+  places(): AsyncIterable<ListedPlace>;
+  /** Every blob of an app. Unfinished uploads that were not written to since `abandoned` are removed on the way. */
+  list(place: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob>;
+}
+
+/** There is no such blob. */
+export class BlobMissing extends Error {
+  constructor(id: string) {
+    super(`there are no bytes of file ${id}`);
+    this.name = 'BlobMissing';
+  }
+}

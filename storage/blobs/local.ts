@@ -1,0 +1,138 @@
+// Blobs in a directory: <root>/<database>/<schema>/<id>.
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { isUuid } from '../ids.ts';
+import {
+  type BlobKey,
+  BlobMissing,
+  type BlobPlace,
+  type BlobStore,
+  type ByteRange,
+  type ListedBlob,
+  type ListedPlace,
+} from './blob-store.ts';
+
+const partSuffix = '.part';
+const opaque = /^[wa]_[0-9a-f]{20}$/;
+
+/** Keeps blobs below `root`, which only the server's own user may enter. */
+export class LocalBlobs implements BlobStore {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /**
+   * Written beside its name, synchronized, then renamed: under its name it is whole, also after a power cut. The
+   * directory is synchronized too, since the rename is part of what must last.
+   */
+  async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
+    const path = this.#path(key);
+    const directory = dirname(path);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const part = path + partSuffix;
+    try {
+      const size = await write(part, bytes);
+      await rename(part, path);
+      await synchronize(directory);
+      return { size };
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
+  }
+
+  async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
+    const file = await present(open(this.#path(key), 'r'));
+    if (file === undefined) throw new BlobMissing(key.id);
+    return createReadStream('', { fd: file, ...range, highWaterMark: 256 * 1024 });
+  }
+
+  async remove(key: BlobKey): Promise<void> {
+    await rm(this.#path(key), { force: true });
+  }
+
+  async removeAll({ database, schema }: { database: string; schema?: string }): Promise<void> {
+    const path = schema === undefined ? this.#under(database) : this.#under(database, schema);
+    await rm(path, { recursive: true, force: true });
+  }
+
+  async *places(): AsyncIterable<ListedPlace> {
+    for (const database of await names(this.#root)) {
+      if (!opaque.test(database)) continue;
+      for (const schema of await names(join(this.#root, database))) {
+        if (opaque.test(schema)) yield { database, schema };
+      }
+    }
+  }
+
+  async *list({ database, schema }: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob> {
+    const directory = this.#under(database, schema);
+    for (const name of await names(directory)) {
+      const path = join(directory, name);
+      const found = await present(stat(path));
+      if (found === undefined) continue;
+      if (isUuid(name)) yield { id: name, modified: found.mtime };
+      else if (name.endsWith(partSuffix) && found.mtime < abandoned) await rm(path, { force: true });
+    }
+  }
+
+  #path({ database, schema, id }: BlobKey): string {
+    if (!isUuid(id)) throw new RangeError('not the id of a file');
+    return join(this.#under(database, schema), id);
+  }
+
+  #under(...parts: string[]): string {
+    if (!parts.every((part) => opaque.test(part))) throw new RangeError('not a place of ours');
+    return join(this.#root, ...parts);
+  }
+}
+
+async function write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let size = 0;
+    for await (const chunk of bytes) {
+      await writeAll(file, chunk);
+      size += chunk.byteLength;
+    }
+    await file.sync();
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+/** A write may take less than it was given. */
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.byteLength;) {
+    const { bytesWritten } = await file.write(chunk, at, chunk.byteLength - at);
+    at += bytesWritten;
+  }
+}
+
+async function synchronize(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function names(directory: string): Promise<string[]> {
+  return await present(readdir(directory)) ?? [];
+}
+
+/** Undefined for what is not there. */
+async function present<Value>(promise: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,180 @@
+// Blobs in a bucket of an S3 API: <database>/<schema>/<id>. Loaded only where that backend is configured.
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { isUuid } from '../ids.ts';
+import {
+  type BlobKey,
+  BlobMissing,
+  type BlobPlace,
+  type BlobStore,
+  type ByteRange,
+  type ListedBlob,
+  type ListedPlace,
+} from './blob-store.ts';
+
+/** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
+export interface S3Access {
+  bucket: string;
+  region: string;
+  endpoint: string;
+  access_key_id: string;
+  secret_access_key: string;
+  virtual_hosted_style_request: boolean;
+}
+
+/** The smallest that a part of a multipart upload may be; one at a time is held in memory. */
+const partBytes = 5 * 1024 * 1024;
+const connectMilliseconds = 5_000;
+const silenceMilliseconds = 30_000;
+
+/** Keeps blobs in a bucket. A blob appears when its upload is complete, and not before. */
+export class S3Blobs implements BlobStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+
+  constructor({ bucket, region, endpoint, virtual_hosted_style_request, ...keys }: S3Access) {
+    this.#bucket = bucket;
+    const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = keys;
+    this.#client = new S3Client({
+      region: region === '' ? 'us-east-1' : region,
+      forcePathStyle: !virtual_hosted_style_request,
+      // Stores that only speak the API know no checksums beyond it.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      maxAttempts: 2,
+      requestHandler: { connectionTimeout: connectMilliseconds, socketTimeout: silenceMilliseconds },
+      ...(endpoint === '' ? {} : { endpoint }),
+      ...(accessKeyId === '' ? {} : { credentials: { accessKeyId, secretAccessKey } }),
+    });
+  }
+
+  async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
+    const source = { size: 0, failure: undefined as unknown };
+    const params = { Bucket: this.#bucket, Key: nameOf(key), Body: Readable.from(watched(bytes, source)) };
+    try {
+      await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: 1 }).done();
+    } catch (error) {
+      // Whether the store could clear up or not: the caller is told what stopped the upload.
+      throw source.failure ?? error;
+    }
+    return { size: source.size };
+  }
+
+  async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
+    const asked = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
+    try {
+      const { Body } = await this.#client.send(
+        new GetObjectCommand({ Bucket: this.#bucket, Key: nameOf(key), ...asked }),
+      );
+      if (Body instanceof Readable) return Body;
+    } catch (error) {
+      if (!(error instanceof S3ServiceException) || error.$metadata.httpStatusCode !== 404) throw error;
+    }
+    throw new BlobMissing(key.id);
+  }
+
+  async remove(key: BlobKey): Promise<void> {
+    await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key: nameOf(key) }));
+  }
+
+  async removeAll({ database, schema }: { database: string; schema?: string }): Promise<void> {
+    const prefix = schema === undefined ? `${database}/` : `${database}/${schema}/`;
+    for await (const { Key, UploadId } of this.#unfinished(prefix)) await this.#abort(Key, UploadId);
+    for await (const page of this.#pages(prefix)) {
+      const Objects = page.map(({ Key }) => ({ Key }));
+      if (Objects.length === 0) continue;
+      await this.#client.send(new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects } }));
+    }
+  }
+
+  async *places(): AsyncIterable<ListedPlace> {
+    const seen = new Set<string>();
+    const names = async function* (this: S3Blobs) {
+      for await (const page of this.#pages('')) yield* page.map(({ Key }) => Key);
+      for await (const { Key } of this.#unfinished('')) yield Key;
+    };
+    for await (const name of names.call(this)) {
+      const [database = '', schema = ''] = name?.split('/') ?? [];
+      const place = `${database}/${schema}`;
+      if (schema === '' || seen.has(place)) continue;
+      seen.add(place);
+      yield { database, schema };
+    }
+  }
+
+  async *list({ database, schema }: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob> {
+    const prefix = `${database}/${schema}/`;
+    for await (const { Key, UploadId, Initiated } of this.#unfinished(prefix)) {
+      if (Initiated !== undefined && Initiated < abandoned) await this.#abort(Key, UploadId);
+    }
+    for await (const page of this.#pages(prefix)) {
+      for (const { Key = '', LastModified } of page) {
+        const id = Key.slice(prefix.length);
+        if (isUuid(id) && LastModified !== undefined) yield { id, modified: LastModified };
+      }
+    }
+  }
+
+  async *#pages(Prefix: string) {
+    let ContinuationToken: string | undefined;
+    do {
+      const page = await this.#client.send(
+        new ListObjectsV2Command({
+          Bucket: this.#bucket,
+          Prefix,
+          ...(ContinuationToken === undefined ? {} : { ContinuationToken }),
+        }),
+      );
+      yield page.Contents ?? [];
+      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (ContinuationToken !== undefined);
+  }
+
+  async *#unfinished(Prefix: string) {
+    try {
+      const { Uploads = [] } = await this.#client.send(
+        new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix }),
+      );
+      yield* Uploads;
+    } catch (error) {
+      if (!isUnknownToStore(error)) throw error;
+    }
+  }
+
+  async #abort(Key: string | undefined, UploadId: string | undefined): Promise<void> {
+    await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
+  }
+}
+
+/** Counts what passes through, and keeps what the source throws. */
+async function* watched(bytes: AsyncIterable<Uint8Array>, source: { size: number; failure: unknown }) {
+  try {
+    for await (const chunk of bytes) {
+      source.size += chunk.byteLength;
+      yield chunk;
+    }
+  } catch (error) {
+    source.failure = error;
+    throw error;
+  }
+}
+
+/** Small stores know no listing of unfinished uploads, and need none: they expire them by themselves, or keep none. */
+function isUnknownToStore(error: unknown): boolean {
+  return error instanceof S3ServiceException && [405, 501].includes(error.$metadata.httpStatusCode ?? 0);
+}
+
+function nameOf({ database, schema, id }: BlobKey): string {
+  if (!isUuid(id)) throw new RangeError('not the id of a file');
+  return `${database}/${schema}/${id}`;
+}

@@ -1,0 +1,155 @@
+// What every blob store does, whatever keeps the bytes.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type BlobKey,
+  BlobMissing,
+  type BlobPlace,
+  type BlobStore,
+} from '../../../storage/blobs/blob-store.ts';
+
+const place = (): BlobPlace => ({
+  database: `w_${randomBytes(10).toString('hex')}`,
+  schema: `a_${randomBytes(10).toString('hex')}`,
+});
+const keyIn = (at: BlobPlace): BlobKey => ({ ...at, id: randomUUID() });
+const longAgo = new Date(0);
+const future = new Date(Date.now() + 3_600_000);
+
+async function* pieces(...chunks: (Uint8Array | string)[]) {
+  for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+async function read(store: BlobStore, key: BlobKey, range?: { start: number; end: number }): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await store.open(key, range)) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+async function idsOf(store: BlobStore, at: BlobPlace, abandoned = longAgo): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of store.list(at, abandoned)) ids.push(id);
+  return ids.sort();
+}
+
+async function placesOf(store: BlobStore): Promise<BlobPlace[]> {
+  const places: BlobPlace[] = [];
+  for await (const one of store.places()) places.push(one);
+  return places;
+}
+
+/** Runs the contract against a backend. */
+export function blobStoreContract(
+  name: string,
+  open: () => Promise<{ store: BlobStore; stop: () => Promise<void> }>,
+): void {
+  describe(`a blob store: ${name}`, () => {
+    let store: BlobStore;
+    let stop: () => Promise<void>;
+    beforeAll(async () => {
+      ({ store, stop } = await open());
+    });
+    afterAll(() => stop());
+
+    it('gives back what was put, whole and in ranges', async () => {
+      const key = keyIn(place());
+      expect(await store.put(key, pieces('hello ', 'blob ', 'world'))).toEqual({ size: 16 });
+      expect((await read(store, key)).toString()).toBe('hello blob world');
+      expect((await read(store, key, { start: 6, end: 9 })).toString()).toBe('blob');
+      expect((await read(store, key, { start: 15, end: 15 })).toString()).toBe('d');
+    });
+
+    it('keeps nothing as well as much', async () => {
+      const at = place();
+      const [empty, large] = [keyIn(at), keyIn(at)];
+      expect(await store.put(empty, pieces())).toEqual({ size: 0 });
+      expect(await read(store, empty)).toHaveLength(0);
+      const bytes = randomBytes(12 * 1024 * 1024);
+      const chunks = Array.from({ length: 12 }, (_, i) => bytes.subarray(i << 20, (i + 1) << 20));
+      expect(await store.put(large, pieces(...chunks))).toEqual({ size: bytes.length });
+      expect((await read(store, large)).equals(bytes)).toBe(true);
+    });
+
+    it('keeps nothing of an upload that fails half-way, and says why', async () => {
+      const key = keyIn(place());
+      const failing = (async function* () {
+        yield randomBytes(6 * 1024 * 1024);
+        throw new Error('cut off');
+      })();
+      await expect(store.put(key, failing)).rejects.toThrow('cut off');
+      await expect(store.open(key)).rejects.toThrow(BlobMissing);
+      expect(await idsOf(store, key)).toEqual([]);
+    });
+
+    it('says that a blob is missing, in its own place too', async () => {
+      const key = keyIn(place());
+      await expect(store.open(key)).rejects.toThrow(BlobMissing);
+      await store.put(key, pieces('x'));
+      await expect(store.open({ ...key, schema: place().schema })).rejects.toThrow(BlobMissing);
+    });
+
+    it('removes one, which may be done again', async () => {
+      const at = place();
+      const [gone, kept] = [keyIn(at), keyIn(at)];
+      await store.put(gone, pieces('gone'));
+      await store.put(kept, pieces('kept'));
+      await store.remove(gone);
+      await store.remove(gone);
+      await expect(store.open(gone)).rejects.toThrow(BlobMissing);
+      expect(await idsOf(store, at)).toEqual([kept.id]);
+    });
+
+    it('removes all of an app, and all of a workspace', async () => {
+      const [mine, other] = [place(), place()];
+      const sibling = { ...mine, schema: place().schema };
+      for (const at of [mine, sibling, other]) await store.put(keyIn(at), pieces('x'));
+      await store.removeAll(mine);
+      expect(await idsOf(store, mine)).toEqual([]);
+      expect(await idsOf(store, sibling)).toHaveLength(1);
+      await store.removeAll({ database: mine.database });
+      await store.removeAll({ database: mine.database });
+      expect(await idsOf(store, sibling)).toEqual([]);
+      expect(await idsOf(store, other)).toHaveLength(1);
+    });
+
+    it('lists blobs with the time they were written, and the places that have any', async () => {
+      const at = place();
+      const key = keyIn(at);
+      const before = Date.now() - 2_000;
+      await store.put(key, pieces('x'));
+      for await (const { id, modified } of store.list(at, longAgo)) {
+        expect(id).toBe(key.id);
+        expect(modified.getTime()).toBeGreaterThan(before);
+      }
+      expect(await placesOf(store)).toContainEqual(at);
+    });
+
+    it('lists no upload that is under way, and sweeps one away that was abandoned', async () => {
+      const at = place();
+      const key = keyIn(at);
+      const [arrived, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const putting = store.put(
+        key,
+        (async function* () {
+          // More than a part of a multipart upload, so that it has begun.
+          yield randomBytes(6 * 1024 * 1024);
+          arrived.resolve();
+          await goOn.promise;
+          throw new Error('the process died');
+        })(),
+      );
+      const failed = putting.then(() => 'done', (error: Error) => error.message);
+      await arrived.promise;
+      expect(await idsOf(store, at, future)).toEqual([]);
+      goOn.resolve();
+      expect(await failed).toBe('the process died');
+      expect(await idsOf(store, at, future)).toEqual([]);
+    });
+
+    it('takes no id that is not a UUID', async () => {
+      for (const id of ['../x', '', 'a/b', '.']) {
+        await expect(store.put({ ...place(), id }, pieces('x'))).rejects.toThrow(RangeError);
+      }
+    });
+  });
+}

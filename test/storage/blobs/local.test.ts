@@ -1,0 +1,32 @@
+// Blobs in a directory.
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { LocalBlobs } from '../../../storage/blobs/local.ts';
+import { blobStoreContract } from './blob-store.contract.ts';
+
+blobStoreContract('local', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
+  return { store: new LocalBlobs(root), stop: () => rm(root, { recursive: true }) };
+});
+
+it('file.key-safety: a local blob has the id of its file as its name, and is for the server’s own user', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
+  const key = {
+    database: `w_${'0'.repeat(20)}`,
+    schema: `a_${'1'.repeat(20)}`,
+    id: '01890000-0000-7000-8000-000000000000',
+  };
+  await new LocalBlobs(join(root, 'blobs')).put(
+    key,
+    (async function* () {
+      yield Buffer.from('x');
+    })(),
+  );
+  const directory = join(root, 'blobs', key.database, key.schema);
+  expect(await readdir(directory)).toEqual([key.id]);
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(directory, key.id))).mode & 0o777).toBe(0o600);
+  await rm(root, { recursive: true });
+});
