@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { type Browser, openBrowser, type Pages, servePages } from '../harness/browser.ts';
 import { secretIn } from '../harness/mailbox.ts';
+import { type OpenIdPeer, startOpenIdPeer } from '../harness/openid.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { type Provider, startProvider } from '../harness/smtp.ts';
 import { freshEmail } from '../harness/users.ts';
@@ -17,6 +18,7 @@ const period = 30_000;
 let home: string;
 let pages: Pages;
 let post: Provider;
+let peer: OpenIdPeer;
 let server: TestServer;
 let admin: Caller;
 let browser: Browser;
@@ -25,6 +27,8 @@ let page: Page;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'bulkhead-account-'));
   [pages, post, browser] = await Promise.all([servePages(), startProvider(), openBrowser()]);
+  const redirectUri = `${pages.origin}/auth/`;
+  peer = await startOpenIdPeer({ redirectUris: [redirectUri] });
   server = await startServer({
     dataDir: join(home, 'data'),
     config: {
@@ -38,6 +42,9 @@ beforeAll(async () => {
   const { access_token } = expectOk(await anyone.post('/_/auth/admin/login', credentials));
   admin = as(access_token, server.url);
   expectOk(await admin.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
+  const { clientId: client_id, clientSecret: client_secret, config } = peer;
+  const provider = { client_id, client_secret, config: { ...config, redirect_uris: [redirectUri] } };
+  expectOk(await admin.put('/api/workspaces/acme/auth/oauth/providers/peer', provider));
 }, 90_000);
 
 beforeEach(async () => {
@@ -48,7 +55,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await browser.close();
   await server.stop();
-  await Promise.all([post.close(), pages.stop()]);
+  await Promise.all([post.close(), peer.close(), pages.stop()]);
   await rm(home, { recursive: true, force: true });
 }, 60_000);
 
@@ -82,8 +89,20 @@ async function enrol(): Promise<{ code(steps: number): string; recovery: string[
   return { code, recovery: (await recovery.textContent() ?? '').split('\n').slice(1) };
 }
 
+/** Away to the provider, through its login and consent, and back. */
+async function signInAtPeer(login: string): Promise<void> {
+  await fill('Provider', 'peer');
+  await press('Sign in with it');
+  await page.locator('input[name=login]').fill(login);
+  await page.locator('input[name=password]').fill('any');
+  await page.locator('button[type=submit]').click();
+  await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' });
+  await page.locator('button[type=submit]').click();
+  await page.waitForURL(`${pages.origin}/auth/`);
+}
+
 describe('the page of an account', () => {
-  it('registers, verifies, sets up a second factor and asks for it', async () => {
+  it('registers, verifies, sets up a second factor and asks for it on every way in', async () => {
     const email = freshEmail();
     await fill('Email', email);
     await fill('Password', password);
@@ -113,7 +132,33 @@ describe('the page of an account', () => {
     await fill('Code', authenticator.recovery[0] ?? '');
     await press('Continue');
     await me({ email });
+    await press('Log out');
+
+    peer.know({ login: 'ada', email, emailVerified: true });
+    await signInAtPeer('ada');
+    await fill('Code', authenticator.code(1));
+    await press('Continue');
+    await me({ email, oauth_providers: ['peer'] });
     expect(browser.failures).toEqual([]);
+  }, 120_000);
+
+  it('makes an account of somebody who comes from another provider', async () => {
+    const email = freshEmail();
+    peer.know({ login: 'eve', email, emailVerified: true });
+    await page.context().clearCookies();
+    await signInAtPeer('eve');
+    await me({ email, verified: true, has_password: false });
+  }, 120_000);
+
+  it('says so when nothing is made of it', async () => {
+    const email = freshEmail();
+    expectOk(
+      await as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', { email, password }),
+    );
+    peer.know({ login: 'mallory', email, emailVerified: false });
+    await page.context().clearCookies();
+    await signInAtPeer('mallory');
+    await says('does not vouch for the email address');
   }, 120_000);
 
   it('stays logged in over a reload, by the refresh cookie, and not after a logout', async () => {
@@ -127,7 +172,8 @@ describe('the page of an account', () => {
     await me({ email });
     await press('Log out');
     await page.getByRole('button', { name: 'Log in', exact: true }).waitFor();
-    expect(await page.context().cookies()).toEqual([]);
+    const path = `http://localhost:${new URL(server.url).port}/_/auth`;
+    expect(await page.context().cookies(path)).toEqual([]);
   }, 120_000);
 
   it('says what the server says of a wrong password', async () => {
