@@ -70,7 +70,9 @@ class Exchange {
     const now = performance.now();
     this.#run.latencies.push(now - this.#sentAt);
     if (now < this.#run.until) {
-      this.#send();
+      const { pauseMilliseconds = 0 } = this.#run.plan;
+      if (pauseMilliseconds === 0) this.#send();
+      else setTimeout(() => this.#send(), pauseMilliseconds);
       return;
     }
     this.#socket.removeAllListeners('close');

@@ -10,6 +10,8 @@ export interface Plan {
   /** Keep-alive connections, each with one request in flight. */
   connections: number;
   seconds: number;
+  /** How long a connection rests after each answer, as people do; without it, it does not. */
+  pauseMilliseconds?: number;
 }
 
 /** What came of a run. */

@@ -5,6 +5,7 @@ import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
 import type { Findings } from './findings.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
+import { benchLogins } from './logins.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
@@ -44,6 +45,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   healthz: () => benchHealthz(pace),
   drift: () => benchDrift({ minutes: Number(flags.minutes), connections: pace.connections }),
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
+  logins: () => benchLogins({ rounds: pace.rounds, seconds: pace.seconds, tries: 200 }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };
 

@@ -1,0 +1,201 @@
+// Logins: how many a second, what a storm of them leaves of record reads, and what the time of an answer gives away.
+import { randomUUID } from 'node:crypto';
+import type { Figure, Findings } from './findings.ts';
+import { rawHashRate } from './hash-rate.ts';
+import { type LoadResult, renderRequest, startGenerator } from './load.ts';
+import { residentMebibytes } from './proc.ts';
+import { type RecordStage, withRecords } from './stage.ts';
+import { percentile, spread } from './statistics.ts';
+
+const password = 'a long password of the bench';
+const storm = 200;
+const auth = '/api/workspaces/bench/auth';
+
+/** Rounds, how long the reads of one are without a storm and with one, and how many tries are timed. */
+export interface LoginPace {
+  rounds: number;
+  seconds: number;
+  tries: number;
+}
+
+/** All of it on one server, with an end-user for each try. */
+export async function benchLogins(pace: LoginPace): Promise<Findings> {
+  return await withRecords(async (stage) => {
+    const emails = Array.from({ length: pace.tries }, (_, index) => `user${index}@example.com`);
+    for (const email of emails) {
+      const status = await post(stage, `${auth}/users/register`, { email, password });
+      if (status !== 201) throw new Error(`registering answered ${status}`);
+    }
+    const storms = await stormsOf(stage, emails, pace);
+    const rate = await loginRate(stage, emails, pace);
+    const timing = await timingOf(stage, emails, pace);
+    return {
+      bench: 'logins',
+      title: 'logins a second, record reads (200 a second) during storms of 200 logins, and times of answers',
+      sides: ['ours', 'baseline'],
+      figures: [...storms.figures, rate, ...timing],
+      raw: storms.raw,
+    };
+  });
+}
+
+async function post({ server }: RecordStage, path: string, body: unknown): Promise<number> {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+interface StormRound {
+  calm: LoadResult;
+  busy: LoadResult;
+  /** By status. */
+  answers: Record<string, number>;
+  mebibytes: number;
+}
+
+async function stormsOf(
+  stage: RecordStage,
+  emails: readonly string[],
+  { rounds, seconds }: LoginPace,
+): Promise<{ figures: Figure[]; raw: StormRound[] }> {
+  const generator = startGenerator();
+  const { path, token, ids, server } = stage;
+  const reads = () =>
+    generator.run({
+      port: server.port,
+      requests: ids.map((id) => renderRequest({ method: 'GET', path: `${path}/${id}`, token })),
+      connections: 1,
+      seconds,
+      pauseMilliseconds: 4,
+    });
+  const raw: StormRound[] = [];
+  try {
+    await reads();
+    for (let round = 0; round < rounds; round++) {
+      const calm = await reads();
+      const before = residentMebibytes(server.apiPid);
+      const [busy, answered] = await Promise.all([reads(), storms(stage, emails, seconds)]);
+      raw.push({ calm, busy, answers: answered.answers, mebibytes: answered.peak - before });
+    }
+  } finally {
+    await generator.stop();
+  }
+  const ratio = spread(raw.map(({ calm, busy }) => busy.p99 / calm.p99));
+  return {
+    raw,
+    figures: [
+      {
+        name: 'read p99 in a storm',
+        unit: 'ms',
+        ours: spread(raw.map(({ busy }) => busy.p99)),
+        baseline: spread(raw.map(({ calm }) => calm.p99)),
+        ratio,
+        goal: { text: 'at most 2 times', reached: ratio.median <= 2 },
+      },
+      {
+        name: 'read p50 in a storm',
+        unit: 'ms',
+        ours: spread(raw.map(({ busy }) => busy.p50)),
+        baseline: spread(raw.map(({ calm }) => calm.p50)),
+        ratio: spread(raw.map(({ calm, busy }) => busy.p50 / calm.p50)),
+      },
+      { name: 'memory of a storm', unit: 'MiB', ours: spread(raw.map(({ mebibytes }) => mebibytes)) },
+    ],
+  };
+}
+
+/** One storm after another, until the time is over. */
+async function storms(
+  stage: RecordStage,
+  emails: readonly string[],
+  seconds: number,
+): Promise<{ answers: Record<string, number>; peak: number }> {
+  const until = performance.now() + seconds * 1_000;
+  const answers: Record<string, number> = {};
+  let peak = 0;
+  const watch = setInterval(() => peak = Math.max(peak, residentMebibytes(stage.server.apiPid)), 20);
+  while (performance.now() < until) {
+    const logins = Array.from(
+      { length: storm },
+      (_, index) => post(stage, `${auth}/users/login`, { email: emails[index % emails.length], password }),
+    );
+    for (const status of await Promise.all(logins)) answers[status] = (answers[status] ?? 0) + 1;
+  }
+  clearInterval(watch);
+  return { answers, peak };
+}
+
+async function loginRate(
+  stage: RecordStage,
+  emails: readonly string[],
+  { rounds, seconds }: LoginPace,
+): Promise<Figure> {
+  const generator = startGenerator();
+  const ours: number[] = [];
+  const baseline: number[] = [];
+  try {
+    for (let round = 0; round < rounds; round++) {
+      baseline.push(await rawHashRate(seconds));
+      const result = await generator.run({
+        port: stage.server.port,
+        requests: emails.map((email) =>
+          renderRequest({ method: 'POST', path: `${auth}/users/login`, body: { email, password } })
+        ),
+        connections: 16,
+        seconds,
+      });
+      ours.push(result.requests / result.seconds);
+    }
+  } finally {
+    await generator.stop();
+  }
+  const ratio = spread(ours.map((rate, round) => rate / (baseline[round] ?? Number.NaN)));
+  return {
+    name: 'logins (raw argon2id)',
+    unit: '/s',
+    ours: spread(ours),
+    baseline: spread(baseline),
+    ratio,
+    goal: { text: 'at least 85 %', reached: ratio.median >= 0.85 },
+  };
+}
+
+/** Known against unknown addresses, asked in turn, each once: what has been asked before differs for a reason. */
+async function timingOf(
+  stage: RecordStage,
+  emails: readonly string[],
+  { tries }: LoginPace,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const asks: Record<string, (email: string) => Promise<number>> = {
+    'wrong password': (email) => post(stage, `${auth}/users/login`, { email, password: 'a wrong password' }),
+    'code requested': (email) => post(stage, `${auth}/otp/request`, { email }),
+    'reset requested': (email) => post(stage, `${auth}/password-reset/request`, { email }),
+  };
+  for (const [name, ask] of Object.entries(asks)) {
+    const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
+    for (let index = 0; index < tries; index++) {
+      const order = index % 2 === 0 ? ['known', 'unknown'] as const : ['unknown', 'known'] as const;
+      for (const kind of order) {
+        const email = kind === 'known' ? emails[index % emails.length] : undefined;
+        const began = performance.now();
+        await ask(email ?? `${randomUUID()}@example.com`);
+        times[kind].push(performance.now() - began);
+      }
+    }
+    const [known, unknown] = [percentile(times.known, 0.5), percentile(times.unknown, 0.5)];
+    figures.push({
+      name: `${name}: known (unknown)`,
+      unit: 'ms',
+      ours: spread([known]),
+      baseline: spread([unknown]),
+      ratio: spread([known / unknown]),
+      goal: { text: 'within 5 %', reached: Math.abs(known / unknown - 1) < 0.05 },
+    });
+  }
+  return figures;
+}
