@@ -10,6 +10,19 @@ export interface RecordChange {
   record: Readonly<Record<string, unknown>>;
   /** When the request that wrote it arrived. */
   at: Date;
+  /** Of a deletion: what went in the same write and can be reached from the record. Nobody finds it elsewhere any more. */
+  gone?: Gone | undefined;
+}
+
+/** Deleted records as they were, by `goneKey`, and about how many bytes they take. */
+export interface Gone {
+  records: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  bytes: number;
+}
+
+/** What a record is called in `Gone`. */
+export function goneKey(collection: string, id: string): string {
+  return `${collection}/${id}`;
 }
 
 /**
@@ -27,15 +40,17 @@ export interface RecordEvent extends RecordChange {
   /** The whole Server-Sent Event, which holds the record's JSON from `jsonStart` to two bytes before its end. */
   frame: Buffer;
   jsonStart: number;
+  /** What keeping it costs, in bytes. */
+  weight: number;
 }
 
 /** Gives a change its place and its bytes. Throws `TypeError` when the record is not JSON. */
 export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id: string }): RecordEvent {
-  const { type, record, at } = change;
+  const { type, record, gone } = change;
   const head = `id: ${id}\nevent: ${type}\ndata: `;
   // JSON has no line break outside its strings and escapes those inside, so one data line is enough.
   const frame = Buffer.from(`${head}${JSON.stringify(record)}\n\n`);
-  return { type, record, at, id, seq, frame, jsonStart: head.length };
+  return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (gone?.bytes ?? 0) };
 }
 
 /** The bytes of the record's JSON, shared with the frame. */

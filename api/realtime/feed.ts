@@ -1,12 +1,12 @@
 // One watched collection: its log, its subscriptions, and the batches on their way to them.
 import type { RecordChange, RecordEvent } from './event.ts';
-import { type Batch, batchOf } from './packet.ts';
+import { Lane } from './lane.ts';
+import { batchOf } from './packet.ts';
 import type { View } from './ports.ts';
 import type { ReplayLog } from './replay.ts';
 import type { Stream } from './stream.ts';
 import { type Source, Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
-import { SharedView } from './view.ts';
 
 interface FeedOptions {
   topic: Topic;
@@ -20,8 +20,6 @@ interface FeedOptions {
 
 /** A batch is closed once it has this many bytes, so that one write stays small against what may wait. */
 const batchBytes = 65_536;
-/** Subscriptions that are served between two looks at the clock. */
-const stride = 64;
 
 /** Everything that happens between a change and the sockets of those who watch its collection. */
 export class Feed implements Source {
@@ -32,19 +30,24 @@ export class Feed implements Source {
   unusedSince: number | undefined;
   readonly #options: FeedOptions;
   readonly #subscriptions = new Set<Subscription>();
-  readonly #views = new Map<string, SharedView>();
-  /** Events that came since the last batch was closed, and the closed batches. */
+  /** For views that look at the record alone, and for those that look at others too. */
+  readonly #direct: Lane;
+  readonly #related: Lane;
+  /** The one that was served last is the last in the next turn. */
+  #lanes: readonly [Lane, Lane];
+  /** Events that came since the last batch was closed. */
   #gathering: RecordEvent[] = [];
   #gatheringBytes = 0;
-  #closed: Batch[] = [];
-  /** The batch that is being delivered, and who has not been offered it yet. */
-  #current: { batch: Batch; left: SetIterator<Subscription> } | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
     this.topic = options.topic;
     this.incarnation = options.incarnation;
     this.log = options.log;
+    const wake = () => options.wake(this);
+    this.#direct = new Lane({ reads: false, wake });
+    this.#related = new Lane({ reads: true, wake });
+    this.#lanes = [this.#direct, this.#related];
   }
 
   /** Its subscriptions, live or catching up. */
@@ -65,9 +68,10 @@ export class Feed implements Source {
   /** Closes the batch that is being gathered: whoever goes live now has seen all of it, and nothing of the next. */
   seal(): void {
     if (this.#gathering.length === 0) return;
-    this.#closed.push(batchOf(this.#gathering));
+    const batch = batchOf(this.#gathering);
     this.#gathering = [];
     this.#gatheringBytes = 0;
+    for (const lane of this.#lanes) lane.push(batch);
   }
 
   /** Adds a subscription behind `position`; it sends nothing before `catchUp`. */
@@ -79,7 +83,9 @@ export class Feed implements Source {
     position: number;
     onLeft: () => void;
   }): Subscription {
-    const subscription = new Subscription({ ...options, source: this, view: this.#share(options.view) });
+    const lane = this.#laneOf(options.view);
+    const subscription = new Subscription({ ...options, source: this, view: lane.share(options.view) });
+    lane.add(subscription);
     this.#subscriptions.add(subscription);
     this.unusedSince = undefined;
     return subscription;
@@ -87,15 +93,19 @@ export class Feed implements Source {
 
   /** Called by a subscription that takes no more events. */
   leave(subscription: Subscription): void {
-    if (this.#subscriptions.delete(subscription)) this.#unshare(subscription.view);
+    if (this.#subscriptions.delete(subscription)) this.#laneOf(subscription.view.view).remove(subscription);
   }
 
-  /** Gives a subscription another view: from the next batch that it is offered, the new one judges. */
+  /** Gives a subscription another view: from the next events that it is shown, the new one judges. */
   review(subscription: Subscription, view: View): void {
     if (!this.#subscriptions.has(subscription)) return;
-    const before = subscription.view;
-    subscription.view = this.#share(view);
-    this.#unshare(before);
+    const [before, lane] = [subscription.view, this.#laneOf(view)];
+    const shared = lane.share(view);
+    this.#laneOf(before.view).remove(subscription);
+    subscription.view = shared;
+    lane.add(subscription);
+    const isDirect = before.view.reading === undefined && view.reading === undefined;
+    if (shared !== before && !isDirect) subscription.restart();
   }
 
   /** Called by a subscription whose predicate threw. */
@@ -103,39 +113,22 @@ export class Feed implements Source {
     this.#options.onFailure(subscription, failure);
   }
 
-  /** Delivers until `isTimeUp` says so. Returns whether nothing is left. */
+  /** Delivers until `isTimeUp` says so. Returns whether nothing is left that can be done now. */
   deliver(isTimeUp: () => boolean): boolean {
     for (;;) {
-      this.#current ??= this.#next();
-      if (this.#current === undefined) return true;
-      const { batch, left } = this.#current;
-      let served = 0;
-      // The iterator of a set survives leaving the loop, and goes on where it was.
-      for (const subscription of left) {
-        subscription.offer(batch);
-        if (++served % stride === 0 && isTimeUp()) return false;
+      for (const lane of this.#lanes) {
+        if (lane.deliver(isTimeUp)) continue;
+        const [first, second] = this.#lanes;
+        this.#lanes = lane === first ? [second, first] : [first, second];
+        return false;
       }
-      this.#current = undefined;
-      for (const view of this.#views.values()) view.forget();
+      const isWanted = this.#subscriptions.size === 0 || this.#lanes.some(({ isIdle }) => isIdle);
+      if (this.#gathering.length === 0 || !isWanted) return true;
+      this.seal();
     }
   }
 
-  #next(): { batch: Batch; left: SetIterator<Subscription> } | undefined {
-    if (this.#closed.length === 0) this.seal();
-    const batch = this.#closed.shift();
-    return batch === undefined ? undefined : { batch, left: this.#subscriptions.values() };
-  }
-
-  #share(view: View): SharedView {
-    const known = this.#views.get(view.key);
-    const shared = known ?? new SharedView(view);
-    if (known === undefined) this.#views.set(view.key, shared);
-    shared.subscribers++;
-    return shared;
-  }
-
-  #unshare(view: SharedView): void {
-    view.subscribers--;
-    if (view.subscribers === 0 && this.#views.get(view.view.key) === view) this.#views.delete(view.view.key);
+  #laneOf({ reading }: View): Lane {
+    return reading === undefined ? this.#direct : this.#related;
   }
 }

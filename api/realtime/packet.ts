@@ -1,5 +1,6 @@
 // Events that go out together, joined at most once for all streams that get the same.
 import type { RecordEvent } from './event.ts';
+import type { RelatedByReader } from './reading.ts';
 
 const maximalVariants = 16;
 
@@ -35,13 +36,18 @@ export interface Batch {
   events: readonly RecordEvent[];
   /** Number of its last event. */
   last: number;
+  /** Bytes of their frames. */
+  bytes: number;
   /** All of its events, for views that pass them all. */
   whole: Packet;
+  /** What views look at besides, once it has been read. */
+  related?: RelatedByReader | undefined;
 }
 
 /** A batch of at least one event. */
 export function batchOf(events: readonly RecordEvent[]): Batch {
-  return { events, last: events.at(-1)?.seq ?? 0, whole: new Packet(events) };
+  const bytes = events.reduce((sum, { frame }) => sum + frame.length, 0);
+  return { events, last: events.at(-1)?.seq ?? 0, bytes, whole: new Packet(events) };
 }
 
 function join(parts: readonly Buffer[]): Buffer {

@@ -1,6 +1,7 @@
 // What realtime asks of the rest of the server: access rules, tokens, definitions. Filled in where the API is put together.
 import type { Principal } from '../scope.ts';
 import type { RecordChange } from './event.ts';
+import type { Reading, Related } from './reading.ts';
 import type { Place, Topic } from './topic.ts';
 
 /** Who holds a stream. */
@@ -29,8 +30,10 @@ export interface View {
    * may be shown the past of another.
    */
   incarnation: string;
+  /** The related records that it looks at; undefined when it looks at none. */
+  reading?: Reading | undefined;
   /** Called once for each key and change. When it throws, the subscriptions with this key end and no others. */
-  passes(change: RecordChange): boolean;
+  passes(change: RecordChange, related: Related): boolean;
 }
 
 /** What is left of a token. */

@@ -2,7 +2,7 @@
 import type { Cursors } from './cursor.ts';
 import { encodeEvent, type RecordChange, type RecordEvent } from './event.ts';
 
-/** How much a log holds. The bytes are those of the frames; the records beside them take about as much again. */
+/** How much a log holds. The bytes are the events' weights; the records beside the frames take about as much again. */
 export interface LogBounds {
   events: number;
   bytes: number;
@@ -36,7 +36,7 @@ export class ReplayLog {
     return this.#newest;
   }
 
-  /** Bytes of the frames that are held. */
+  /** Weight of the events that are held. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -47,7 +47,7 @@ export class ReplayLog {
     const event = encodeEvent(change, { seq, id: this.cursorAt(seq) });
     this.#newest = seq;
     this.#events.push(event);
-    this.#bytes += event.frame.length;
+    this.#bytes += event.weight;
     const { bounds } = this.#options;
     while (this.#length > bounds.events || (this.#bytes > bounds.bytes && this.#length > 0)) {
       this.#dropOldest();
@@ -97,7 +97,7 @@ export class ReplayLog {
   }
 
   #dropOldest(): void {
-    this.#bytes -= this.#events[this.#head]?.frame.length ?? 0;
+    this.#bytes -= this.#events[this.#head]?.weight ?? 0;
     this.#events[this.#head] = undefined;
     this.#head++;
     if (this.#head < compaction || this.#head * 2 < this.#events.length) return;

@@ -2,6 +2,7 @@
 import { ApiError } from '../errors.ts';
 import { type Batch, batchOf } from './packet.ts';
 import type { View, Wish } from './ports.ts';
+import { readFor, type RelatedByReader } from './reading.ts';
 import type { ReplayLog } from './replay.ts';
 import type { Member, Stream } from './stream.ts';
 import type { Topic } from './topic.ts';
@@ -35,6 +36,16 @@ interface SubscriptionOptions {
 /** Bytes of missed events that are sent in one turn. */
 const replayBytes = 262_144;
 
+/** Missed events, while the related records that their view looks at are being read. */
+interface Missed {
+  /** Where the subscription stood before them. */
+  from: number;
+  batch: Batch;
+  /** Whether nothing had come after them: then what comes meanwhile is `held`, and goes out behind them. */
+  isLast: boolean;
+  held: Selection[];
+}
+
 /** A subscription, from its first event to its last. */
 export class Subscription implements Member {
   readonly id: string;
@@ -45,7 +56,8 @@ export class Subscription implements Member {
   readonly #onLeft: () => void;
   #position: number;
   /** `behind` until it has sent what was missed; only then events come as they happen. */
-  #state: 'behind' | 'live' | 'left' = 'behind';
+  #state: 'behind' | 'reading' | 'live' | 'left' = 'behind';
+  #missed: Missed | undefined;
 
   constructor(options: SubscriptionOptions) {
     const { id, stream, source, filter, view, position, onLeft } = options;
@@ -65,28 +77,42 @@ export class Subscription implements Member {
   /** Sends what was missed, as fast as it is read, and then goes live. */
   catchUp(): void {
     if (this.#state !== 'behind') return;
-    const missed = this.#source.log.after(this.#position, replayBytes);
-    if (missed === 'gone') {
-      this.#position = this.#source.log.newest;
-      this.stream.write(this.stream.wire.reset(this.id, this.#source.log.cursorAt(this.#position)));
-    } else if (missed.length > 0) {
-      const batch = batchOf(missed);
+    const batch = this.#nextMissed();
+    if (batch !== undefined && this.view.view.reading !== undefined) return this.#readFor(batch);
+    if (batch !== undefined) {
       this.#position = batch.last;
       this.#send(this.view.judge(batch));
     }
-    if (this.#state !== 'behind') return;
-    if (this.#position === this.#source.log.newest) {
-      this.#source.seal();
-      this.#state = 'live';
-    } else if (this.stream.sink.isFull) this.stream.sink.whenDrained(() => this.catchUp());
-    else setImmediate(() => this.catchUp());
+    this.#goOn();
   }
 
   /** Sends what of a batch its view passes. A batch that it has caught up with already is not for it. */
   offer(batch: Batch): void {
-    if (this.#state !== 'live' || this.#position >= batch.last) return;
-    this.#position = batch.last;
-    this.#send(this.view.select(batch));
+    if (this.#position >= batch.last) return;
+    if (this.#state === 'live') {
+      this.#position = batch.last;
+      this.#send(this.view.select(batch));
+    } else if (this.#missed?.isLast === true) {
+      this.#position = batch.last;
+      this.#missed.held.push(this.view.select(batch));
+    }
+  }
+
+  /** Has its new view judge whatever the one before it has not sent yet. */
+  restart(): void {
+    if (this.#state !== 'live' && this.#state !== 'reading') return;
+    if (this.#missed !== undefined) this.#position = this.#missed.from;
+    this.#missed = undefined;
+    this.#state = 'behind';
+    this.catchUp();
+  }
+
+  /** Gives up what it has been offered and not sent yet, and says so. Where it sends from the log, nothing is lost. */
+  skip(): void {
+    if (this.#state !== 'live' && this.#missed?.isLast !== true) return;
+    this.#missed = undefined;
+    this.#reset();
+    this.#state = 'live';
   }
 
   get incarnation(): string {
@@ -100,8 +126,51 @@ export class Subscription implements Member {
   leave(): void {
     if (this.#state === 'left') return;
     this.#state = 'left';
+    this.#missed = undefined;
     this.#source.leave(this);
     this.#onLeft();
+  }
+
+  /** What comes next in the log, or nothing when all of it has been sent or is gone. */
+  #nextMissed(): Batch | undefined {
+    const missed = this.#source.log.after(this.#position, replayBytes);
+    if (missed === 'gone') this.#reset();
+    return missed === 'gone' || missed.length === 0 ? undefined : batchOf(missed);
+  }
+
+  #goOn(): void {
+    if (this.#state !== 'behind') return;
+    if (this.#position === this.#source.log.newest) {
+      this.#source.seal();
+      this.#state = 'live';
+    } else if (this.stream.sink.isFull) this.stream.sink.whenDrained(() => this.catchUp());
+    else setImmediate(() => this.catchUp());
+  }
+
+  #readFor(batch: Batch): void {
+    const isLast = batch.last === this.#source.log.newest;
+    // From here on it is offered what comes: waiting for quiet times, it might wait for ever.
+    if (isLast) this.#source.seal();
+    const missed: Missed = { from: this.#position, batch, isLast, held: [] };
+    this.#position = batch.last;
+    this.#missed = missed;
+    this.#state = 'reading';
+    void readFor(batch.events, [this.view.view]).then((related) => {
+      if (this.#missed === missed) this.#sendMissed(missed, related);
+    });
+  }
+
+  #sendMissed({ batch, isLast, held }: Missed, related: RelatedByReader): void {
+    this.#missed = undefined;
+    this.#state = isLast ? 'live' : 'behind';
+    for (const selection of [this.view.judge({ ...batch, related }), ...held]) this.#send(selection);
+    this.#goOn();
+  }
+
+  #reset(): void {
+    const { log } = this.#source;
+    this.#position = log.newest;
+    this.stream.write(this.stream.wire.reset(this.id, log.cursorAt(this.#position)));
   }
 
   #send(selection: Selection): void {

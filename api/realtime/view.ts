@@ -1,6 +1,7 @@
 // A view as its subscribers share it: each event is judged once for all of them.
 import { type Batch, Packet } from './packet.ts';
 import type { View } from './ports.ts';
+import { relatedFor } from './reading.ts';
 
 /** What of a batch a view passes: a packet, nothing, or the error of a predicate that threw. */
 export type Selection = Packet | undefined | { failure: unknown };
@@ -32,9 +33,10 @@ export class SharedView {
   }
 
   /** Judges a batch that only one subscription gets, as a replay. */
-  judge({ events, whole }: Batch): Selection {
+  judge({ events, whole, related: read }: Batch): Selection {
     try {
-      const seen = events.filter((event) => this.view.passes(event));
+      const related = relatedFor(this.view, read);
+      const seen = events.filter((event) => this.view.passes(event, related));
       if (seen.length === events.length) return whole;
       return seen.length === 0 ? undefined : new Packet(seen);
     } catch (failure) {

@@ -1,7 +1,7 @@
 // Tells those who watch a collection what was written: after the commit, once.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
-import type { ChangeType } from '../realtime/event.ts';
+import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import type { Removal } from './cascade.ts';
 
@@ -17,13 +17,34 @@ export interface Written {
 export function announce(
   { realtime }: { realtime: Publisher },
   { workspace, id }: AppDefinition,
-  { type, record, now }: Written,
+  { type, record, now, gone }: Written & { gone?: Gone | undefined },
 ): void {
   realtime.publish({ workspace: workspace.id, app: id, collection: record.collection }, {
     type,
     record,
     at: now,
+    ...(gone === undefined ? {} : { gone }),
   });
+}
+
+/**
+ * The same for everything that one transaction wrote in an app. Who may see a deletion may depend on records that went
+ * along, so each is told with those; `others` are such records too, but nobody is told of them.
+ */
+export function announceAll(
+  deps: { realtime: Publisher },
+  app: AppDefinition,
+  written: readonly Written[],
+  others: readonly StoredRecord[] = [],
+): void {
+  const deleted = written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
+  const lost = new LostRecords(app, [...deleted, ...others]);
+  for (const each of written) {
+    announce(deps, app, {
+      ...each,
+      gone: each.type === 'record_deleted' ? lost.from(each.record) : undefined,
+    });
+  }
 }
 
 /** Everything that a deletion changed. */
@@ -32,4 +53,52 @@ export function writtenBy({ updated, deleted }: Removal, now: Date): Written[] {
     ...updated.map((record): Written => ({ type: 'record_updated', record, now })),
     ...deleted.map((record): Written => ({ type: 'record_deleted', record, now })),
   ];
+}
+
+/** A filter follows three relations, and the rule of what it finds there three more. */
+const maximalHops = 6;
+
+/** Records that went in one transaction. */
+class LostRecords {
+  readonly #app: AppDefinition;
+  readonly #records: ReadonlyMap<string, StoredRecord>;
+  readonly #bytes = new Map<string, number>();
+
+  constructor(app: AppDefinition, records: readonly StoredRecord[]) {
+    this.#app = app;
+    this.#records = new Map(records.map((record) => [goneKey(record.collection, record.id), record]));
+  }
+
+  /** Those of them that relations of a record lead to. */
+  from(record: StoredRecord): Gone | undefined {
+    const records = new Map<string, StoredRecord>();
+    let next = [record];
+    for (let hops = 0; hops < maximalHops && next.length > 0; hops++) {
+      next = next.flatMap((place) => this.#pointedToBy(place)).flatMap((key) => {
+        const found = records.has(key) ? undefined : this.#records.get(key);
+        if (found === undefined) return [];
+        records.set(key, found);
+        return [found];
+      });
+    }
+    if (records.size === 0) return undefined;
+    const bytes = records.entries().reduce((sum, [key, found]) => sum + this.#bytesOf(key, found), 0);
+    return { records, bytes };
+  }
+
+  #pointedToBy({ collection, fields }: StoredRecord): string[] {
+    const relations = this.#app.collections.get(collection)?.fields ?? [];
+    return relations.flatMap(({ name, kind, target }) => {
+      const id = fields[name];
+      return kind === 'relation' && target !== undefined && typeof id === 'string'
+        ? [goneKey(target, id)]
+        : [];
+    });
+  }
+
+  #bytesOf(key: string, { fields }: StoredRecord): number {
+    const known = this.#bytes.get(key) ?? JSON.stringify(fields).length;
+    this.#bytes.set(key, known);
+    return known;
+  }
 }

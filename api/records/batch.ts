@@ -6,7 +6,7 @@ import { within } from '../../storage/within.ts';
 import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
-import { announce, type Written, writtenBy } from './announce.ts';
+import { announceAll, type Written, writtenBy } from './announce.ts';
 import { collectionOf, onApp, type RecordTarget, scopeOf, type WriteDeps } from './collection.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
@@ -88,7 +88,7 @@ export async function runBatch(
     };
     const run = () => rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
     const { results, written } = await deps.totals.during(tablesOf(admitted), run);
-    for (const each of written) announce(deps, app, each);
+    announceAll(deps, app, written);
     await rehearsal?.tell();
     return { results };
   });

@@ -5,7 +5,7 @@ import { referrersOf } from '../../storage/referrers.ts';
 import { within } from '../../storage/within.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
-import { announce, writtenBy } from './announce.ts';
+import { announceAll, writtenBy } from './announce.ts';
 import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
 import {
   onCollection,
@@ -46,7 +46,7 @@ export async function removeRecord(
     : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
   await deps.totals.during(deletedTables(target), async () => {
     const removed = await onCollection(deps, target, (scope) => removeRehearsed(scope, removal, rehearsal));
-    for (const written of writtenBy(removed, removal.now)) announce(deps, target.app, written);
+    announceAll(deps, target.app, writtenBy(removed, removal.now));
   });
   await rehearsal?.tell();
   return { ok: true };

@@ -15,7 +15,7 @@ export const collectionEvents = route({
   query: object({
     filter: described(
       optional(text()),
-      'A filter expression without relations: only records that pass it.',
+      'A filter expression: only records that pass it.',
     ),
   }),
   status: 200,

@@ -2,7 +2,7 @@
 // handed on as conditions for the statements that know the rest.
 import type { Databases } from '../../storage/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { compile, type FilterSubject } from '../../storage/filter/evaluate.ts';
+import { compile, type FilterSubject, type Predicate } from '../../storage/filter/evaluate.ts';
 import { decideEarly, fold, type Residue } from '../../storage/filter/fold.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
 import { isUuid } from '../../storage/ids.ts';
@@ -161,6 +161,26 @@ export function guardOf(
     if (target === 'users') return oneself(request.auth);
     const collection = app.collections.get(target);
     return collection === undefined ? nobody : fold(ruleOf(app, collection, 'get').condition, asked);
+  };
+}
+
+/** Whether a caller may look at a record that a relation leads to; `now` as in `predicateOf`. */
+export type Sight = (target: string, subject: FilterSubject, now: number) => boolean;
+
+/** What `guardOf` asks in SQL, in memory. Undefined for an admin, who may look at all. */
+export function sightOf({ unbounded, request }: Access, app: AppDefinition): Sight | undefined {
+  if (unbounded) return undefined;
+  const asked = { ...request, method: methods.get, body: noBody };
+  const predicates = new Map<string, Predicate>();
+  return (target, subject, now) => {
+    if (target === 'users') {
+      return request.auth !== null && subject.record.id === request.auth.id.toLowerCase();
+    }
+    const collection = app.collections.get(target);
+    if (collection === undefined) return false;
+    const predicate = predicates.get(target) ?? compile(ruleOf(app, collection, 'get').condition);
+    predicates.set(target, predicate);
+    return predicate(subject, { ...asked, now }) === true;
   };
 }
 

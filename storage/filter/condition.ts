@@ -94,14 +94,26 @@ export function nameOfHops(hops: readonly Hop[]): string {
   return relations(hops).map(({ column }) => column).join('.');
 }
 
-/** The related records that a condition looks at, by the name of their hops, each after the one it hangs on. */
-export function relatedIn(condition: Condition): ReadonlyMap<string, readonly Hop[]> {
-  const found = new Map<string, readonly Hop[]>();
-  for (const column of columnsOf(condition)) {
-    const hops = relations(column.hops);
-    hops.forEach((_, index) => {
-      const part = hops.slice(0, index + 1);
-      found.set(nameOfHops(part), part);
+/** A related record that a condition looks at: how to get there, and the columns that count. */
+export interface RelatedPart {
+  hops: readonly Hop[];
+  columns: ReadonlySet<string>;
+}
+
+/**
+ * The related records that a condition looks at, by the name of their hops, each after the one it hangs on. With `from`, as
+ * seen from where those hops begin: the condition is then one on the record that they lead to, which is a part too.
+ */
+export function relatedIn(condition: Condition, from: readonly Hop[] = []): Map<string, RelatedPart> {
+  const found = new Map<string, { hops: readonly Hop[]; columns: Set<string> }>();
+  for (const { hops, column } of columnsOf(condition)) {
+    const all = relations([...from, ...hops]);
+    all.forEach((_, index) => {
+      const part = all.slice(0, index + 1);
+      const name = nameOfHops(part);
+      const known = found.get(name) ?? { hops: part, columns: new Set() };
+      known.columns.add(all[index + 1]?.column ?? column);
+      found.set(name, known);
     });
   }
   return found;

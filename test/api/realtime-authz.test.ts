@@ -49,15 +49,6 @@ describe('sse.authz-live: a real event stream', () => {
     client.socket.destroy();
   });
 
-  it('is refused under a rule that follows relations', async () => {
-    const people = await watched(app);
-    const posts = await watched(app, { list: 'author.title = null' }, [
-      { name: 'author', kind: 'relation', target: people.name },
-    ]);
-    const answer = await ada.get(posts.events);
-    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
-  });
-
   it('ends within 5 s of the revocation of its token', async () => {
     const orders = await watched(app);
     const login = await app.workspace.login();

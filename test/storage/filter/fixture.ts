@@ -227,7 +227,9 @@ const users = `create schema workspace;
     id uuid primary key, email text not null, password_hash text, verified boolean not null,
     last_login timestamptz, created_at timestamptz not null, updated_at timestamptz not null);
   create view workspace.users_public as
-    select id, email, verified, last_login, created_at, updated_at from workspace.users`;
+    select id, email, verified, false as has_password, false as totp_enabled, '[]'::jsonb as oauth_providers,
+      last_login, created_at, updated_at
+    from workspace.users`;
 
 function openPool(database: string): Pool {
   return new Pool(clusterEndpoint(database), { cap: 1, permits: unlimited, now: Date.now });

@@ -1,7 +1,7 @@
 // Names and literals: what a collection knows, and what can be read as what.
 import { describe, expect, it } from 'vitest';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
-import { relatedIn } from '../../../storage/filter/condition.ts';
+import { type Hop, relatedIn } from '../../../storage/filter/condition.ts';
 import { FilterError } from '../../../storage/filter/error.ts';
 import { scopeOf } from '../../../storage/filter/source.ts';
 import { appOf, conditionOf, scopeIn } from './fixture.ts';
@@ -92,11 +92,26 @@ describe('names', () => {
       'author.company.name = 1 || !(owner.email in ["x"]) && author.friend.name = title',
     );
     expect([...relatedIn(condition).keys()]).toEqual(['author', 'author.company', 'owner', 'author.friend']);
-    expect(relatedIn(condition).get('author.company')?.map(({ target }) => target)).toEqual([
+    expect(relatedIn(condition).get('author.company')?.hops.map(({ target }) => target)).toEqual([
       'authors',
       'companies',
     ]);
     expect([...relatedIn(conditionOf('author = null && owner != id')).keys()]).toEqual([]);
+  });
+
+  it('lists the columns that count of related records, also for whoever comes to the filter by a relation', () => {
+    const read = (written: string, from?: readonly Hop[]) =>
+      [...relatedIn(conditionOf(written), from)].map(([name, { columns }]) => [name, [...columns]]);
+    expect(read('author.company.name = 1 && author.age > 1 && title = "x"')).toEqual([
+      ['author', ['company', 'age']],
+      ['author.company', ['name']],
+    ]);
+    const [hop] = relatedIn(conditionOf('author.name = 1')).get('author')?.hops ?? [];
+    if (hop === undefined) throw new Error('no hop');
+    expect(read('title = "x" || editor.name = 1', [{ ...hop, column: 'post' }])).toEqual([
+      ['post', ['title', 'editor']],
+      ['post.editor', ['name']],
+    ]);
   });
 });
 
