@@ -46,6 +46,12 @@ export async function listApps(
   return pageOf([...items], total?.count ?? 0, request);
 }
 
+/** Ids of all apps. */
+export async function listAppIds(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`select id from workspace.apps order by id collate "C"`;
+  return rows.map(({ id }) => id);
+}
+
 /** Renames an app and answers it; undefined when it does not exist. */
 export async function renameApp(
   sql: Sql,

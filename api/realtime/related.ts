@@ -67,7 +67,9 @@ export class DatabaseReader implements Reader {
   ): Promise<FilterRecord[]> {
     if (collection === undefined) return [];
     const { workspace: { database }, schema } = this.#app;
-    return await this.#databases.app(database, schema).run((sql) => selectRecords(sql, planOf(schema, collection), [...ids]));
+    return await this.#databases.app(database, schema).run((sql) =>
+      selectRecords(sql, planOf(schema, collection), [...ids])
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 // Deleting a record that others point to: those that go with it, and those that are left without a value.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { usersId } from '../../storage/identities.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
 import { type Referrer, referrersOf } from '../../storage/referrers.ts';
@@ -51,6 +52,28 @@ export async function removeWithReferrers(
   return await sweep.finish(now.toISOString());
 }
 
+/**
+ * Deletes the profiles of a user who is about to be deleted, and deletes or empties what points to it or them, within a
+ * transaction and with the app's rights. Throws `409 conflict` when there are too many. Required relations to the user that
+ * are left refuse its deletion.
+ */
+export async function removeWithUser(
+  sql: Sql,
+  app: AppDefinition,
+  { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
+): Promise<Removal> {
+  const sweep = new Sweep(sql, app);
+  for (const collection of app.collections.values()) {
+    const profile = collection.kind === 'auth'
+      ? await lockRecord(sql, planOf(app.schema, collection), id)
+      : undefined;
+    if (profile !== undefined) sweep.doom(collection, [profile]);
+  }
+  await sweep.leave(usersId, [id]);
+  await sweep.follow();
+  return await sweep.finish(now.toISOString());
+}
+
 /** Records of one collection. */
 interface Share {
   collection: CollectionDefinition;
@@ -91,8 +114,13 @@ class Sweep {
     for (let share = this.#unfollowed(); share !== undefined; share = this.#unfollowed()) {
       const ids = share.fresh;
       share.fresh = [];
-      for (const referrer of referrersOf(this.#app, share.collection.id)) await this.#reach(referrer, ids);
+      await this.leave(share.collection.id, ids);
     }
+  }
+
+  /** Finds and locks what points to records that go. */
+  async leave(target: string, ids: readonly string[]): Promise<void> {
+    for (const referrer of referrersOf(this.#app, target)) await this.#reach(referrer, ids);
   }
 
   /** Writes it all. */
@@ -111,7 +139,7 @@ class Sweep {
       .map(({ collection, doomed }) => ({ plan: this.#planOf(collection), ids: [...doomed] }));
     const deleted: StoredRecord[] = [];
     for (const { plan, ids } of parts) deleted.push(...await selectRecords(this.#sql, plan, ids));
-    await deleteTogether(this.#sql, parts);
+    if (parts.length > 0) await deleteTogether(this.#sql, parts);
     return { deleted, updated: [...updated.values()] };
   }
 
