@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
+import { untilSettled } from './clash.ts';
 
 /** What every record feature needs. */
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'> & { realtime: Publisher };
@@ -51,13 +52,11 @@ export async function onApp<Result>(
   work: (app: AppDefinition) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await work(app);
+    return await untilSettled(() => work(app));
   } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    // A record and a change of the collection waited for each other, and PostgreSQL gave up on the record.
-    if (error.failure === 'serialization') return await work(app);
-    if (error.failure !== 'undefined') throw error;
-    return await work(await reread(deps, app));
+    if (!(error instanceof StorageError) || error.failure !== 'undefined') throw error;
+    const current = await reread(deps, app);
+    return await untilSettled(() => work(current));
   }
 }
 

@@ -227,7 +227,7 @@ describe('a batch', () => {
     expect(await total(notes)).toBe(before + 2);
   });
 
-  it('is done once more when two of them wait for each other', async () => {
+  it('is done again when two of them wait for each other', async () => {
     const [one, two] = [await create('notes', { title: 'one' }), await create('notes', { title: 'two' })];
     const change = (id: string, title: string) => ({
       method: 'PATCH',

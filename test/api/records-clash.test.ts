@@ -1,0 +1,93 @@
+// Writes that wait for each other, arranged so that it happens as often as the test wants.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectOk } from '../harness/api.ts';
+import { expectError } from '../harness/expectations.ts';
+import { type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { quoteIdentifier } from '../../storage/quote.ts';
+import { qualified } from '../../storage/tables.ts';
+
+let app: RuledApp;
+let batch: string;
+
+beforeAll(async () => {
+  app = await ruledApp();
+  for (const id of ['clash_first', 'clash_second']) await app.define(id, [{ name: 'title', kind: 'text' }]);
+  batch = app.path.replace(/collections$/, 'batch');
+});
+
+interface Place {
+  collection: string;
+  id: string;
+}
+
+async function create(collection: string): Promise<Place> {
+  const { id } = expectOk(await app.admin.post(`${app.path}/${collection}/records`, { title: 'as it was' }));
+  return { collection, id };
+}
+
+async function titleOf({ collection, id }: Place): Promise<string> {
+  return expectOk(await app.admin.get(`${app.path}/${collection}/records/${id}`)).fields.title;
+}
+
+/**
+ * Waits until a transaction of the app, none of the `seen` ones, has waited for the second record so long that it will notice
+ * a deadlock before anybody who begins to wait now. Answers which.
+ */
+async function waiter(sql: Sql, schema: string, seen: ReadonlySet<string>): Promise<string> {
+  for (;;) {
+    // Within a transaction the view would stay as it was first seen.
+    await sql`select pg_stat_clear_snapshot()`;
+    const rows = await sql<{ id: string }[]>`
+      select pid || ' ' || xact_start as id from pg_stat_activity
+      where usename = ${schema} and wait_event_type = 'Lock' and query like '%clash_second%'
+        and clock_timestamp() - query_start > interval '400 ms'`;
+    const found = rows.find(({ id }) => !seen.has(id));
+    if (found !== undefined) return found.id;
+  }
+}
+
+/**
+ * Sends a batch that changes two records, while a transaction holds the second one and asks for the first one as soon as
+ * the batch waits: the batch has waited longer, so PostgreSQL ends it. Then it lets the first one go, `times` times over.
+ */
+async function clash(times: number) {
+  const [first, second] = [await create('clash_first'), await create('clash_second')];
+  const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
+  const answer = await app.inDatabase(async (sql) => {
+    const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+      select schemaname as schema from pg_tables where tablename = 'clash_first'`;
+    const touch = ({ collection, id }: Place) =>
+      sql.unsafe(`update ${qualified({ schema, collection })} set title = 'held' where id = $1::uuid`, [id]);
+    await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
+    await touch(second);
+    await sql`savepoint held`;
+    const answering = app.admin.post(batch, { requests: [change(first), change(second)] });
+    const seen = new Set<string>();
+    for (let round = 0; round < times; round++) {
+      seen.add(await waiter(sql, schema, seen));
+      await touch(first);
+      await sql`rollback to savepoint held`;
+    }
+    if (times < 5) await waiter(sql, schema, seen);
+    await sql`rollback`;
+    return await answering;
+  });
+  return { answer, titles: [await titleOf(first), await titleOf(second)] };
+}
+
+describe('a write that is ended because it and another wait for each other', () => {
+  it('is done again until nothing is in its way', async () => {
+    const { answer, titles } = await clash(3);
+    expect(expectOk(answer).results).toHaveLength(2);
+    expect(titles).toEqual(['changed', 'changed']);
+  });
+
+  it('is given up after five times, with 503 and nothing done', async () => {
+    const { answer, titles } = await clash(5);
+    expectError(answer, 503, 'unavailable');
+    expect(answer.headers.get('Retry-After')).toBe('1');
+    expect(answer.body.message).toContain('other writes of the same records');
+    expect(titles).toEqual(['as it was', 'as it was']);
+  });
+});
