@@ -36,36 +36,15 @@ interface Visit {
 
 /** Starts one on a free port of the loopback. */
 export async function startCodeHost(): Promise<CodeHost> {
-  const [clientId, clientSecret] = ['client of the test', randomUUID()];
-  const codes = new Map<string, Visit>();
-  const tokens = new Map<string, Visit>();
+  const desk = new Desk();
   const spoilt = new Map<string, RequestListener>();
-  const exchanges: URLSearchParams[] = [];
-  const exchange = (form: URLSearchParams): object => {
-    exchanges.push(form);
-    const code = form.get('code') ?? '';
-    const visit = codes.get(code);
-    codes.delete(code);
-    const verifier = form.get('code_verifier') ?? '';
-    const isRight = form.get('client_id') === clientId && form.get('client_secret') === clientSecret &&
-      form.get('redirect_uri') === visit?.redirectUri &&
-      createHash('sha256').update(verifier).digest('base64url') === visit?.challenge;
-    if (visit === undefined || !isRight) return { error: 'bad_verification_code' };
-    const token = `gho_${randomUUID()}`;
-    tokens.set(token, visit);
-    return { access_token: token, token_type: 'bearer', scope: form.get('scope') ?? '' };
-  };
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://host');
     const special = spoilt.get(pathname);
     if (special !== undefined) return special(request, response);
-    const account = tokens.get(request.headers.authorization?.replace('Bearer ', '') ?? '')?.account;
-    const answers: Record<string, () => Promise<object> | object | undefined> = {
-      '/token': async () => exchange(await formOf(request)),
-      '/user': () => account && { id: account.id, login: 'octo', email: null },
-      '/user/emails': () => account?.emails,
-    };
-    const answer = await answers[pathname]?.();
+    const answer = pathname === '/token'
+      ? desk.exchange(await formOf(request))
+      : desk.tell(pathname, request);
     response.writeHead(answer === undefined ? 401 : 200, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify(answer ?? { message: 'Bad credentials' }));
   });
@@ -74,16 +53,10 @@ export async function startCodeHost(): Promise<CodeHost> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     config: { auth_url: `${origin}/authorize`, token_url: `${origin}/token`, userinfo_url: `${origin}/user` },
-    clientId,
-    clientSecret,
-    exchanges,
-    enter: (authorizeUrl, account) => {
-      const { searchParams } = new URL(authorizeUrl);
-      const code = randomUUID();
-      const [challenge, redirectUri] = [searchParams.get('code_challenge'), searchParams.get('redirect_uri')];
-      codes.set(code, { challenge, redirectUri, account });
-      return { code, state: searchParams.get('state') ?? '' };
-    },
+    clientId: desk.clientId,
+    clientSecret: desk.clientSecret,
+    exchanges: desk.exchanges,
+    enter: (authorizeUrl, account) => desk.enter(new URL(authorizeUrl).searchParams, account),
     spoil: (path, listener) => void spoilt.set(path, listener),
     close: async () => {
       server.closeAllConnections();
@@ -91,6 +64,44 @@ export async function startCodeHost(): Promise<CodeHost> {
       await once(server, 'close');
     },
   };
+}
+
+/** What the server knows, and answers. */
+class Desk {
+  readonly clientId = 'client of the test';
+  readonly clientSecret: string = randomUUID();
+  readonly exchanges: URLSearchParams[] = [];
+  readonly #codes = new Map<string, Visit>();
+  readonly #tokens = new Map<string, Visit>();
+
+  enter(parameters: URLSearchParams, account: Visit['account']): { code: string; state: string } {
+    const code = randomUUID();
+    const [challenge, redirectUri] = [parameters.get('code_challenge'), parameters.get('redirect_uri')];
+    this.#codes.set(code, { challenge, redirectUri, account });
+    return { code, state: parameters.get('state') ?? '' };
+  }
+
+  /** A code works once, for the client and the verifier that it was made for. */
+  exchange(form: URLSearchParams): object {
+    this.exchanges.push(form);
+    const code = form.get('code') ?? '';
+    const visit = this.#codes.get(code);
+    this.#codes.delete(code);
+    const challenge = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
+    const isClient = form.get('client_id') === this.clientId &&
+      form.get('client_secret') === this.clientSecret;
+    const isVisit = form.get('redirect_uri') === visit?.redirectUri && challenge === visit?.challenge;
+    if (visit === undefined || !isClient || !isVisit) return { error: 'bad_verification_code' };
+    const token = `gho_${randomUUID()}`;
+    this.#tokens.set(token, visit);
+    return { access_token: token, token_type: 'bearer' };
+  }
+
+  tell(path: string, { headers }: IncomingMessage): object | undefined {
+    const account = this.#tokens.get(headers.authorization?.replace('Bearer ', '') ?? '')?.account;
+    if (account === undefined) return undefined;
+    return path === '/user/emails' ? account.emails : { id: account.id, login: 'octo', email: null };
+  }
 }
 
 async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
