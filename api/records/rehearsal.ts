@@ -63,16 +63,20 @@ export class Rehearsal {
   }
 
   /** Runs the work in a transaction once all its questions have answers. Throws what hooks throw, and `409 conflict`. */
-  async run<Result>(connection: Connection, work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    for (let rehearsals = 0; rehearsals <= mostRehearsals; rehearsals++) {
-      this.#asked = 0;
-      this.#pending = [];
-      this.#done = [];
-      const ended = await this.#attempt(connection, work);
-      if (ended !== undefined) return ended.result;
-      await this.#askPending();
-    }
-    return fail('conflict', 'the records kept changing while hooks looked at them; try again');
+  run<Result>(connection: Connection, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    return rehearse([this], connection, work);
+  }
+
+  /** Forgets what an earlier attempt has asked and done, not what it was answered. */
+  begin(): void {
+    this.#asked = 0;
+    this.#pending = [];
+    this.#done = [];
+  }
+
+  /** Whether a question of this attempt has no answer yet. */
+  get isPending(): boolean {
+    return this.#pending.length > 0;
   }
 
   /** Runs the after-hooks of all that was done, one after another. */
@@ -82,24 +86,11 @@ export class Rehearsal {
     }
   }
 
-  async #attempt<Result>(
-    connection: Connection,
-    work: (sql: Sql) => Promise<Result>,
-  ): Promise<{ result: Result } | undefined> {
-    try {
-      return await connection.transaction(async (sql) => {
-        const result = await work(sql);
-        if (this.#pending.length > 0) throw new Undone();
-        return { result };
-      });
-    } catch (error) {
-      if (error instanceof Undone) return undefined;
-      throw error;
-    }
-  }
-
-  /** After an answer that changes something, only creates are sure to be asked in the same words again. */
-  async #askPending(): Promise<void> {
+  /**
+   * Asks what has no answer yet. After an answer that changes something, only creates are sure to be asked in the same words
+   * again.
+   */
+  async askPending(): Promise<void> {
     let hasChanges = false;
     for (const { key, hooks, action, record, previous } of this.#pending) {
       if (hasChanges && action !== 'create') return;
@@ -107,5 +98,42 @@ export class Rehearsal {
       this.#answers.set(key, changes);
       hasChanges ||= changes !== undefined;
     }
+  }
+}
+
+/** Runs work in a transaction over several apps once all questions have answers. Throws as `run` does. */
+export async function rehearse<Result>(
+  rehearsals: readonly Rehearsal[],
+  connection: Connection,
+  work: (sql: Sql) => Promise<Result>,
+): Promise<Result> {
+  for (let turns = 0; turns <= mostRehearsals; turns++) {
+    for (const rehearsal of rehearsals) rehearsal.begin();
+    const ended = await attempt(rehearsals, connection, work);
+    if (ended !== undefined) return ended.result;
+    for (const rehearsal of rehearsals) await rehearsal.askPending();
+  }
+  return fail('conflict', 'the records kept changing while hooks looked at them; try again');
+}
+
+/** Ends the attempt here when a question has no answer yet: what follows must not be rehearsed. */
+export function holdOff(rehearsals: readonly Rehearsal[]): void {
+  if (rehearsals.some(({ isPending }) => isPending)) throw new Undone();
+}
+
+async function attempt<Result>(
+  rehearsals: readonly Rehearsal[],
+  connection: Connection,
+  work: (sql: Sql) => Promise<Result>,
+): Promise<{ result: Result } | undefined> {
+  try {
+    return await connection.transaction(async (sql) => {
+      const result = await work(sql);
+      holdOff(rehearsals);
+      return { result };
+    });
+  } catch (error) {
+    if (error instanceof Undone) return undefined;
+    throw error;
   }
 }

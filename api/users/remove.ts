@@ -9,6 +9,7 @@ import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
 import { referrersOf } from '../../storage/referrers.ts';
 import { selectRecord } from '../../storage/records.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
+import { within } from '../../storage/within.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/end-user-tokens.ts';
@@ -16,18 +17,30 @@ import type { Deps } from '../deps.ts';
 import { announceAll, writtenBy } from '../records/announce.ts';
 import { type Removal, removeWithUser } from '../records/cascade.ts';
 import { untilSettled } from '../records/clash.ts';
+import type { WriteDeps } from '../records/collection.ts';
 import { usersTable } from '../records/dependencies.ts';
+import { authorOf } from '../records/hooked.ts';
+import { removeAsked } from '../records/hooked-removal.ts';
+import { holdOff, Rehearsal, rehearse } from '../records/rehearsal.ts';
 import { failNoUser } from './list.ts';
 
-type RemoveDeps = Pick<
-  Deps,
-  'databases' | 'definitions' | 'realtime' | 'totals' | 'revocations' | 'newId' | 'now'
->;
+type RemoveDeps =
+  & Pick<
+    Deps,
+    'databases' | 'definitions' | 'totals' | 'revocations' | 'newId' | 'now'
+  >
+  & Pick<WriteDeps, 'hooks' | 'realtime'>;
 
 /** A user who is to go. */
 interface Leaver {
   workspace: WorkspaceDefinition;
   id: string;
+}
+
+/** An app that knows users, and its hooks where it has any. */
+interface Stage {
+  app: AppDefinition;
+  rehearsal: Rehearsal | undefined;
 }
 
 /** What went with a user in an app. */
@@ -40,7 +53,7 @@ interface Farewell {
 
 /**
  * Removes a user with its profiles and what points to it in any app: all of it or nothing. Throws `404 not_found`, and `409 conflict` while a
- * record needs the user or too many depend on it.
+ * record needs the user or too many depend on it; what hooks of the apps throw.
  */
 export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Promise<void> {
   const { workspace, id } = leaver;
@@ -48,35 +61,46 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
   const actor = await actorOf(deps, by.principal);
   const goodbye = async () => {
     // Before the transaction: a connection that holds one must not wait for another.
-    const apps = await appsWithUsers(deps, workspace);
+    const stages = await stagesOf(deps, workspace, by);
+    const rehearsals = stages.map(({ rehearsal }) => rehearsal).filter((each) => each !== undefined);
     // The provisioner's, since no other role has rights in several apps: it takes on each one's in turn.
-    return await deps.databases.provisioner(workspace.database).transaction(async (sql) => {
+    const provisioner = deps.databases.provisioner(workspace.database);
+    const farewells = await rehearse(rehearsals, provisioner, async (sql) => {
       await hurry(sql);
       const user = await lockUser(sql, id) ?? failNoUser(id);
-      const farewells = await leaveApps(sql, apps, { id: user.id, now: by.now });
+      const farewells = await leaveApps(sql, stages, { id: user.id, now: by.now });
+      holdOff(rehearsals);
       await deleteAccount(sql, deps, { user, actor, by });
       return farewells;
     });
+    return { farewells, rehearsals };
   };
-  await deps.totals.during([usersTable(workspace.database)], async () => {
-    for (const { app, user, removal } of await untilSettled(goodbye)) {
+  const gone = await deps.totals.during([usersTable(workspace.database)], async () => {
+    const { farewells, rehearsals } = await untilSettled(goodbye);
+    for (const { app, user, removal } of farewells) {
       announceAll(deps, app, writtenBy(removal, by.now), user === undefined ? [] : [user]);
     }
+    return rehearsals;
   });
+  for (const rehearsal of gone) await rehearsal.tell();
 }
 
 /** The apps in which a record may point or belong to a user, as their definitions are now. */
-async function appsWithUsers(
-  { databases, definitions }: Pick<Deps, 'databases' | 'definitions'>,
+async function stagesOf(
+  deps: Pick<RemoveDeps, 'databases' | 'definitions' | 'hooks'>,
   { id, database }: WorkspaceDefinition,
-): Promise<AppDefinition[]> {
-  const ids = await databases.workspace(database).run(listAppIds);
-  const apps: AppDefinition[] = [];
-  for (const app of ids) {
-    const definition = await definitions.app(id, app);
-    if (definition !== undefined && knowsUsers(definition)) apps.push(definition);
+  { principal, origin: { requestId } }: By,
+): Promise<Stage[]> {
+  const ids = await deps.databases.workspace(database).run(listAppIds);
+  const stages: Stage[] = [];
+  for (const name of ids) {
+    const app = await deps.definitions.app(id, name);
+    if (app === undefined || !knowsUsers(app)) continue;
+    const hooks = await deps.hooks.writesOf(app);
+    const author = authorOf(deps, app, { principal, requestId });
+    stages.push({ app, rehearsal: hooks.isEmpty ? undefined : new Rehearsal(app, hooks, author) });
   }
-  return apps;
+  return stages;
 }
 
 function knowsUsers(app: AppDefinition): boolean {
@@ -86,14 +110,17 @@ function knowsUsers(app: AppDefinition): boolean {
 /** Record by record, because each is an event; what is added meanwhile PostgreSQL itself removes or refuses. */
 async function leaveApps(
   sql: Sql,
-  apps: readonly AppDefinition[],
+  stages: readonly Stage[],
   { id, now }: { id: string; now: Date },
 ): Promise<Farewell[]> {
   const farewells: Farewell[] = [];
-  for (const app of apps) {
+  for (const { app, rehearsal } of stages) {
     await actingAs(sql, app.schema, async () => {
       const user = await selectRecord(sql, planOf(app.schema, usersOf(app)), id);
-      farewells.push({ app, user, removal: await removeWithUser(sql, app, { id, now }) });
+      const remove = () => removeWithUser(sql, app, { id, now });
+      const removal =
+        await (rehearsal === undefined ? remove() : removeAsked(rehearsal, within(sql), { now, remove }));
+      farewells.push({ app, user, removal });
     });
   }
   return farewells;
