@@ -14,7 +14,7 @@ export type EgressHeaders = readonly (readonly [string, string])[];
 export interface EgressRequest {
   method: string;
   url: URL;
-  /** Those that belong to the connection (`Host`, `Content-Length` …) are left out: they are ours to set. */
+  /** Those of the connection (`Host`, `Content-Length` …) are left out: they are ours to set. */
   headers?: EgressHeaders;
   body?: string | Uint8Array | Readable;
   /** Ends the request, and the reading of its answer. */

@@ -27,7 +27,7 @@ export async function insertState(sql: Sql, row: StateRow): Promise<void> {
       for update skip locked)`;
 }
 
-/** Uses a state up: of several callbacks at once, exactly one is answered it. `redirectUri` must be the state's, if given. */
+/** Uses a state up: of several callbacks at once, exactly one is answered it. A redirect URI must be the state's own. */
 export async function takeState(
   sql: Sql,
   { hash, provider, redirectUri, now }: {

@@ -6,7 +6,8 @@ import { dropCredentials, type UserRow } from '../../storage/user-accounts.ts';
 
 /**
  * Whoever made an account for an address that was not theirs keeps nothing of it (account pre-hijacking): password,
- * second factor and links to providers go. Answers whether there was anything to clean, and so tokens to end. `user` is locked.
+ * second factor and links to providers go. Answers whether there was anything to clean, and so tokens to end. `user` is
+ * locked.
  */
 export async function proveAddress(sql: Sql, user: UserRow, now: Date): Promise<boolean> {
   if (user.verified) return false;

@@ -2,7 +2,7 @@
 import type { ProviderRow } from '../../../storage/oauth-providers.ts';
 import { failValidation } from '../../errors.ts';
 
-/** Printable ASCII without what browsers and parsers read differently: `\`, quotes, angle brackets, braces, `^`, `|`. */
+/** Printable ASCII without what browsers and parsers read differently: `\`, `"`, angle brackets, braces, `^`, `|`. */
 const plain = /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/;
 
 /** Web pages, and apps by a scheme that is a domain turned around (RFC 8252 section 7.1). */
