@@ -64,6 +64,18 @@ export function logObserver(options: LogOptions): Observe {
   };
 }
 
+/** Passes facts on, and counts the requests among them. */
+export function counting(observe: Observe): { observe: Observe; answered: () => number } {
+  let requests = 0;
+  return {
+    answered: () => requests,
+    observe: (fact) => {
+      if (fact.type === 'request_done') requests++;
+      observe(fact);
+    },
+  };
+}
+
 /** Renders dates; many lines share a millisecond, and rendering one costs more than the rest of its line. */
 function timestamps(): (date: Date) => string {
   let last = Number.NaN;

@@ -20,13 +20,15 @@ export interface Auth {
 
 /** Ready to verify tokens once it resolves. Throws `StorageError`, and `UnsealError` with another master key. */
 export async function createAuth(
-  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyBook'>,
+  deps:
+    & Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyBook'>
+    & { /** Requests that this process has answered so far. */ answered: () => number },
 ): Promise<Auth> {
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
   const tokenLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
   const revocations = new Revocations({ databases, now, newId, observe, tokenLife });
-  const passwords = new Passwords({ now: milliseconds });
+  const passwords = new Passwords({ now: milliseconds, answered: deps.answered });
   const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
   const tokens = new Tokens({
     issuer: config.auth.issuer,

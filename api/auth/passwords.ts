@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '../errors.ts';
+import { OtherWork } from './other-work.ts';
 
 /** One piece of work for a thread. */
 export type PasswordJob =
@@ -64,10 +65,16 @@ export class Passwords {
   readonly #now: () => number;
   readonly #threads = new Set<Thread>();
   readonly #queue: Waiting[] = [];
+  readonly #otherWork: OtherWork;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: { now: () => number; limits?: Partial<PasswordLimits> }) {
-    this.#now = options.now;
+  /** `answered` counts the requests that this process has answered; without it, it counts as having no other work. */
+  constructor(
+    options: { now: () => number; answered?: () => number; limits?: Partial<PasswordLimits> },
+  ) {
+    const { now, answered = () => 0 } = options;
+    this.#now = now;
+    this.#otherWork = new OtherWork({ now, answered });
     this.#limits = { ...defaultLimits, ...options.limits };
   }
 
@@ -94,6 +101,14 @@ export class Passwords {
   }
 
   async #perform(job: PasswordJob): Promise<PasswordAnswer> {
+    try {
+      return await this.#enqueue(job);
+    } finally {
+      this.#otherWork.passwordDone();
+    }
+  }
+
+  async #enqueue(job: PasswordJob): Promise<PasswordAnswer> {
     if (this.#queue.length >= this.#limits.waiting) throw tooBusy();
     clearTimeout(this.#idleTimer);
     const answer = await new Promise<PasswordAnswer>((resolve, reject) => {
@@ -120,9 +135,17 @@ export class Passwords {
     }
   }
 
+  /**
+   * A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
+   * for the scheduler to take one away, several times in a request.
+   */
   #freeThread(): Thread | undefined {
-    for (const thread of this.#threads) if (thread.busyWith === undefined) return thread;
-    return this.#threads.size < this.#limits.threads ? this.#startThread() : undefined;
+    const { threads } = this.#limits;
+    const most = this.#otherWork.goesOn() ? Math.max(1, threads - 1) : threads;
+    const idle: Thread[] = [];
+    for (const thread of this.#threads) if (thread.busyWith === undefined) idle.push(thread);
+    if (this.#threads.size - idle.length >= most) return undefined;
+    return idle[0] ?? this.#startThread();
   }
 
   #startThread(): Thread {

@@ -1,4 +1,5 @@
 // Hashes of passwords, made by the threads themselves.
+import { readdir } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { argon2id } from 'hash-wasm';
 import { Passwords } from '../../../api/auth/passwords.ts';
@@ -85,6 +86,27 @@ describe('the queue of passwords', () => {
     await expect(first).resolves.toMatch(/^\$argon2id/);
     await expect(second).rejects.toMatchObject({ code: 'unavailable' });
     await slow.close();
+  });
+
+  it('leaves a core to other requests while there are some, and only then', async () => {
+    const threadsOf = async (others: () => number) => {
+      let clock = 0;
+      // Every look at the clock is a second later.
+      const some = new Passwords({
+        now: () => clock += 1_000,
+        answered: others,
+        limits: { threads: 2, waitMilliseconds: 1e9 },
+      });
+      const before = (await readdir('/proc/self/task')).length;
+      const hashes = Promise.all(Array.from({ length: 4 }, () => some.hash('x')));
+      const during = (await readdir('/proc/self/task')).length;
+      expect(await hashes).toHaveLength(4);
+      await some.close();
+      return during - before;
+    };
+    let answered = 0;
+    const [busy, idle] = [await threadsOf(() => answered += 200), await threadsOf(() => 0)];
+    expect([busy, idle]).toEqual([1, 2]);
   });
 
   it('rejects what is under way when it closes', async () => {
