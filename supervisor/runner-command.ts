@@ -1,0 +1,115 @@
+// The command line of a hook runner: the one place where its walls are spelled out. See docs/explanation/walls.md.
+import type { SandboxLevel } from './protocol.ts';
+import type { Command } from './spawn.ts';
+
+/** What all runners of a server have in common. Paths are absolute. */
+export interface RunnerPlan {
+  level: SandboxLevel;
+  platform: string;
+  /** The users that runners run as, one each; undefined without root: they run as the server's own. */
+  users: { first: number; count: number } | undefined;
+  /** Hooks are compiled to machine code. */
+  jit: boolean;
+  /** The Deno executable and the folder of the runner's code: both readable by the runner's user. */
+  deno: string;
+  code: string;
+  /** Shared libraries of Deno, at level `os`. */
+  libraries: readonly string[];
+  /** The seccomp filter, at level `os`. */
+  filter: string;
+  tools: { bwrap: string; setpriv: string };
+}
+
+/** What is one runner's own. */
+export interface RunnerSeat {
+  /** Which program of the code folder. */
+  program: string;
+  /** No other living runner of the server has the same. */
+  slot: number;
+  /** MiB for the whole process. */
+  memory: number;
+}
+
+/** Every permission that Deno knows, refused, and nothing fetched, read or remembered besides the program itself. */
+const denoFlags = [
+  ...['--quiet', '--no-prompt', '--no-config', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
+  ...['--node-modules-dir=none', '--no-code-cache', '--no-check'],
+  ...['--deny-read', '--deny-write', '--deny-net', '--deny-env', '--deny-sys', '--deny-run', '--deny-ffi'],
+  '--deny-import',
+];
+
+/**
+ * The environment, all of it. Where Deno's cache cannot be made, `localStorage` and `caches` fail instead of being
+ * shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
+ */
+const environment = {
+  NO_COLOR: '1',
+  DENO_NO_UPDATE_CHECK: '1',
+  DENO_DIR: '/proc/nonexistent',
+  DENO_EMIT_CACHE_MODE: 'disable',
+};
+
+/** V8 reserves so much address space for machine code, which counts as data. MiB. */
+const codeRange = 512;
+/** Descriptors of a runner: its own, and those of Deno's event loop and threads. */
+const descriptors = 32;
+/** Processes and threads of one user: Deno's and bubblewrap's are about ten. */
+const processes = 48;
+
+/** The command of one runner. It talks over its descriptor 3 and ends with the supervisor. */
+export function runnerCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
+  const command = [...limits(plan, seat), ...identity(plan, seat), ...namespaces(plan), ...deno(plan, seat)];
+  const [file = '', ...args] = command;
+  const own = plan.platform === 'linux' ? 'none' : 'KILL';
+  return { file, args, env: environment, socket: true, orphanSignal: own };
+}
+
+/** Limits that the process inherits; all in one shell, which then becomes the next command. */
+function limits(plan: RunnerPlan, { memory }: RunnerSeat): string[] {
+  const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', 'ulimit -f 0'];
+  if (plan.platform === 'linux') set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
+  // Counted by user, so only where the user is the runner's alone. dash has another letter for it.
+  if (plan.users !== undefined) {
+    set.push(`{ ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}; }`);
+  }
+  // bubblewrap reads the filter from descriptor 4, and closes it.
+  const filter = plan.level === 'os' ? ' 4<"$0"' : '';
+  return ['/bin/sh', '-c', `${set.join(' && ')} && exec "$@"${filter}`, plan.filter];
+}
+
+/** A user of its own, no way to another one, and an end with the supervisor. */
+function identity({ level, platform, users, tools }: RunnerPlan, { slot }: RunnerSeat): string[] {
+  if (platform !== 'linux' || (users === undefined && level === 'os')) return [];
+  const common = ['--no-new-privs', '--pdeathsig', 'KILL'];
+  if (users === undefined) return [tools.setpriv, ...common];
+  const uid = String(users.first + slot);
+  const own = ['--reuid', uid, '--regid', uid, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];
+  return [tools.setpriv, ...own, ...common];
+}
+
+/** Nothing of the machine but Deno, its libraries and the runner's code, all read-only. */
+function namespaces(plan: RunnerPlan): string[] {
+  if (plan.level !== 'os') return [];
+  const readOnly = plan.libraries.flatMap((path) => ['--ro-bind', path, path]);
+  const set = Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]);
+  return [
+    plan.tools.bwrap,
+    ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', ...set],
+    ...['--ro-bind', plan.deno, '/deno', '--ro-bind', plan.code, '/runner', ...readOnly],
+    // Deno's Node modules need /proc, which shows nothing but the runner itself.
+    ...['--proc', '/proc', '--dev-bind', '/dev/null', '/dev/null', '--remount-ro', '/'],
+    ...['--cap-drop', 'ALL', '--hostname', 'sandbox', '--chdir', '/', '--seccomp', '4'],
+  ];
+}
+
+function deno(plan: RunnerPlan, { program, memory }: RunnerSeat): string[] {
+  // The collector must know a bound below the limit, or garbage alone would reach it.
+  const heap = Math.max(Math.floor(memory / 2), memory - 112);
+  const v8 = `--v8-flags=${plan.jit ? '' : '--jitless,'}--max-heap-size=${heap}`;
+  const inside = plan.level === 'os';
+  return [
+    inside ? '/deno' : plan.deno,
+    ...['run', ...denoFlags, v8],
+    `${inside ? '/runner' : plan.code}/${program}`,
+  ];
+}
