@@ -2,8 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
-import type { Config, DatabaseAccess, FromApi, Sandbox, ToApi } from './protocol.ts';
+import { isFromApi, isRunnerRequest } from './from-api.ts';
+import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
 import { coreRestarts } from './restarts.ts';
+import type { RunnerDesk, Runners } from './runners.ts';
 import type { Command, Running } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -15,6 +17,7 @@ export interface ApiOptions {
   database: Promise<DatabaseAccess>;
   /** Resolves once it is known how strongly hooks can be walled in. */
   sandbox: Promise<Sandbox>;
+  runners: Pick<Runners, 'connect'>;
   path: string;
   onEvent: (event: ChildEvent) => void;
   onProgress: (message: string) => void;
@@ -30,6 +33,8 @@ export interface Api {
   /** Lets requests in flight finish. */
   stop: () => Promise<void>;
   kill: () => void;
+  /** Tells every process that serves. */
+  announce: (report: RunnerReport) => void;
 }
 
 /** What the first process said when it was ready. */
@@ -65,6 +70,7 @@ export function createApi(options: ApiOptions): Api {
       await Promise.all([first, ...others].map((worker) => worker.child.stop()));
     },
     kill: () => [first, ...others].forEach((worker) => worker.child.kill()),
+    announce: (report) => [first, ...others].forEach((worker) => worker.announce(report)),
   };
 }
 
@@ -77,6 +83,7 @@ class Worker {
   #ready: ApiReady | undefined;
   #serves = false;
   #received: (message: FromApi) => void = () => {};
+  #desk: RunnerDesk | undefined;
 
   constructor(options: ApiOptions, index: number) {
     this.#options = options;
@@ -104,6 +111,11 @@ class Worker {
     return this.#ready;
   }
 
+  announce(report: RunnerReport): void {
+    const { running } = this.child;
+    if (this.#serves && running !== undefined) tell(running, report);
+  }
+
   #command(): Command {
     this.#serves = false;
     return {
@@ -121,7 +133,10 @@ class Worker {
       if (message.type === 'ready') answer.resolve(message);
       if (message.type === 'failed') answer.reject(new StartRefused(message.message));
     };
-    const { config, masterKey } = this.#options;
+    const { config, masterKey, runners } = this.#options;
+    const desk = runners.connect((report, socket) => running.send(report, socket));
+    this.#desk = desk;
+    void running.exited.then(() => desk.close());
     tell(running, {
       type: 'start',
       config: { ...config, http: { ...config.http, port: this.#port } },
@@ -141,20 +156,11 @@ class Worker {
     if (!isFromApi(message)) return;
     if (message.type === 'progress') this.#options.onProgress(message.message);
     if (message.type === 'initialized') this.#options.onInitialized();
+    if (isRunnerRequest(message)) this.#desk?.ask(message);
     this.#received(message);
   }
 }
 
 function tell(running: Running, message: ToApi): void {
   running.send(message);
-}
-
-const texts = { progress: 'message', ready: 'url', failed: 'message' } as const;
-
-/** The API is our own program, but a message of another shape must not end the supervisor. */
-function isFromApi(message: unknown): message is FromApi {
-  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
-  if (message.type === 'initialized') return true;
-  if (message.type !== 'progress' && message.type !== 'ready' && message.type !== 'failed') return false;
-  return Reflect.has(message, texts[message.type]);
 }

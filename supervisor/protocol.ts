@@ -86,7 +86,7 @@ export type RunnerRequest =
   /** Answered by `runner_started` or `runner_refused`. `memory_mb` bounds the whole process, in MiB. */
   | { type: 'runner_start'; id: string; workspace: string; app: string; memory_mb: number }
   /**
-   * `kill`: at once; `fault` then counts it as a crash of the app. Otherwise the caller has closed the socket, which
+   * `kill`: at once; `fault` then counts it as a crash of the app. Otherwise the caller closes the socket next, which
    * ends the runner, and what is left after a second is killed. `runner_exited` follows either way.
    */
   | { type: 'runner_stop'; id: string; kill: boolean; fault?: true }

@@ -4,6 +4,7 @@ import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
 import { openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
+import { createHooks, type Hooks } from '../hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { createOutput, type Output, writeToStandardOutput } from '../output.ts';
 import { provisionerName } from '../postgres-cluster.ts';
@@ -44,11 +45,13 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
   const postgres = config.database.url === '' ? await embedded(config, surroundings, onEvent) : undefined;
   const external = postgres === undefined ? parseDatabaseUrl(config.database.url) : undefined;
   const database = Promise.withResolvers<DatabaseAccess>();
+  const hooks = createHooks({ config, uid: surroundings.uid, path: searchPath(), say: output.say });
   const api = createApi({
     config,
     masterKey,
     database: database.promise,
-    sandbox: Promise.resolve({ level: 'none', why: 'this release runs no hooks' }),
+    sandbox: hooks.sandbox,
+    runners: hooks.runners,
     path: searchPath(),
     onEvent,
     onProgress: (message) => output.say('info', message),
@@ -65,16 +68,20 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     const started = await untilStopped(ready, signals.stop);
     if (started !== undefined) {
       announce(output, started);
+      void hooks.watch((change) => api.announce({ type: 'hooks_changed', ...change }));
       await aborted(signals.stop);
       output.say('info', 'stopping');
     }
   } finally {
-    await takeDown(api, postgres);
+    await takeDown({ api, hooks, postgres });
   }
 }
 
-async function takeDown(api: Api, postgres: Postgres | undefined): Promise<void> {
+async function takeDown(
+  { api, hooks, postgres }: { api: Api; hooks: Hooks; postgres: Postgres | undefined },
+): Promise<void> {
   await api.stop();
+  await hooks.stop();
   await postgres?.stop();
 }
 

@@ -31,6 +31,7 @@ function make(change: (config: Config) => Config, database = Promise.resolve(acc
     masterKey,
     database,
     sandbox: Promise.resolve({ level: 'none', why: 'nothing runs hooks here' }),
+    runners: { connect: () => ({ ask: () => {}, close: () => {} }) },
     path: '/usr/bin:/bin',
     onEvent: (event) => events.push(event),
     onProgress: (message) => progress.push(message),

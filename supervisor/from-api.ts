@@ -1,0 +1,34 @@
+// Reading what an API process says: our own program, but a message of another shape must not end the supervisor.
+import type { FromApi, RunnerRequest } from './protocol.ts';
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const number: Check = (value) => typeof value === 'number';
+const boolean: Check = (value) => typeof value === 'boolean';
+
+/** The members of each message. */
+const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>> = {
+  progress: { message: text },
+  ready: { url: text, initialized: boolean },
+  initialized: {},
+  failed: { message: text },
+  runner_start: { id: text, workspace: text, app: text, memory_mb: number },
+  runner_stop: { id: text, kill: boolean },
+  runner_forgive: { workspace: text, app: text },
+  runner_measure: { id: text },
+};
+
+/** Whether it is a message that the API sends. */
+export function isFromApi(message: unknown): message is FromApi {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
+  const type = String(message.type);
+  if (!Object.hasOwn(members, type)) return false;
+  const wanted = Object.entries(members[type as FromApi['type']]);
+  return wanted.every(([name, is]) => is(Reflect.get(message, name)));
+}
+
+/** Whether it is about hook runners. */
+export function isRunnerRequest(message: FromApi): message is RunnerRequest {
+  return message.type.startsWith('runner_');
+}
