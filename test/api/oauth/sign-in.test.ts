@@ -154,6 +154,20 @@ describe('a sign-in by a provider', () => {
   });
 });
 
+describe('policy auth.methods', () => {
+  it('switches it off, at its beginning and at its end', async () => {
+    const other = await ownWorkspace();
+    await useProvider(other, 'peer', peer);
+    const back = await visit(other, 'peer', somebody());
+    const policy = `${other.path}/policies/auth.methods`;
+    expectOk(await other.admin.put(policy, { kind: 'enum_set', allowed: ['password', 'otp'] }));
+    expect((await authorize(other, 'peer')).body.code).toBe('forbidden');
+    expect((await redeem(other, 'peer', back)).body.code).toBe('forbidden');
+    expectOk(await other.admin.delete(policy));
+    expectOk(await redeem(other, 'peer', back));
+  });
+});
+
 describe('the client secret', () => {
   const ways: PeerOptions['authMethod'][] = ['client_secret_post', 'client_secret_basic'];
 

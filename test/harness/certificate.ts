@@ -1,0 +1,23 @@
+// The certificate of a server that only tests know: self-signed, for the name `idp.example`, good until 2126.
+
+/** PEM. */
+export const testCertificate = `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUW1gcqpb/N48tOCVZ5I/TNz6ikUgwCgYIKoZIzj0EAwIw
+FjEUMBIGA1UEAwwLaWRwLmV4YW1wbGUwIBcNMjYxMTIxMDEwMjMyWhgPMjEyNjEw
+MjgwMTAyMzJaMBYxFDASBgNVBAMMC2lkcC5leGFtcGxlMFkwEwYHKoZIzj0CAQYI
+KoZIzj0DAQcDQgAE/UeYNT54Am1ExZOqtDYCpaLjLXrd75gRc/6hUJ70XisxLQLH
+mHB5+wtfTxDOGfeafYEse0P0xk2uSM5eP7clVqNrMGkwHQYDVR0OBBYEFGCnZKAG
+xa0NQxoE6tIH8jyaVtSzMB8GA1UdIwQYMBaAFGCnZKAGxa0NQxoE6tIH8jyaVtSz
+MA8GA1UdEwEB/wQFMAMBAf8wFgYDVR0RBA8wDYILaWRwLmV4YW1wbGUwCgYIKoZI
+zj0EAwIDSAAwRQIgUWxDY3yT+jACEYCbAIP/xDFNCbNvtA1wqaTa2/rhxlICIQDo
+GQASPLFrOwPDBbjPUIPJrQLZchOUcTcEbENWBwmHFw==
+-----END CERTIFICATE-----
+`;
+
+/** Its key, which protects nothing. */
+export const testKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgWRvP8l0lfzupwCUP
+IX0ECW+BfN4msrfM9U5QtfjxtMehRANCAAT9R5g1PngCbUTFk6q0NgKlouMtet3v
+mBFz/qFQnvReKzEtAseYcHn7C19PEM4Z95p9gSx7Q/TGTa5Izl4/tyVW
+-----END PRIVATE KEY-----
+`;
