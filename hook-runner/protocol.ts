@@ -3,9 +3,8 @@
 // Framing, both ways: u32 big-endian length of the text, then one JSON object in UTF-8. The API refuses, before it
 // parses, a length of 0 or above 1 MiB, invalid UTF-8, more than 64 levels, more than 100,000 tokens and a root that is
 // no object; the runner refuses above 16 MiB (a body of 8 MiB as base64, and the `load` with all sources).
-// Whose runner it is belongs to the descriptor. Nothing in a frame says so, and the API believes nothing a frame says:
-// an unknown `type`, an `id` that is not open or a member of another shape ends the runner. What still comes for an
-// invocation that was cancelled is dropped.
+// Whose runner it is belongs to the descriptor, and the API believes nothing a frame says: an unknown `type`, an `id`
+// that is not open or a member of another shape ends the runner. What comes for a cancelled invocation is dropped.
 //
 // Ids are u32 counters from 1, each chosen by the side that asks: the API counts invocations (`load`, `event`, `route`,
 // `cron`) and pings in one, the runner counts calls in another.
@@ -38,6 +37,8 @@ export interface ChannelLimits {
   readonly window_bytes: number;
   /** Handlers of one app: all record hooks, routes and jobs together. */
   readonly registrations: number;
+  /** Top-level code of a file that has not finished after so many milliseconds is a fault of that file alone. */
+  readonly load_ms: number;
 }
 
 /** The whole code of the app, once, right after the start; answered by `loaded`. Top-level calls have its id as parent. */

@@ -15,6 +15,7 @@ export const channelLimits = {
   log_bytes: 8_192,
   window_bytes: 262_144,
   registrations: 1_000,
+  load_ms: 4_000,
 } as const;
 
 interface ChannelOptions {

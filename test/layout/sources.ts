@@ -50,6 +50,11 @@ function filesOf(folder: string): string[] {
     .sort();
 }
 
+/** What a literal says; anything else as it is written. */
+function unquoted(written: string): string {
+  return /^(['"`]).*\1$/.test(written) ? written.slice(1, -1) : written;
+}
+
 /** Parses one file. Throws `SyntaxError` when it cannot be parsed. */
 export function parse(path: string, text: string): Source {
   const { module, program, comments, errors } = parseSync(path, text);
@@ -60,7 +65,7 @@ export function parse(path: string, text: string): Source {
     isTypeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
   }));
   const computed = module.dynamicImports.map(({ moduleRequest }) => ({
-    specifier: text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
+    specifier: unquoted(text.slice(moduleRequest.start, moduleRequest.end)),
     isTypeOnly: false,
   }));
   return {

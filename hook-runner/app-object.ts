@@ -1,0 +1,74 @@
+// `$app`: what hook files may ask of their own app.
+import type { Asking } from './asking.ts';
+import { bytesOf, carried } from './bytes.ts';
+import type { Fields, HookFile, HookMail, Json, ListQuery } from './calls.ts';
+import type { LogLines } from './log-lines.ts';
+import type { Load, LogLevel } from './protocol.ts';
+
+/** What a new file may be made of. */
+type FileContent = string | Uint8Array | ArrayBuffer | Blob;
+
+/** A stored file with its bytes. */
+type FileWithBytes = HookFile & { readonly bytes: Uint8Array; text(): string };
+
+interface NewFile {
+  readonly filename: string;
+  readonly mime?: string;
+  readonly content: FileContent;
+}
+
+/** The object to be found as `$app`. */
+export function createApp(load: Load, asking: Asking, lines: LogLines): object {
+  const log = (level: LogLevel) => (message: unknown, fields?: unknown) =>
+    lines.write({ level, message: typeof message === 'string' ? message : String(message), fields });
+  return freezeAll({
+    id: load.app,
+    workspace: load.workspace,
+    env: { ...load.env },
+    records: {
+      findOne: (collection: string, id: string) => asking.ask('records.findOne', collection, id),
+      list: (collection: string, query: ListQuery = {}) => asking.ask('records.list', collection, query),
+      create: (collection: string, fields: Fields) => asking.ask('records.create', collection, fields),
+      update: (collection: string, id: string, fields: Fields) =>
+        asking.ask('records.update', collection, id, fields),
+      delete: (collection: string, id: string) => asking.ask('records.delete', collection, id),
+    },
+    users: { findOne: (id: string) => asking.ask('users.findOne', id) },
+    files: filesOf(asking),
+    mail: { send: (mail: HookMail) => asking.ask('mail.send', mail) },
+    realtime: {
+      publish: (collection: string, event: string, data: Json) =>
+        asking.ask('realtime.publish', collection, event, data),
+    },
+    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+  });
+}
+
+function filesOf(asking: Asking) {
+  return {
+    get: async (id: string): Promise<FileWithBytes | null> => {
+      const found = await asking.ask('files.get', id);
+      if (found === null) return null;
+      const { body, ...file } = found;
+      const bytes = bytesOf(body);
+      return { ...file, bytes, text: () => new TextDecoder().decode(bytes) };
+    },
+    create: async ({ filename, mime = 'application/octet-stream', content }: NewFile): Promise<HookFile> =>
+      await asking.ask('files.create', { filename, mime, body: carried(await contentBytes(content)) }),
+    delete: (id: string) => asking.ask('files.delete', id),
+  };
+}
+
+async function contentBytes(content: FileContent): Promise<Uint8Array> {
+  if (typeof content === 'string') return new TextEncoder().encode(content);
+  if (content instanceof Uint8Array) return content;
+  if (content instanceof ArrayBuffer) return new Uint8Array(content);
+  if (content instanceof Blob) return new Uint8Array(await content.arrayBuffer());
+  throw new TypeError('the content of a file is a text, a Uint8Array, an ArrayBuffer or a Blob');
+}
+
+/** Freezes an object and the objects right in it: a file that changes `$app` would change it for all. */
+function freezeAll<Value extends object>(value: Value): Value {
+  for (const member of Object.values(value)) Object.freeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,83 @@
+// Calls to the API in the name of the invocation that is under way.
+import type { CallTable } from './calls.ts';
+import type { Channel } from './channel.ts';
+import type { Invocations } from './invocations.ts';
+import { jsonText } from './json-text.ts';
+import type { CallResult } from './protocol.ts';
+import { ownMap, PlainPromise, utf8 } from './untampered.ts';
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** An answer of the API that is an error: `code` and `status` as in an answer over HTTP. */
+export class AppError extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'AppError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Asks the API and hands its answers to who asked. */
+export class Asking {
+  readonly #channel: Pick<Channel, 'sendText'>;
+  readonly #invocations: Invocations;
+  readonly #longestCall: number;
+  readonly #waiting = ownMap<number, Waiting>();
+  #nextId = 1;
+
+  /** `longestCall`: bytes of a call's frame. */
+  constructor(channel: Pick<Channel, 'sendText'>, invocations: Invocations, longestCall: number) {
+    this.#channel = channel;
+    this.#invocations = invocations;
+    this.#longestCall = longestCall;
+  }
+
+  /**
+   * One call. Rejects with an `AppError` where the API says no, with a plain error where nothing was asked: outside of
+   * a handler, after its end, or with what cannot be sent.
+   */
+  ask<Method extends keyof CallTable>(
+    method: Method,
+    ...args: CallTable[Method]['args']
+  ): Promise<CallTable[Method]['value']> {
+    return new PlainPromise((resolve, reject) => {
+      const invocation = this.#invocations.current;
+      if (invocation === undefined || invocation.ended) {
+        throw new Error(
+          `${method}: the call of the hook that this belongs to has ended; await what it starts`,
+        );
+      }
+      const id = this.#nextId++;
+      const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${
+        jsonText(args, `an argument of ${method}`)
+      }}`;
+      if (text.length > this.#longestCall || utf8(text).length > this.#longestCall) {
+        throw new RangeError(`${method}: its arguments exceed ${this.#longestCall} bytes`);
+      }
+      this.#waiting.set(id, { resolve, reject });
+      invocation.onCancel((reason) => this.#settle(id)?.reject(reason));
+      this.#channel.sendText(text);
+    });
+  }
+
+  /** An answer has come. One that nobody waits for any more is dropped. */
+  answer(result: CallResult): void {
+    const waiting = this.#settle(result.id);
+    if (waiting === undefined) return;
+    if (result.ok) waiting.resolve(result.value);
+    else waiting.reject(new AppError(result.error.status, result.error.code, result.error.message));
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+}

@@ -1,0 +1,141 @@
+// Frames on descriptor 3: a u32 big-endian length and that many bytes of JSON, both ways.
+import { openDescriptor } from './descriptor.ts';
+import type { FromRunner, ToRunner } from './protocol.ts';
+import { bare, fromUtf8, parseJson, soon, stringifyJson, utf8, utf8Into } from './untampered.ts';
+
+const headerBytes = 4;
+const bufferBytes = 64 * 1024;
+/** A UTF-16 unit takes at most so many bytes of UTF-8. */
+const bytesPerUnit = 3;
+const longestFrame = 16 * 1024 * 1024;
+
+/** The runner's end of the channel. */
+export interface Channel {
+  /** Sends a frame together with all others of this turn. The frame is the channel's from now on. */
+  send(frame: FromRunner): void;
+  /** As `send`, with the text of a frame that is known already. */
+  sendText(text: string): void;
+  /** About how many bytes the system has not taken yet. */
+  readonly waiting: number;
+}
+
+/** Opens the channel. `onFrame` gets every frame of the API in order; `onEnd` is called when the API is gone. */
+export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => void): Channel {
+  const descriptor = openDescriptor(
+    3,
+    frameReader((text) => onFrame(parseFrame(text)), onEnd),
+    onEnd,
+  );
+  const write = frameWriter((bytes) => descriptor.write(bytes));
+  let texts: string[] = bare([]);
+  let count = 0;
+  let queued = 0;
+  const flush = () => {
+    const writing = texts;
+    const length = count;
+    texts = bare([]);
+    count = 0;
+    queued = 0;
+    write(writing, length);
+  };
+  const sendText = (text: string) => {
+    if (count === 0) soon(flush);
+    texts[count++] = text;
+    queued += text.length;
+  };
+  return {
+    sendText,
+    send: (frame) => sendText(stringifyJson(bare(frame)) ?? ''),
+    get waiting() {
+      return descriptor.waiting + queued;
+    },
+  };
+}
+
+/** The API is our own, so its frames are what the protocol says: only those of the other direction are checked. */
+function parseFrame(text: string): ToRunner {
+  return parseJson(text) as ToRunner;
+}
+
+/** Writes frames in as few pieces as possible. A piece that the system has not taken at once is not written to again. */
+function frameWriter(
+  write: (bytes: Uint8Array) => boolean,
+): (texts: readonly string[], count: number) => void {
+  let buffer = new Uint8Array(bufferBytes);
+  let used = 0;
+  const flush = () => {
+    if (used > 0 && !write(buffer.subarray(0, used))) buffer = new Uint8Array(bufferBytes);
+    used = 0;
+  };
+  const writeLong = (text: string) => {
+    const bytes = utf8(text);
+    const header = new Uint8Array(headerBytes);
+    writeLength(header, 0, bytes.length);
+    write(header);
+    write(bytes);
+  };
+  return (texts, count) => {
+    for (let index = 0; index < count; index++) {
+      const text = texts[index] ?? '';
+      const longest = headerBytes + text.length * bytesPerUnit;
+      if (longest > bufferBytes - used) flush();
+      if (longest > bufferBytes) {
+        writeLong(text);
+        continue;
+      }
+      const { written } = utf8Into(text, buffer.subarray(used + headerBytes));
+      writeLength(buffer, used, written);
+      used += headerBytes + written;
+    }
+    flush();
+  };
+}
+
+function writeLength(bytes: Uint8Array, at: number, length: number): void {
+  bytes[at] = length >>> 24;
+  bytes[at + 1] = length >>> 16;
+  bytes[at + 2] = length >>> 8;
+  bytes[at + 3] = length;
+}
+
+/** Takes bytes as they come and calls `onText` for every whole frame; a frame that is too long is the end. */
+export function frameReader(
+  onText: (text: string) => void,
+  onEnd: () => void,
+): (bytes: Uint8Array<ArrayBuffer>) => void {
+  const header = new Uint8Array(headerBytes);
+  let headerFilled = 0;
+  let body: Uint8Array<ArrayBuffer> | null = null;
+  let filled = 0;
+  return (bytes) => {
+    let at = 0;
+    while (at < bytes.length) {
+      if (body === null) {
+        while (headerFilled < headerBytes && at < bytes.length) header[headerFilled++] = bytes[at++] ?? 0;
+        if (headerFilled < headerBytes) return;
+        headerFilled = 0;
+        const length = lengthOf(header);
+        if (length > longestFrame) return onEnd();
+        if (at + length <= bytes.length) {
+          onText(fromUtf8(bytes.subarray(at, at + length)));
+          at += length;
+          continue;
+        }
+        body = new Uint8Array(length);
+        filled = 0;
+      }
+      const taken = Math.min(body.length - filled, bytes.length - at);
+      body.set(bytes.subarray(at, at + taken), filled);
+      filled += taken;
+      at += taken;
+      if (filled < body.length) return;
+      const text = fromUtf8(body);
+      body = null;
+      onText(text);
+    }
+  };
+}
+
+function lengthOf(header: Uint8Array<ArrayBuffer>): number {
+  return new DataView(header.buffer).getUint32(0);
+}

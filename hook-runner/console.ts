@@ -1,0 +1,62 @@
+// `console` for hook files: every line goes to the app's log.
+import type { LogLines } from './log-lines.ts';
+import type { LogLevel } from './protocol.ts';
+
+/** Makes a text of what a `console` method is given, as `node:util`'s `format` does. */
+export type Format = (...values: unknown[]) => string;
+
+const longestText = 16 * 1024;
+
+const levels = {
+  debug: 'debug',
+  log: 'info',
+  info: 'info',
+  dir: 'info',
+  table: 'info',
+  trace: 'debug',
+  warn: 'warn',
+  error: 'error',
+} as const satisfies Record<string, LogLevel>;
+
+/** The object to be found as `console`. */
+export function createConsole(lines: LogLines, format: Format): object {
+  const write = (level: LogLevel, values: readonly unknown[]) => {
+    lines.write({ level, message: textOf(values, format), fields: null });
+  };
+  const methods: Record<string, (...values: unknown[]) => void> = {};
+  for (const [name, level] of Object.entries(levels)) {
+    methods[name] = (...values) => write(level, values);
+  }
+  const counts = new Map<string, number>();
+  const starts = new Map<string, number>();
+  return Object.assign(methods, {
+    assert: (condition: unknown, ...values: unknown[]) => {
+      if (!condition) write('error', ['Assertion failed', ...values]);
+    },
+    count: (label = 'default') => {
+      const count = (counts.get(label) ?? 0) + 1;
+      counts.set(label, count);
+      write('info', [`${label}: ${count}`]);
+    },
+    countReset: (label = 'default') => counts.delete(label),
+    time: (label = 'default') => starts.set(label, performance.now()),
+    timeEnd: (label = 'default') => {
+      write('info', [
+        `${label}: ${(performance.now() - (starts.get(label) ?? performance.now())).toFixed(2)} ms`,
+      ]);
+      starts.delete(label);
+    },
+    group: (...values: unknown[]) => write('info', values),
+    groupEnd: () => undefined,
+    clear: () => undefined,
+  });
+}
+
+/** Values that throw when they are looked at still make a line. */
+function textOf(values: readonly unknown[], format: Format): string {
+  try {
+    return format(...values).slice(0, longestText);
+  } catch (error) {
+    return `(a value that cannot be shown: ${error instanceof Error ? error.message : 'it threw'})`;
+  }
+}

@@ -1,0 +1,116 @@
+// Runs the handler of a custom route and sends what it returns.
+import { bodyOf } from './bytes.ts';
+import type { HookAuth } from './calls.ts';
+import { faultOf, messageOf } from './faults.ts';
+import type { Invocation } from './invocations.ts';
+import { stringifyJson } from './untampered.ts';
+import type { InvocationResult, RouteInvocation } from './protocol.ts';
+import { failed, type Result } from './record-events.ts';
+import type { Handler } from './registry.ts';
+import { asText, bare, plainRequest, plainResponse } from './untampered.ts';
+
+const longestText = 2_000;
+const codePattern = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Thrown by a route's handler, it is the answer: `{ code, message }` with the status. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  /** @throws RangeError or TypeError for a status outside 400-599 or a code that is no `snake_case` name */
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw new RangeError('the status of an HttpError lies between 400 and 599');
+    }
+    if (typeof code !== 'string' || !codePattern.test(code)) {
+      throw new TypeError('the code of an HttpError is a snake_case name');
+    }
+    this.name = 'HttpError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** What a route's handler is given. */
+export class RouteEvent {
+  readonly params: Readonly<Record<string, string>>;
+  readonly auth: HookAuth | null;
+  readonly requestId: string;
+  readonly #frame: RouteInvocation['request'];
+  readonly #invocation: Invocation;
+  #request: Request | null = null;
+  #query: Record<string, string> | null = null;
+
+  constructor(frame: RouteInvocation, invocation: Invocation) {
+    this.params = frame.params;
+    this.auth = frame.auth;
+    this.requestId = frame.request_id;
+    this.#frame = frame.request;
+    this.#invocation = invocation;
+  }
+
+  /** The standard request. Its signal is aborted when nobody waits for the answer any more. */
+  get request(): Request {
+    this.#request ??= requestOf(this.#frame, this.#invocation.signal);
+    return this.#request;
+  }
+
+  /** The first value of each name in the query. */
+  get query(): Record<string, string> {
+    this.#query ??= queryOf(this.#frame.url);
+    return this.#query;
+  }
+}
+
+function requestOf({ method, url, headers, body }: RouteInvocation['request'], signal: AbortSignal): Request {
+  const bodiless = method === 'GET' || method === 'HEAD';
+  const pairs = headers.map(([name, value]): [string, string] => [name, value]);
+  return new (plainRequest())(url, { method, headers: pairs, body: bodiless ? null : bodyOf(body), signal });
+}
+
+function queryOf(url: string): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of new URL(url).searchParams) {
+    if (Object.hasOwn(query, name)) continue;
+    Object.defineProperty(query, name, { value, writable: true, enumerable: true, configurable: true });
+  }
+  return query;
+}
+
+/** Runs the handler. Gives what it returned, or the result that a throw of it comes to. */
+export async function runRoute(
+  frame: RouteInvocation,
+  handler: Handler,
+  invocation: Invocation,
+): Promise<{ returned: unknown } | { result: Result }> {
+  try {
+    return bare({ returned: await handler.run(new RouteEvent(frame, invocation)) });
+  } catch (thrown) {
+    return bare({ result: errorResult(frame.id, thrown, handler.file) });
+  }
+}
+
+/** What a throw comes to. */
+export function errorResult(id: number, thrown: unknown, file: string | null): Result {
+  if (!(thrown instanceof HttpError)) return failed(id, [faultOf(thrown, file)]);
+  const { status, code } = thrown;
+  const message = messageOf(thrown);
+  const result: InvocationResult = { type: 'result', id, outcome: 'http_error', status, code, message };
+  return result;
+}
+
+/**
+ * The answer for a value that is no `Response`: its JSON, or 204 for undefined.
+ *
+ * @throws TypeError for what JSON cannot say
+ */
+export function answerOf(value: unknown): Response | { status: number; text: string | null } {
+  if (value instanceof plainResponse()) return value;
+  if (value === undefined) return { status: 204, text: null };
+  const text = stringifyJson(value);
+  if (text === undefined) {
+    throw new TypeError(`a route cannot answer a ${asText(typeof value).slice(0, longestText)}`);
+  }
+  return { status: 200, text };
+}

@@ -1,0 +1,87 @@
+// What went wrong in an author's code, told by file, line and column of the author's own text.
+import { ownNameOf, urlPrefix } from './addresses.ts';
+import type { Fault } from './registrations.ts';
+import { asText, bare } from './untampered.ts';
+
+const longestMessage = 2_000;
+const longestStack = 4_000;
+
+const position = /file:\/\/\/hooks\/([^:\s]+):(\d+):(\d+)/;
+/** V8 ends the message of a syntax error with where it is. */
+const positionAtEnd = / at file:\/\/\/hooks\/[^:\s]+:\d+:\d+$/;
+
+/** Where something is in a file of the app. Lines and columns count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** Describes whatever was thrown. Never throws, though getters of the thrown object may. `file` stands in where its stack names none. */
+export function faultOf(thrown: unknown, file: string | null): Fault {
+  const stack = textOf(thrown, 'stack') ?? '';
+  const place = placeIn(stack);
+  return fault(describe(thrown), place ?? { file, line: null, column: null }, ownFrames(stack));
+}
+
+/** A fault with a message and a place of the runner's choice. */
+export function fault(
+  message: string,
+  place: { file: string | null; line: number | null; column: number | null },
+  stack: string | null = null,
+): Fault {
+  const { file, line, column } = place;
+  return bare({ message: message.slice(0, longestMessage), file, line, column, stack });
+}
+
+/** The message of what was thrown, as its author meant it: that of an error, a thrown text, else a text of the value. */
+export function messageOf(thrown: unknown): string {
+  const message = textOf(thrown, 'message') ?? safely(() => asText(thrown)) ??
+    'something without a text was thrown';
+  return message.replace(positionAtEnd, '').slice(0, longestMessage);
+}
+
+/** The first place in the app's files that a stack names. */
+export function placeIn(stack: string): Place | null {
+  const found = position.exec(stack);
+  if (found === null) return null;
+  const file = ownNameOf(`${urlPrefix}${found[1]}`);
+  return file === null ? null : { file, line: Number(found[2]), column: Number(found[3]) };
+}
+
+/** The lines of a stack that are in the app's files, without the address they are loaded from. */
+export function ownFrames(stack: string): string | null {
+  let frames = '';
+  for (const line of stack.split('\n')) {
+    if (/^\s*at /.test(line) && position.test(line)) {
+      frames += `${frames === '' ? '' : '\n'}${shortened(line)}`;
+    }
+  }
+  return frames === '' ? null : frames.slice(0, longestStack);
+}
+
+/** A text of a stack with file names instead of addresses. */
+function shortened(line: string): string {
+  return line.trim().replaceAll(urlPrefix, '');
+}
+
+function describe(thrown: unknown): string {
+  const message = messageOf(thrown);
+  const name = textOf(thrown, 'name');
+  return name === null || name === '' ? message : message === '' ? name : `${name}: ${message}`;
+}
+
+/** A member of a thrown object if it is a text. */
+function textOf(thrown: unknown, name: string): string | null {
+  if (typeof thrown !== 'object' || thrown === null) return null;
+  const value = safely(() => Reflect.get(thrown, name));
+  return typeof value === 'string' ? value : null;
+}
+
+function safely<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined; // a getter of the author's that throws has no more to say
+  }
+}

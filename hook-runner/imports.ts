@@ -1,0 +1,118 @@
+// Who imports what among the app's files, and what may not be imported at all.
+import { ownNameOf, urlOf, urlPrefix } from './addresses.ts';
+import type { Place } from './faults.ts';
+import { ownMap } from './untampered.ts';
+
+/** Begins the address of a module that only says why there is none. No file's address has a `?`. */
+const refusedPrefix = `${urlPrefix}?refused=`;
+
+/** One import as it was written. `to` is a file of the app; null, with the reason, when it is refused. */
+interface Import {
+  readonly specifier: string;
+  readonly to: string | null;
+  readonly refusal: string | null;
+}
+
+/** Resolves the specifiers of the app's files and remembers the answers, so that failures can be explained. */
+export class Imports {
+  readonly #sources: Map<string, string>;
+  readonly #imports = ownMap<string, Import[]>();
+
+  /** `sources`: the files of the app with their texts. */
+  constructor(sources: Map<string, string>) {
+    this.#sources = sources;
+  }
+
+  /** The address of a specifier in the module at `parentUrl`. What is refused gets the address of a refusal. */
+  resolve(specifier: string, parentUrl: string | undefined): string {
+    if (specifier.startsWith(refusedPrefix)) return specifier;
+    const from = parentUrl === undefined ? null : ownNameOf(parentUrl);
+    const to = this.#fileOf(specifier, parentUrl);
+    const known = to !== null && this.#sources.has(to);
+    const refusal = known ? null : this.#refusal(specifier, to);
+    if (from !== null) this.#remember(from, { specifier, to: known ? to : null, refusal });
+    return refusal === null && to !== null
+      ? urlOf(to)
+      : `${refusedPrefix}${encodeURIComponent(refusal ?? '')}`;
+  }
+
+  /** Why the module at `url` does not exist; null for a file of the app. */
+  refusalAt(url: string): string | null {
+    return url.startsWith(refusedPrefix) ? decodeURIComponent(url.slice(refusedPrefix.length)) : null;
+  }
+
+  /** The import of `file` that was refused and so failed it with this message. */
+  refused(file: string, message: string): { refusal: string; at: Place } | null {
+    for (const { specifier, refusal } of this.#of(file)) {
+      if (refusal === null) continue;
+      // A module that only refuses exports nothing, which is found out before its code runs.
+      if (message !== refusal && !message.includes(`requested module '${specifier}'`)) continue;
+      return { refusal, at: this.#placeOf(file, specifier) };
+    }
+    return null;
+  }
+
+  /** The first import of `file` that leads, over however many files, to one of `failed`. */
+  blame(file: string, failed: ReadonlySet<string>): { import: string; at: Place } | null {
+    for (const { specifier, to } of this.#of(file)) {
+      if (to === null || to === file) continue;
+      if (failed.has(to)) return { import: to, at: this.#placeOf(file, specifier) };
+    }
+    return null;
+  }
+
+  /** A ring of imports that `file` is part of: `a.ts → b.ts → a.ts`. */
+  ringOf(file: string): string | null {
+    const trail = (at: string, seen: readonly string[]): readonly string[] | null => {
+      for (const { to } of this.#of(at)) {
+        if (to === file) return [...seen, at, file];
+        if (to === null || seen.includes(to) || to === at) continue;
+        const found = trail(to, [...seen, at]);
+        if (found !== null) return found;
+      }
+      return null;
+    };
+    return trail(file, [])?.join(' → ') ?? null;
+  }
+
+  #of(file: string): readonly Import[] {
+    return this.#imports.get(file) ?? [];
+  }
+
+  #remember(from: string, one: Import): void {
+    const imports = this.#imports.get(from) ?? [];
+    imports.push(one);
+    this.#imports.set(from, imports);
+  }
+
+  #fileOf(specifier: string, parentUrl: string | undefined): string | null {
+    if (!/^\.{0,2}\//.test(specifier) && !specifier.startsWith(urlPrefix)) return null;
+    try {
+      return ownNameOf(new URL(specifier, parentUrl).href);
+    } catch {
+      return null; // no address at all
+    }
+  }
+
+  #refusal(specifier: string, to: string | null): string {
+    const wanted = `cannot import ${JSON.stringify(specifier)}`;
+    if (to === null) {
+      return `${wanted}: hook files import each other as "./name.ts", and nothing else`;
+    }
+    const near = [`${to}.ts`, `${to}.js`].find((name) => this.#sources.has(name));
+    return near === undefined
+      ? `${wanted}: the app has no file ${JSON.stringify(to)}`
+      : `${wanted}: write the whole name, "./${near}"`;
+  }
+
+  /** Where the specifier stands in the text, by looking for it in quotes. */
+  #placeOf(file: string, specifier: string): Place {
+    const source = this.#sources.get(file) ?? '';
+    const at = ["'", '"', '`'].map((quote) => source.indexOf(`${quote}${specifier}${quote}`)).find((index) =>
+      index >= 0
+    );
+    if (at === undefined) return { file, line: null, column: null };
+    const before = source.slice(0, at);
+    return { file, line: before.split('\n').length, column: at - before.lastIndexOf('\n') };
+  }
+}

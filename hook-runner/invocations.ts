@@ -1,0 +1,77 @@
+// What runs in this process for the API: which invocation a piece of code belongs to, and when it is over.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { ownMap } from './untampered.ts';
+
+/** One thing the API asked for, until it is answered or no longer waited for. */
+export class Invocation {
+  readonly id: number;
+  /** The file whose code runs for it now, as far as that is known. */
+  file: string | null = null;
+  #ended = false;
+  #abort: AbortController | null = null;
+  #onCancel: ((reason: Error) => void)[] = [];
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  /** Whether nothing can be done in its name any more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Aborted when the API cancels it. Made when it is first asked for: few handlers do. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  /** Has `listener` called should the API cancel it. */
+  onCancel(listener: (reason: Error) => void): void {
+    this.#onCancel[this.#onCancel.length] = listener;
+  }
+
+  /** It is answered. */
+  end(): void {
+    this.#ended = true;
+    this.#onCancel = [];
+  }
+
+  /** The API no longer waits. */
+  cancel(): void {
+    if (this.#ended) return;
+    const listeners = this.#onCancel;
+    this.end();
+    const reason = new Error('cancelled: the server no longer waits for this call');
+    for (let index = 0; index < listeners.length; index++) listeners[index]?.(reason);
+    this.#abort?.abort(reason);
+  }
+}
+
+/** The invocations under way. */
+export class Invocations {
+  readonly #current = new AsyncLocalStorage<Invocation>();
+  readonly #open = ownMap<number, Invocation>();
+
+  /** The invocation that the running code belongs to, through awaits and timers; it may have ended. */
+  get current(): Invocation | undefined {
+    return this.#current.getStore();
+  }
+
+  /** Runs `work` as the invocation `id`, which ends with it. */
+  async run(id: number, work: (invocation: Invocation) => Promise<void>): Promise<void> {
+    const invocation = new Invocation(id);
+    this.#open.set(id, invocation);
+    try {
+      await this.#current.run(invocation, work, invocation);
+    } finally {
+      invocation.end();
+      this.#open.delete(id);
+    }
+  }
+
+  /** The one with that id, if it is under way. */
+  find(id: number): Invocation | undefined {
+    return this.#open.get(id);
+  }
+}

@@ -1,0 +1,62 @@
+// Values of an author's on their way into a frame: what JSON cannot say, or the API would not take, is refused here.
+import { stringifyJson } from './untampered.ts';
+
+const deepest = 60;
+const mostTokens = 90_000;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/**
+ * The JSON of a value.
+ *
+ * @throws TypeError or RangeError that says `what` cannot be sent, and why
+ */
+export function jsonText(value: unknown, what: string): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`${what} is ${value}, which JSON cannot say`);
+  }
+  let text: string | undefined;
+  try {
+    text = stringifyJson(value);
+  } catch (error) {
+    throw new TypeError(
+      `${what} cannot be written as JSON: ${error instanceof Error ? error.message : 'it threw'}`,
+    );
+  }
+  if (text === undefined) throw new TypeError(`${what} is a ${typeof value}, which JSON cannot say`);
+  // A text this short cannot be too deep, and most values are no longer.
+  if (text.length > deepest) checkShape(text, what);
+  return text;
+}
+
+/** Refuses a text that the API would refuse before reading it, for which it ends the whole process. */
+function checkShape(text: string, what: string): void {
+  let depth = 0;
+  let tokens = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === quote) index = endOfString(text, index);
+    else if (unit === openBrace || unit === openBracket) {
+      depth++;
+      tokens++;
+      if (depth > deepest) throw new RangeError(`${what} is nested deeper than ${deepest} levels`);
+    } else if (unit === closeBrace || unit === closeBracket) depth--;
+    else if (unit === comma || unit === colon) tokens++;
+  }
+  if (tokens > mostTokens) throw new RangeError(`${what} has more than ${mostTokens} parts`);
+}
+
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === backslash) index++;
+    else if (unit === quote) return index;
+  }
+  return text.length;
+}

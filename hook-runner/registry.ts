@@ -1,0 +1,175 @@
+// What the app's files registered: record hooks, routes and jobs.
+import { placeIn } from './faults.ts';
+import type { LoadedFile } from './loader.ts';
+import type {
+  Fault,
+  FileRegistrations,
+  HookRegistration,
+  JobRegistration,
+  RecordEvent,
+  RouteRegistration,
+} from './registrations.ts';
+import { parseRoutePath } from './route-path.ts';
+import { bare, ownMap } from './untampered.ts';
+
+/** A function of an author's, and the file that registered it. */
+export interface Handler {
+  readonly file: string;
+  readonly run: (event: unknown) => unknown;
+}
+
+/** One registration, in whichever of the kinds. */
+type Entry =
+  | { readonly kind: 'hook'; readonly handler: Handler; readonly hook: HookRegistration }
+  | { readonly kind: 'route'; readonly handler: Handler; readonly route: RouteRegistration }
+  | { readonly kind: 'job'; readonly handler: Handler; readonly job: JobRegistration };
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What no request can be made of or no handler should see. */
+const refusedMethods = /^(CONNECT|TRACE|TRACK)$/;
+const longestName = 128;
+const longestExpression = 256;
+
+/** Takes registrations while the files load, then finds handlers. */
+export class Registry {
+  #loading = true;
+  readonly #limit: number;
+  readonly #files: ReadonlySet<string>;
+  readonly #entries: Entry[] = [];
+  readonly #taken = new Set<string>();
+  readonly #hooks = ownMap<string, Handler[]>();
+  readonly #others = ownMap<string, Handler>();
+
+  /** `limit`: how many registrations one app may have. */
+  constructor(files: readonly string[], limit: number) {
+    this.#files = new Set(files);
+    this.#limit = limit;
+  }
+
+  /** `onRecord…(collection, fn)`. */
+  addHook(event: RecordEvent, collection: unknown, run: unknown): void {
+    const name = textOf(collection, 'the collection');
+    this.#add({ kind: 'hook', handler: this.#handler(run), hook: bare({ event, collection: name }) });
+  }
+
+  /** `routerAdd(method, path, fn)`. */
+  addRoute(method: unknown, path: unknown, run: unknown): void {
+    const verb = textOf(method, 'the method').toUpperCase();
+    if (!token.test(verb) || refusedMethods.test(verb)) {
+      throw new TypeError(`${JSON.stringify(method)} is no method that a route can have`);
+    }
+    const text = textOf(path, 'the path');
+    const segments = parseRoutePath(text);
+    this.#claim(`route ${verb} ${text}`);
+    this.#add({
+      kind: 'route',
+      handler: this.#handler(run),
+      route: bare({ method: verb, path: text, segments }),
+    });
+  }
+
+  /** `cronAdd(name, expression, fn)`. */
+  addJob(name: unknown, expression: unknown, run: unknown): void {
+    const job = bare({ name: textOf(name, 'the name'), expression: textOf(expression, 'the expression') });
+    if (job.name.length > longestName || job.expression.length > longestExpression) {
+      throw new RangeError(
+        `a job's name has at most ${longestName} characters, its expression ${longestExpression}`,
+      );
+    }
+    this.#claim(`job ${job.name}`);
+    this.#add({ kind: 'job', handler: this.#handler(run), job });
+  }
+
+  /** Ends the loading: what the files without a fault registered is live, in order of `files`. */
+  finish(files: readonly LoadedFile[]): { files: FileRegistrations[]; errors: Fault[] } {
+    this.#loading = false;
+    const live: FileRegistrations[] = bare([]);
+    const errors: Fault[] = bare([]);
+    let liveCount = 0;
+    let errorCount = 0;
+    for (const { file, fault: found } of files) {
+      if (found !== null) errors[errorCount++] = found;
+      else live[liveCount++] = this.#goLive(file);
+    }
+    return { files: live, errors };
+  }
+
+  /** The handlers of an event, in order. */
+  hooks(event: RecordEvent, collection: string): readonly Handler[] {
+    return this.#hooks.get(`${event} ${collection}`) ?? [];
+  }
+
+  /** The handler of a route as it was registered. */
+  route(method: string, path: string): Handler | undefined {
+    return this.#others.get(`route ${method} ${path}`);
+  }
+
+  /** The handler of a job. */
+  job(name: string): Handler | undefined {
+    return this.#others.get(`job ${name}`);
+  }
+
+  #goLive(file: string): FileRegistrations {
+    const hooks: HookRegistration[] = [];
+    const routes: RouteRegistration[] = [];
+    const jobs: JobRegistration[] = [];
+    for (const entry of this.#entries) {
+      if (entry.handler.file !== file) continue;
+      if (entry.kind === 'hook') {
+        hooks.push(entry.hook);
+        this.#addLiveHook(`${entry.hook.event} ${entry.hook.collection}`, entry.handler);
+      } else if (entry.kind === 'route') {
+        routes.push(entry.route);
+        this.#others.set(`route ${entry.route.method} ${entry.route.path}`, entry.handler);
+      } else {
+        jobs.push(entry.job);
+        this.#others.set(`job ${entry.job.name}`, entry.handler);
+      }
+    }
+    return bare({ file, hooks: bare(hooks), routes: bare(routes), jobs: bare(jobs) });
+  }
+
+  #addLiveHook(key: string, handler: Handler): void {
+    const handlers: Handler[] = this.#hooks.get(key) ?? bare<Handler[]>([]);
+    handlers[handlers.length] = handler;
+    this.#hooks.set(key, handlers);
+  }
+
+  #add(entry: Entry): void {
+    if (this.#entries.length >= this.#limit) {
+      throw new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
+    }
+    this.#entries.push(entry);
+  }
+
+  #claim(name: string): void {
+    if (this.#taken.has(name)) throw new Error(`the ${name} is registered already`);
+    this.#taken.add(name);
+  }
+
+  #handler(run: unknown): Handler {
+    if (!this.#loading) {
+      throw new Error('hooks, routes and jobs can be registered only while their file loads');
+    }
+    if (typeof run !== 'function') throw new TypeError('the handler must be a function');
+    return { file: this.#loadingFile(), run: (event) => run.call(undefined, event) };
+  }
+
+  /** Whose top-level code runs: the outermost of the app's files on the stack. */
+  #loadingFile(): string {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 200;
+    const lines = (new Error().stack ?? '').split('\n').reverse();
+    Error.stackTraceLimit = limit;
+    for (const line of lines) {
+      const file = placeIn(line)?.file;
+      if (file !== undefined && this.#files.has(file)) return file;
+    }
+    throw new Error('hooks, routes and jobs can be registered only by code of a hook file');
+  }
+}
+
+function textOf(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value === '') throw new TypeError(`${what} must be a text`);
+  return value;
+}

@@ -1,0 +1,179 @@
+// Sends the answer to a route: its head and first piece at once, the rest as far as the client takes it.
+import { carried } from './bytes.ts';
+import type { Bytes, Headers as HeaderList } from './calls.ts';
+import type { Channel } from './channel.ts';
+import type { Invocation } from './invocations.ts';
+import { bare, PlainPromise } from './untampered.ts';
+
+/** Most bytes of one piece. */
+const pieceBytes = 64 * 1024;
+/** A body whose end is known after so many turns of the microtask queue goes out whole. */
+const patience = 12;
+
+interface Piece {
+  readonly bytes: Uint8Array | null;
+}
+
+/** Sends bodies within what the API has credited. */
+export class Responses {
+  readonly #channel: Pick<Channel, 'send'>;
+  readonly #windowBytes: number;
+  readonly #windows = new Map<number, Window>();
+
+  /** `windowBytes`: what may be under way of a body before the first credit. */
+  constructor(channel: Pick<Channel, 'send'>, windowBytes: number) {
+    this.#channel = channel;
+    this.#windowBytes = windowBytes;
+  }
+
+  /** More of a body may be sent. */
+  credit(id: number, bytes: number): void {
+    this.#windows.get(id)?.add(bytes);
+  }
+
+  /** Sends JSON, or nothing, as a whole answer. */
+  sendText({ id }: Invocation, status: number, text: string | null): void {
+    const headers: HeaderList = text === null ? [] : [bare(['content-type', 'application/json'] as const)];
+    const body = text === null ? null : bare({ text });
+    this.#channel.send({ type: 'response', id, status, headers: bare([...headers]), body, end: true });
+  }
+
+  /** Sends a `Response`. Resolves when its body is sent, or nobody waits for it any more. */
+  async send(invocation: Invocation, response: Response, isHead: boolean): Promise<void> {
+    const { id } = invocation;
+    const { status } = response;
+    const headers = headersOf(response.headers);
+    if (response.body === null || isHead) {
+      await response.body?.cancel();
+      this.#channel.send({ type: 'response', id, status, headers, body: null, end: true });
+      return;
+    }
+    const reader = response.body.getReader();
+    const window = new Window(this.#windowBytes);
+    this.#windows.set(id, window);
+    invocation.onCancel((reason) => {
+      window.close();
+      reader.cancel(reason).catch(() => undefined); // the author's source may fail to stop; nobody reads it any more
+    });
+    try {
+      const first = await nextPiece(reader);
+      const next = ahead(reader);
+      const whole = first.bytes === null || (first.bytes.length <= pieceBytes && await endsSoon(next));
+      const short = whole && first.bytes !== null;
+      this.#channel.send({
+        type: 'response',
+        id,
+        status,
+        headers,
+        body: short && first.bytes !== null ? bodyText(first.bytes) : null,
+        end: whole,
+      });
+      if (whole) return;
+      await this.#stream(invocation, window, { first, next, reader });
+    } finally {
+      this.#windows.delete(id);
+    }
+  }
+
+  async #stream(
+    invocation: Invocation,
+    window: Window,
+    source: { first: Piece; next: Promise<Piece>; reader: ReadableStreamDefaultReader<Uint8Array> },
+  ): Promise<void> {
+    let piece = source.first;
+    let following = source.next;
+    while (piece.bytes !== null) {
+      for (let at = 0; at < piece.bytes.length; at += pieceBytes) {
+        const part = piece.bytes.subarray(at, at + pieceBytes);
+        await window.take(part.length);
+        if (invocation.ended) return;
+        this.#channel.send({ type: 'chunk', id: invocation.id, body: bodyText(part) });
+      }
+      piece = await following;
+      if (piece.bytes !== null) following = ahead(source.reader);
+    }
+    this.#channel.send({ type: 'end', id: invocation.id });
+  }
+}
+
+/** How much of one body may still be sent. */
+class Window {
+  #bytes: number;
+  #closed = false;
+  #waiting: (() => void) | null = null;
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > 0) this.#wake();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** Waits until `bytes` fit, and takes them. */
+  async take(bytes: number): Promise<void> {
+    while (this.#bytes < bytes && !this.#closed) {
+      await new PlainPromise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    this.#bytes -= bytes;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.();
+  }
+}
+
+/** The next piece that holds anything; null at the end. Throws what the author's stream throws, or for other than bytes. */
+async function nextPiece(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Piece> {
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return bare({ bytes: null });
+    if (!(value instanceof Uint8Array)) {
+      throw new TypeError('the body of a Response must be of bytes (Uint8Array)');
+    }
+    if (value.length > 0) return bare({ bytes: value });
+  }
+}
+
+/** The piece after, asked for before it is needed. */
+function ahead(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Piece> {
+  const piece = nextPiece(reader);
+  piece.catch(() => undefined); // whoever awaits it hears of it; until then it is not unhandled
+  return piece;
+}
+
+/** Whether the end of the body is known within a few turns; most bodies are texts, whose end is. */
+async function endsSoon(next: Promise<Piece>): Promise<boolean> {
+  let known: Piece | null = null;
+  next.then((piece) => {
+    known = piece;
+  }, () => undefined); // whoever awaits `next` hears of it
+  for (let turn = 0; turn < patience && known === null; turn++) await null;
+  return isEnd(known);
+}
+
+function isEnd(piece: Piece | null): boolean {
+  return piece !== null && piece.bytes === null;
+}
+
+function bodyText(bytes: Uint8Array): Bytes {
+  return bare(carried(bytes));
+}
+
+function headersOf(headers: Headers): HeaderList {
+  const list: (readonly [string, string])[] = [];
+  headers.forEach((value, name) => {
+    list[list.length] = bare([name, value] as const);
+  });
+  return bare(list);
+}

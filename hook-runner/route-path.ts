@@ -1,0 +1,49 @@
+// Paths of custom routes, taken apart.
+import type { RouteSegment } from './registrations.ts';
+import { bare } from './untampered.ts';
+
+const parameter = /^(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/;
+const longestPath = 512;
+
+/**
+ * The segments of `/orders/:id/{line}/*`.
+ *
+ * @throws Error naming what is wrong with the path
+ */
+export function parseRoutePath(path: string): RouteSegment[] {
+  if (path.length > longestPath) throw new Error(`a route's path has at most ${longestPath} characters`);
+  const parts = path.replace(/^\//, '').replace(/\/$/, '').split('/');
+  if (parts.length === 1 && parts[0] === '') return bare([]);
+  const names = new Set<string>();
+  const segments = parts.map((part, index) => {
+    const segment = parseSegment(part, index === parts.length - 1);
+    if (typeof segment === 'string') throw new Error(`route path ${JSON.stringify(path)}: ${segment}`);
+    if (segment.kind === 'param' && names.has(segment.name)) {
+      throw new Error(`route path ${JSON.stringify(path)} names "${segment.name}" twice`);
+    }
+    if (segment.kind === 'param') names.add(segment.name);
+    return segment;
+  });
+  return bare(segments);
+}
+
+/** One segment, or what is wrong with it. */
+function parseSegment(part: string, isLast: boolean): RouteSegment | string {
+  if (part === '') return 'there is nothing between two slashes';
+  if (part === '*') return isLast ? bare({ kind: 'rest' }) : '"*" stands only at the end';
+  const name = parameter.exec(part);
+  if (name !== null) return bare({ kind: 'param', name: name[1] ?? name[2] ?? '' });
+  if (/^:|[{}*?#]/.test(part)) {
+    return `${JSON.stringify(part)} is neither a name nor ":name", "{name}" or a last "*"`;
+  }
+  return bare({ kind: 'literal', value: decoded(part) });
+}
+
+/** Literals are compared with decoded paths. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // a `%` that encodes nothing stands for itself
+  }
+}

@@ -1,0 +1,69 @@
+// Turns TypeScript into JavaScript in which every position is the author's.
+
+/** The parts of `node:module` that the runner uses. */
+export type ModuleApi = Pick<typeof import('node:module'), 'registerHooks' | 'stripTypeScriptTypes'>;
+
+const mapComment = '//# sourceMappingURL=data:application/json;base64,';
+const place = /stripTypeScriptTypes\.ts:(\d+):(\d+)/;
+/** An import that may be of types alone, which blanking would leave: nothing exports a type. */
+const valueImport = /\bimport\s*(?!type\b)[\w$*{]/;
+
+/** A text that is no TypeScript; `line` and `column` count from 1. */
+export class NotTypeScript extends Error {
+  readonly line: number | null;
+  readonly column: number | null;
+
+  constructor(message: string, line: number | null, column: number | null) {
+    super(message);
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/**
+ * The JavaScript of a TypeScript file. Types are blanked out, so that positions stay. What needs more than that (enums,
+ * namespaces, parameter properties, imports that turn out to be of types) is rewritten, with a source map that Deno
+ * applies to stacks.
+ *
+ * @throws NotTypeScript
+ */
+export function javaScriptOf(source: string, url: string, api: ModuleApi): string {
+  try {
+    if (!valueImport.test(source)) return api.stripTypeScriptTypes(source);
+  } catch (error) {
+    // It says only that there is something it cannot blank out; the other mode knows what and where.
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  try {
+    return withSource(transformed(source, api), url);
+  } catch (error) {
+    throw notTypeScript(error);
+  }
+}
+
+/** Deno has a second mode, which Node and so its types have not. */
+function transformed(source: string, api: ModuleApi): string {
+  const options = { mode: 'transform', sourceMap: true };
+  return String(Reflect.apply(api.stripTypeScriptTypes, api, [source, options]));
+}
+
+function notTypeScript(error: unknown): NotTypeScript {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, line, column] = place.exec(message) ?? [];
+  const [first = ''] = message.split('\n');
+  return new NotTypeScript(first, numberOf(line), numberOf(column));
+}
+
+function numberOf(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
+
+/** Names the real file in the inline source map, which else names the same one for all. */
+function withSource(code: string, url: string): string {
+  const at = code.lastIndexOf(mapComment);
+  if (at === -1) return code;
+  const bytes = Uint8Array.fromBase64(code.slice(at + mapComment.length).trim());
+  const map: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  const text = JSON.stringify(Object.assign({}, map, { sources: [url], sourcesContent: undefined }));
+  return `${code.slice(0, at)}${mapComment}${new TextEncoder().encode(text).toBase64()}`;
+}

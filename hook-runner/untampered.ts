@@ -1,0 +1,74 @@
+// Built-ins as they were before the first hook file ran, so that one that replaces them breaks itself and not the
+// runner. This is robustness; the walls around the process are what protects others.
+
+/** `JSON.parse`. */
+export const parseJson: (text: string) => unknown = JSON.parse;
+
+/** `JSON.stringify`; undefined for what JSON cannot say at all. */
+export const stringifyJson: (value: unknown) => string | undefined = JSON.stringify;
+
+/** `Promise`. */
+export const PlainPromise = Promise;
+
+/**
+ * A class of `globalThis` as it was at the start, made when it is first asked for: Deno keeps the larger ones behind
+ * getters, and loading what is behind those of `fetch` takes 4 ms and 1 MiB that most apps need not spend.
+ */
+function initially<Class>(name: string, make: () => Class): () => Class {
+  const read = Object.getOwnPropertyDescriptor(globalThis, name)?.get;
+  if (read === undefined) {
+    const value = make();
+    return () => value;
+  }
+  return () => Reflect.apply(read, globalThis, []);
+}
+
+/** `Request`. */
+export const plainRequest: () => typeof Request = initially('Request', () => Request);
+
+/** `Response`. */
+export const plainResponse: () => typeof Response = initially('Response', () => Response);
+
+/** `queueMicrotask`. */
+export const soon = queueMicrotask;
+
+/** `setTimeout`. */
+export const later = setTimeout;
+
+/** `clearTimeout`. */
+export const notLater = clearTimeout;
+
+/** `String`. */
+export const asText = String;
+
+const { setPrototypeOf, create, getOwnPropertyDescriptors, keys } = Object;
+const mapPrototype: object = create(null, getOwnPropertyDescriptors(Map.prototype));
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** `Object.keys`. */
+export const keysOf: (value: object) => string[] = keys;
+
+/** A map whose methods are its own. */
+export function ownMap<Key, Value>(): Map<Key, Value> {
+  const map = new Map<Key, Value>();
+  setPrototypeOf(map, mapPrototype);
+  return map;
+}
+
+/** The same object (or array) without a prototype, so that `JSON.stringify` finds no `toJSON` and `await` no `then`. */
+export function bare<const Value extends object>(value: Value): Value {
+  setPrototypeOf(value, null);
+  return value;
+}
+
+/** UTF-8 of a text. */
+export const utf8: (text: string) => Uint8Array<ArrayBuffer> = encoder.encode.bind(encoder);
+
+/** Writes the UTF-8 of a text into bytes that are long enough for it. */
+export const utf8Into: (text: string, bytes: Uint8Array) => { written: number } = encoder.encodeInto.bind(
+  encoder,
+);
+
+/** A text from its UTF-8. */
+export const fromUtf8: (bytes: Uint8Array) => string = decoder.decode.bind(decoder);
