@@ -1,6 +1,8 @@
 // The one way in which an app writes to the workspace's users.
 import { StorageError } from './errors.ts';
+import { shownOfUser, userColumns, usersTable } from './identities.ts';
 import type { Sql } from './pool.ts';
+import { qualified } from './tables.ts';
 
 /** A user to be, if nobody has the email. */
 export interface Enrolment {
@@ -31,4 +33,18 @@ export async function enrolUser(
 export async function findUserByAddress(sql: Sql, email: string): Promise<string | undefined> {
   const [user] = await sql<{ id: string }[]>`select id from workspace.users_public where email = ${email}`;
   return user?.id;
+}
+
+/** What a profile would show of the user with an email; the id is undefined when there is none. Runs as an app's role. */
+export async function foreseeUser(
+  sql: Sql,
+  email: string,
+): Promise<{ id: string | undefined; fields: Record<string, unknown> }> {
+  const [user] = await sql.unsafe<Record<string, unknown>[]>(
+    `select r."id", ${userColumns('r')} from ${qualified(usersTable)} as r where r."email" = $1`,
+    [email],
+  ).values();
+  const fields: Record<string, unknown> = {};
+  shownOfUser(user?.[1] ?? [email, false, null, []], fields);
+  return { id: user === undefined ? undefined : String(user[0]), fields };
 }

@@ -1,5 +1,6 @@
 // Creating a record.
 import type { Sql } from '../../storage/pool.ts';
+import { foreseeUser } from '../../storage/enrol-user.ts';
 import { recordOf, wouldPass } from '../../storage/record-candidate.ts';
 import { insertRecord } from '../../storage/records.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
@@ -20,8 +21,9 @@ import {
   type EnrolmentRequest,
   insertProfile,
   prepareEnrolment,
+  requireSame,
 } from './enrol.ts';
-import { authorOf, type Hooked, settledBy } from './hooked.ts';
+import { authorOf, settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn } from './restrict.ts';
 import { valuesOfNew } from './values.ts';
@@ -31,8 +33,6 @@ export interface RecordCreation extends EnrolmentRequest {
   now: Date;
   /** Of a profile, where it has been prepared: before a transaction. */
   enrolment?: Enrolment | undefined;
-  /** What hooks did to the input, once they were asked. */
-  hooked?: Hooked;
 }
 
 /**
@@ -72,32 +72,37 @@ async function settle(
   creation: RecordCreation,
   ask: (record: StoredRecord) => ReturnType<WriteHooks['ask']>,
 ): Promise<RecordCreation> {
-  const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, creation));
+  const newUserId = deps.newId();
+  const foreseen = { ...creation, newUserId };
+  const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, foreseen));
   const settled = settledBy(creation.input, await ask(record));
-  if (target.collection.kind === 'auth') return { ...creation, ...settled };
+  if (target.collection.kind === 'auth') return { ...foreseen, ...settled };
   return { ...creation, ...settled, input: { ...settled.input, id: record.id } };
 }
 
 /**
- * The record as it would be stored; the id of a profile is that of its user, which is found last. Throws as the create itself
- * would, but for what only PostgreSQL knows.
+ * The record as it would be stored. Throws as the create itself would, but for what only PostgreSQL knows.
  */
 export async function candidateOn(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,
-  { access, input, now }: RecordCreation,
+  { access, input, now, enrolment, newUserId }: RecordCreation,
 ): Promise<StoredRecord> {
   const { plan, connection, target } = scope;
   refuseBuiltIn(target);
   const { id, values, credentials } = valuesOfNew(plan, input);
-  const record = { id: id ?? deps.newId(), now: now.toISOString(), values };
+  const user = credentials === undefined
+    ? undefined
+    : await connection.run((sql) => foreseeUser(sql, credentials.email));
+  const chosen = user === undefined ? id : user.id ?? enrolment?.newId ?? newUserId;
+  const record = { id: chosen ?? deps.newId(), now: now.toISOString(), values };
   const written = { positions: plan.everyPosition, values };
   const restriction = restrictionOn(access, scope, input, written);
-  const candidate = recordOf(plan, record);
-  if (credentials !== undefined) candidate.fields['email'] = credentials.email;
+  const stored = recordOf(plan, record);
+  const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
   const isDecided = restriction.rule === undefined && restriction.reaches.length === 0;
-  // The rule of a profile may be about its user, who is not there yet.
-  if (isDecided || plan.isProfile) return candidate;
+  // The rule of a profile may be about its user, who may not be there yet.
+  if (isDecided || user !== undefined && user.id === undefined) return candidate;
   if (await connection.run((sql) => wouldPass(sql, plan, record, restriction))) return candidate;
   await refuseUnreachable(access, scope, written);
   return refuse(access);
@@ -112,10 +117,11 @@ export async function createOn(
   const { plan, connection } = scope;
   const { access, input, now, hooked } = creation;
   refuseBuiltIn(scope.target);
-  const { id, values } = valuesOfNew(plan, input);
+  const { id, values, credentials } = valuesOfNew(plan, input);
   const enrolment = plan.isProfile
     ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
     : undefined;
+  if (enrolment !== undefined) requireSame(enrolment, credentials);
   const written = { positions: plan.everyPosition, values, byHooks: hooked?.fields };
   const restriction = restrictionOn(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>

@@ -14,6 +14,7 @@ import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
 import type { RecordScope } from './collection.ts';
 import type { Credentials } from './credentials.ts';
+import type { Hooked } from './hooked.ts';
 import { ruleOn } from './restrict.ts';
 import { type RecordInput, valuesOfNew } from './values.ts';
 
@@ -35,6 +36,10 @@ export interface Enrolment extends Credentials {
 export interface EnrolmentRequest {
   access: Access;
   input: RecordInput;
+  /** What hooks did to the input, once they were asked. */
+  hooked?: Hooked;
+  /** What hooks were told that the id of a new user will be. */
+  newUserId?: string;
   origin?: AuditEvent['origin'];
 }
 
@@ -46,13 +51,13 @@ export interface EnrolmentRequest {
 export async function prepareEnrolment(
   deps: EnrolDeps,
   scope: RecordScope,
-  { access, input, origin }: EnrolmentRequest,
+  { access, input, hooked, newUserId, origin }: EnrolmentRequest,
 ): Promise<Enrolment | undefined> {
   const { plan, target, connection } = scope;
   const { credentials } = valuesOfNew(plan, input);
   if (credentials === undefined) return undefined;
   // Nobody has passwords hashed whom the rule refuses without looking at the record.
-  ruleOn(access, target, input);
+  ruleOn(access, target, hooked?.body ?? input);
   const { email, password } = credentials;
   const known = await connection.run((sql) => findUserByAddress(sql, email));
   const at = { workspace: target.app.workspace.id, app: target.app.id };
@@ -63,7 +68,15 @@ export async function prepareEnrolment(
     hash = await deps.passwords.hash(password);
   }
   const actor = await actorOf(deps, scope, access) ?? email;
-  return { email, password, hash, newId: deps.newId(), actor, origin };
+  return { email, password, hash, newId: newUserId ?? deps.newId(), actor, origin };
+}
+
+/** Throws `400 validation` when a profile has become another's since it was prepared, as hooks in a batch can make it. */
+export function requireSame(enrolment: Enrolment, credentials: Credentials | undefined): void {
+  const changed = (['email', 'password'] as const).filter((name) => enrolment[name] !== credentials?.[name]);
+  if (changed.length > 0) {
+    failValidation(changed.map((field) => ({ field, reason: 'cannot be changed by a hook in a batch' })));
+  }
 }
 
 /** Name of who asks; undefined for somebody without a token, who is known by the email then. */

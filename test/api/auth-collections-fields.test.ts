@@ -102,6 +102,19 @@ describe('the user’s fields of a profile', () => {
     expectError(await anyone.get(`${members}/${a?.id}`), 401, 'unauthorized');
   });
 
+  it('keep totals right that were remembered', async () => {
+    const total = async (filter: string) =>
+      expectOk(await admin.get(`${members}?per_page=1&${filtered(filter)}`)).total_items;
+    const [a] = people;
+    const gone = expectOk(await admin.post(members, { email: freshEmail(), nick: 'gone' }));
+    for (const verified of [true, false]) {
+      expect([await total('verified = true'), await total('')]).toEqual([verified ? 1 : 2, 4]);
+      await workspace.admin.patch(`${workspace.path}/users/${a?.id}/verify`, { verified });
+    }
+    expectOk(await workspace.admin.delete(`${workspace.path}/users/${gone.id}`));
+    expect([await total('verified = true'), await total('')]).toEqual([1, 3]);
+  });
+
   it('pass the filter of a stream, which asks it in memory', async () => {
     const filter = encodeURIComponent('email ~ "seen." && verified = false && last_login = null');
     const path = `${app.path}/collections/members/events?filter=${filter}`;
