@@ -3,6 +3,7 @@ import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+import { openForge } from '../harness/forge.ts';
 import { type Claims, claimsOf, encode, headerOf } from './tokens.ts';
 
 let token: string;
@@ -88,6 +89,18 @@ describe('jwt.confusion: a token is refused everywhere when it is', () => {
     }
     const byCookie = await as().get('/api/workspaces', { Cookie: `svc_at=${forged}` });
     expect(byCookie.status).toBe(401);
+  });
+
+  it('ours by its key, but not by what it says', async () => {
+    const forge = await openForge();
+    expectOk(await as(forge.genuine({ role: 'master_admin', sub: claims.sub })).get('/api/workspaces'));
+    const broken = Object.entries(forge.broken({ role: 'master_admin', sub: claims.sub }));
+    expect(broken.map(([what]) => what)).toEqual(
+      expect.arrayContaining(['expired', 'not valid yet', 'of another issuer', 'of another type']),
+    );
+    for (const [what, text] of broken) {
+      expect([what, (await as(text).get('/api/workspaces')).status]).toEqual([what, 401]);
+    }
   });
 
   it('but ours is good', async () => {

@@ -55,6 +55,7 @@ export async function openForge(): Promise<Forge> {
         'of an unknown kid': rsa({ ...header, kid: '0'.repeat(32) }, good, privateKey),
         'without a kid': rsa({ alg: 'RS256', typ: 'JWT' }, good, privateKey),
         'of another issuer': rsa(header, { ...good, iss: 'elsewhere' }, privateKey),
+        'of another type': rsa({ ...header, typ: 'refresh+jwt' }, good, privateKey),
         'unsigned (none)': `${encode({ alg: 'none', typ: 'JWT' })}.${encode(good)}.`,
         'HS256 with the public key': hmac({ ...header, alg: 'HS256' }, good, publicPem),
         'HS256 with an empty secret': hmac({ alg: 'HS256', typ: 'JWT' }, good, ''),

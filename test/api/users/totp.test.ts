@@ -87,6 +87,40 @@ describe('login', () => {
     expect((await user.post(`${auth}/totp/disable`, { code })).status).toBe(401);
   });
 
+  it('totp.replay: takes a code one step early or late, and no other', async () => {
+    const user = await ownUser(own);
+    const authenticator = await enrol(user, auth);
+    const challenge = await challengeOf(user);
+    // Three steps, since one may begin between here and the server.
+    for (const steps of [-3, 3]) {
+      expect((await answerTo(challenge, authenticator.code(steps))).body.code).toBe('bad_credentials');
+    }
+    expectOk(await answerTo(challenge, authenticator.code()));
+    expectOk(await answerTo(await challengeOf(user), authenticator.code(1)));
+  });
+
+  it('challenge.bound: does not take the code of another user', async () => {
+    const [user, other] = [await ownUser(own), await ownUser(own)];
+    const [authenticator, others] = [await enrol(user, auth), await enrol(other, auth)];
+    const challenge = await challengeOf(user);
+    for (const code of [others.code(), others.recoveryCodes[0] ?? '']) {
+      expect((await answerTo(challenge, code)).body.code).toBe('bad_credentials');
+    }
+    expectOk(await answerTo(challenge, authenticator.code()));
+  });
+
+  it('challenge.bound: dies after five wrong codes', async () => {
+    const user = await ownUser(own);
+    const authenticator = await enrol(user, auth);
+    const challenge = await challengeOf(user);
+    for (let failures = 0; failures < 5; failures++) {
+      expect((await answerTo(challenge, wrongCode(authenticator))).status).toBe(401);
+    }
+    const right = await answerTo(challenge, authenticator.code());
+    expect([right.status, right.body.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(right.headers.get('Retry-After'))).toBeGreaterThan(0);
+  });
+
   it('challenge.bound: a wrong code does not burn the challenge, a right one does', async () => {
     const user = await ownUser(own);
     const authenticator = await enrol(user, auth);

@@ -1,7 +1,8 @@
 // An end-user shows that the address is theirs.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { mailsTo, secretFor } from '../../harness/mailbox.ts';
+import { sendRaw } from '../../harness/raw.ts';
 import { ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -58,6 +59,20 @@ describe('verify-email', () => {
     const reset = { token, new_password: 'another password' };
     expect((await as().post(`${auth}/password-reset/confirm`, reset)).body).toEqual(bad);
     expectOk(await confirm(token));
+  });
+
+  it.each(['otp', 'password-reset'])('mail.base-url: is no host that the caller names: %s', async (flow) => {
+    const { email } = await ownUser(own);
+    const body = JSON.stringify({ email });
+    const answer = await sendRaw(
+      serverUrl(),
+      `POST ${auth}/${flow}/request HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://evil.example\r\n` +
+        `Referer: https://evil.example/\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(answer.status).toBe(200);
+    const [mail = ''] = await mailsTo(email);
+    expect(mail).not.toMatch(/evil\.example|https?:/);
   });
 
   it('mail.base-url: puts nothing of the request into the mail', async () => {
