@@ -3,7 +3,7 @@ import type { Databases } from '../storage/databases.ts';
 import type { Provisioning } from '../storage/provision.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import type { Upkeep } from '../storage/upkeep.ts';
-import type { Config } from '../supervisor/protocol.ts';
+import type { Config, Sandbox } from '../supervisor/protocol.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Revocations } from './auth/revocations.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
@@ -39,6 +39,8 @@ export interface Deps {
   realtime: Hub;
   /** The code that apps have put in: what it wants to be called for, and how it is loaded. */
   hooks: Hooks;
+  /** The wall that their runners are behind. */
+  sandbox: Sandbox;
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;

@@ -8,6 +8,7 @@ import { readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { ApiStart, Config, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
+import { recordSandbox } from './audit/sandbox.ts';
 import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
@@ -49,8 +50,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const egress = createEgress(config);
-  const { tokens } = auth.parts;
-  const realtime = createRealtime({ databases, definitions, tokens, now, observe });
+  const realtime = createRealtime({ databases, definitions, tokens: auth.parts.tokens, now, observe });
   const parts = { config, databases, secrets, now, observe, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
   const deps: Deps = {
@@ -61,6 +61,7 @@ async function serve(start: ApiStart): Promise<Running> {
     definitions,
     totals: totalsOf(config),
     hooks,
+    sandbox: start.sandbox,
     realtime,
     setup,
     mail,
@@ -68,10 +69,10 @@ async function serve(start: ApiStart): Promise<Running> {
     egress,
   };
   hearRunners(receive);
+  if (start.worker === 0) await recordSandbox(deps);
   const changes = await hearChanges(deps, { definitions, auth });
   const listening = await openDoor(deps);
   mail.start();
-  observe({ type: 'server_ready', url: listening.url });
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
     async stop() {
@@ -99,13 +100,15 @@ async function openDoor(deps: Deps): Promise<Listening> {
   const { http: { host, port }, api } = deps.config;
   const door = createDoor(deps);
   const sockets = createWebSockets(deps, door);
-  return await listen(nodeListener(createApp(deps, door, routes)), {
+  const listening = await listen(nodeListener(createApp(deps, door, routes)), {
     host,
     port,
     shared: api.workers > 1,
     standing: door.standing,
     mount: (server) => sockets.mount(server),
   });
+  deps.observe({ type: 'server_ready', url: listening.url });
+  return listening;
 }
 
 /** Only a process that nothing else writes beside, on a cluster of its own, hears of every write. */

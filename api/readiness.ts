@@ -1,11 +1,15 @@
 // Whether the parts that requests need do answer.
 import { pingServer } from '../storage/server.ts';
+import type { Sandbox } from '../supervisor/protocol.ts';
 import type { Deps } from './deps.ts';
 
-/** Asks the control database. Throws `503 unavailable` when it does not answer. */
+/**
+ * Asks the control database; also says what wall hooks are behind. Throws `503 unavailable` when the database does not
+ * answer.
+ */
 export async function checkReadiness(
-  { databases }: Pick<Deps, 'databases'>,
-): Promise<{ ready: boolean; database: 'ok' }> {
+  { databases, sandbox }: Pick<Deps, 'databases' | 'sandbox'>,
+): Promise<{ ready: boolean; database: 'ok'; sandbox: Sandbox['level'] }> {
   await databases.control.run(pingServer);
-  return { ready: true, database: 'ok' };
+  return { ready: true, database: 'ok', sandbox: sandbox.level };
 }

@@ -20,11 +20,11 @@ export const healthz = route({
 export const readyz = route({
   method: 'GET',
   path: '/readyz',
-  summary: 'Whether the database answers: 200, else 503.',
+  summary: 'Whether the database answers: 200, else 503. `sandbox`: the wall that hooks run behind.',
   scope: 'open',
   beforeSetup: true,
   status: 200,
-  response: object({ ready: boolean(), database: oneOf(['ok']) }),
+  response: object({ ready: boolean(), database: oneOf(['ok']), sandbox: oneOf(['os', 'deno', 'none']) }),
   errors: ['unavailable'],
   handle: ({ deps }) => checkReadiness(deps),
 });

@@ -1,0 +1,18 @@
+// The wall around hooks, on record: whoever reads the audit log can tell since when it has been what it is.
+import { listSystem } from '../../storage/audit-log.ts';
+import type { Deps } from '../deps.ts';
+import { auditSystem } from './write.ts';
+
+const action = 'sandbox_set';
+
+/** Appends an entry at system scope when the level is another than the last one on record. */
+export async function recordSandbox(
+  deps: Pick<Deps, 'databases' | 'sandbox' | 'newId' | 'now'>,
+): Promise<void> {
+  const { level, why } = deps.sandbox;
+  await deps.databases.control.run(async (sql) => {
+    const { items: [last] } = await listSystem(sql, { action }, { page: 1, per_page: 1, count: false });
+    if (last?.details['level'] === level) return;
+    await auditSystem(sql, deps, { actor: 'system', action, target: 'hooks', details: { level, why } });
+  });
+}
