@@ -13,6 +13,7 @@ export interface Config {
     trust_proxy: boolean;
   };
   rate_limit: { enabled: boolean; per_second: number; burst: number };
+  realtime: { streams_per_principal: number; streams_per_address: number };
   cors: { allowed_origins: readonly string[] };
   database: { url: string; workspace_pool_cap: number; app_pool_cap: number };
   storage: {

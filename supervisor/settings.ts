@@ -77,6 +77,18 @@ export const settings: SettingsOf<Config> = {
     per_second: row(number(0.001, 1_000_000), 50, 'Requests a second that one address may make for long.'),
     burst: row(integer(1, 10_000_000), 100, 'Requests that one address may make at once.'),
   },
+  realtime: {
+    streams_per_principal: row(
+      integer(1, 1_000_000),
+      1_000,
+      'Event streams, WebSockets and subscriptions that one principal may hold in each API process.',
+    ),
+    streams_per_address: row(
+      integer(1, 1_000_000),
+      5_000,
+      'The same for one client address, whoever it is used by.',
+    ),
+  },
   cors: {
     allowed_origins: row(list(origin), [], 'Origins whose pages may call the API.'),
   },

@@ -65,6 +65,54 @@ describe('a WebSocket', () => {
     second.socket.close();
   });
 
+  it('says reset for a place that is not held, and goes on from the cursor that it names', async () => {
+    const { name, records } = await collection('any');
+    const client = await open();
+    const since = 'AAAAAAAAAAAAAAAAAAAAAA';
+    const subscribed = await client.subscribe('x', { collection: name, since });
+    const cursor = subscribed?.['cursor'];
+    expect((await client.count(2))[1]).toEqual({ type: 'reset', id: 'x', cursor });
+    expectOk(await app.admin.post(records, { title: 'next' }));
+    expect((await client.count(3))[2]).toMatchObject({
+      type: 'event',
+      record: { fields: { title: 'next' } },
+    });
+    const back = await open();
+    await back.subscribe('x', { collection: name, since: cursor });
+    expect((await back.count(2))[1]).toMatchObject({ type: 'event', record: { fields: { title: 'next' } } });
+    client.socket.close();
+    back.socket.close();
+  });
+
+  it('shows what goes along with a record and what loses a value, each to its subscription', async () => {
+    const authors = await collection('any');
+    const relation = { name: 'author', kind: 'relation', target: authors.name };
+    const [books, notes] = [`b${randomUUID().slice(0, 8)}`, `n${randomUUID().slice(0, 8)}`];
+    const bookRecords = await app.define(books, [{ ...relation, cascade_delete: true }], { list: 'any' });
+    const noteRecords = await app.define(notes, [relation], { list: 'auth' });
+    const client = await open(ada.token);
+    for (const [id, name] of Object.entries({ authors: authors.name, books, notes })) {
+      expect(await client.subscribe(id, { collection: name })).toMatchObject({ type: 'subscribed' });
+    }
+    const author = expectOk(await app.admin.post(authors.records, { title: 'author' }));
+    const book = expectOk(await app.admin.post(bookRecords, { author: author.id }));
+    const note = expectOk(await app.admin.post(noteRecords, { author: author.id }));
+    await client.count(6);
+    expectOk(await app.admin.delete(`${authors.records}/${author.id}`));
+    const told = (await client.count(9)).slice(6);
+    expect(told).toHaveLength(3);
+    expect(told).toEqual(expect.arrayContaining([
+      expect.objectContaining({ id: 'authors', event: 'record_deleted', record: author }),
+      expect.objectContaining({ id: 'books', event: 'record_deleted', record: book }),
+      expect.objectContaining({
+        id: 'notes',
+        event: 'record_updated',
+        record: expect.objectContaining({ id: note.id, fields: { author: null } }),
+      }),
+    ]));
+    client.socket.close();
+  });
+
   it('refuses a subscription that the rule does not admit, until a token does', async () => {
     const { name } = await collection('auth');
     const client = await open();

@@ -35,6 +35,7 @@ describe('the configuration', () => {
         trust_proxy: false,
       },
       rate_limit: { enabled: true, per_second: 50, burst: 100 },
+      realtime: { streams_per_principal: 1_000, streams_per_address: 5_000 },
       cors: { allowed_origins: [] },
       database: { url: '', workspace_pool_cap: 4, app_pool_cap: 4 },
       storage: {
