@@ -137,9 +137,10 @@ describe('a sign-in by a provider', () => {
     expect(expectOk(session).user.id).toBe(user.id);
   });
 
-  it('is locked with the user', async () => {
+  it.each([false, true])('is locked with the user (second factor: %s)', async (hasSecondFactor) => {
     const person = somebody();
-    expectOk(await signInBy(own, 'peer', person));
+    const { access_token } = expectOk(await signInBy(own, 'peer', person));
+    if (hasSecondFactor) await enrol(as(access_token), auth);
     for (const password of ['1', '2', '3', '4', '5']) {
       await as().post(`${auth}/users/login`, { email: person.email, password });
     }
