@@ -4,7 +4,7 @@ import type { Deps } from './deps.ts';
 import { ApiError, fail, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
-import { readJson, refuseLongBody } from './pipeline/body.ts';
+import { incomingOf, readJson, refuseLongBody } from './pipeline/body.ts';
 import { type Door, doorHeaders } from './pipeline/door.ts';
 import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
@@ -113,7 +113,7 @@ async function process(
   if (preflight !== undefined) return preflight;
   requireSetup(deps.setup, found?.beforeSetup === true);
   const route = found ?? refuseLanding(landing);
-  refuseLongBody(arrival, deps.config.http.max_body_bytes);
+  if (route.readsBody !== true) refuseLongBody(arrival, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) refuseForeignOrigin(arrival, pipeline.cors);
   // What is known at once is not awaited: every await is a turn through the queue of promises.
   const who = route.scope === 'open' ? null : authenticate(arrival, pipeline.authenticator);
@@ -186,6 +186,7 @@ function callOf(
     words: () => wordsIn(arrival),
     origin: { requestId: arrival.requestId, ip: arrival.ip, userAgent: arrival.header('user-agent') ?? '' },
     cookie: (name) => readCookie(arrival, `${authenticator.cookiePrefix}_${name}`),
+    incoming: () => incomingOf(arrival),
     bearer: () => readBearer(arrival),
     now: arrival.now,
   };

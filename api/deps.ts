@@ -1,4 +1,5 @@
 // Everything a feature may need, built once in main.ts and handed down; a function asks for a `Pick` of it.
+import type { BlobStore } from '../storage/blobs/blob-store.ts';
 import type { Databases } from '../storage/databases.ts';
 import type { Provisioning } from '../storage/provision.ts';
 import type { Secrets } from '../storage/secrets.ts';
@@ -26,6 +27,8 @@ export interface Deps {
   /** A new v7 UUID. */
   newId: () => string;
   databases: Databases;
+  /** The bytes of files. */
+  blobs: BlobStore;
   /** What making and dropping databases, roles and schemas needs. */
   provisioning: Provisioning;
   /** Reaps and refills in the background. */

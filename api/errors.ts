@@ -26,6 +26,10 @@ export const errorCodes = {
   },
   conflict: { status: 409, meaning: 'A duplicate, or something that is still referenced.' },
   payload_too_large: { status: 413, meaning: 'The body exceeds its cap.' },
+  range_not_satisfiable: {
+    status: 416,
+    meaning: 'The `Range` lies outside of the file; `Content-Range` says how long it is.',
+  },
   deserialization: {
     status: 422,
     meaning: 'The body is empty, of the wrong Content-Type, or not a JSON object.',

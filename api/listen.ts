@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../storage/start-refused.ts';
+import { limitBodyTime } from './pipeline/body-time.ts';
 import { answerClientErrors, requireHost } from './pipeline/client-error.ts';
 
 /** An open port. */
@@ -25,7 +26,6 @@ export interface ListenOptions {
 }
 
 const headersTimeout = 10_000;
-const requestTimeout = 60_000;
 const maximalHeaderLines = 100;
 /** How often Node looks for connections over the two limits; its own 30 s would make 40 s of 10. */
 const connectionsCheckingInterval = 1_000;
@@ -37,8 +37,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   const opening = options.shared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
-  // Also the limit of a whole body: long uploads count by progress, not by this (api/files).
-  server.requestTimeout = requestTimeout;
+  limitBodyTime(server);
   server.maxHeadersCount = maximalHeaderLines;
   answerClientErrors(server, options.standing);
   options.mount(server);

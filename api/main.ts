@@ -1,5 +1,6 @@
 // The API process: the one place where its parts are put together.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openBlobs } from '../storage/blobs/open.ts';
 import { openStorage, type Storage } from '../storage/boot.ts';
 import { listen as listenForChanges, type Listening as ChangeListener } from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -14,6 +15,7 @@ import { createDefinitions, type DefinitionCache } from './collections/cache.ts'
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
+import { keepSweeping } from './files/sweeping.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { counting, logObserver } from './observe.ts';
@@ -42,7 +44,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const newId = uuidV7Source(Date.now);
   const { config } = start;
   const { observe, answered } = counting(logObserver({ ...config.log, now }));
-  const storage = await openWhenReachable(start, { now, newId, observe });
+  const blobs = await openBlobs(config.storage, config.data_dir);
+  const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
   const setup = { initialized: await databases.control.run(readInitialized) };
   const definitions = createDefinitions({ databases });
@@ -50,8 +53,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const egress = createEgress(config);
-  const realtime = createRealtime({ databases, definitions, tokens: auth.parts.tokens, now, observe });
-  const parts = { config, databases, secrets, now, observe, ...auth.parts };
+  const realtime = createRealtime({ config, databases, definitions, tokens: auth.parts.tokens, now, observe });
+  const parts = { config, databases, blobs, secrets, now, observe, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
   const deps: Deps = {
     ...parts,
@@ -73,17 +76,14 @@ async function serve(start: ApiStart): Promise<Running> {
   const changes = await hearChanges(deps, { definitions, auth });
   const listening = await openDoor(deps);
   mail.start();
+  const open = [hooks, auth, mail, egress, ...(start.worker === 0 ? [keepSweeping(parts)] : []), storage];
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
     async stop() {
       // Streams would be waited for as if they were answers.
       await Promise.all([listening.close(drainMilliseconds), realtime.close(farewellMilliseconds)]);
       await changes.stop();
-      hooks.close();
-      await auth.close();
-      await mail.close();
-      await egress.close();
-      await storage.close();
+      for (const part of open) await part.close();
     },
   };
 }
@@ -153,7 +153,7 @@ async function learnSetup({ databases, setup, observe }: Deps): Promise<void> {
 /** A server that is starting, or being replaced, is waited for; one that lacks something is not. */
 async function openWhenReachable(
   start: ApiStart,
-  { now, newId, observe }: Pick<Deps, 'now' | 'newId' | 'observe'>,
+  { blobs, now, newId, observe }: Pick<Deps, 'blobs' | 'now' | 'newId' | 'observe'>,
 ): Promise<Storage> {
   const { config } = start;
   const deadline = Date.now() + databaseWaitMilliseconds;
@@ -167,6 +167,7 @@ async function openWhenReachable(
         workers: config.api.workers,
         worker: start.worker,
         spares,
+        blobs,
         now,
         newId,
         report: (done, total) =>

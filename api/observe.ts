@@ -21,6 +21,8 @@ export type Fact =
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
   | { type: 'workspace_reaped'; database: string }
+  /** Blobs that no file needed were removed. */
+  | { type: 'blobs_swept'; removed: number }
   | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean }
   | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
 
@@ -36,6 +38,7 @@ const levels: Record<Fact['type'], Level> = {
   background_failed: 'error',
   database_lost: 'warn',
   workspace_reaped: 'info',
+  blobs_swept: 'info',
   mail_failed: 'warn',
   provider_failed: 'warn',
 };

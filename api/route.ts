@@ -32,6 +32,16 @@ export interface Reply {
   readonly headers: [string, string][];
 }
 
+/** A body that is read as it comes, whatever it is. */
+export interface Incoming {
+  /** What `Content-Length` says, if anything. */
+  announced: number | undefined;
+  /** A header, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** To be read once. Throws when the client goes away before the end. */
+  bytes: AsyncIterable<Uint8Array>;
+}
+
 /** Where a handler writes an answer of its own. */
 export interface Line {
   /** Nothing has been written to it. */
@@ -68,6 +78,8 @@ export interface Call<Path extends string, S extends Scope, Query, Body, Admitte
   reply: Reply;
   /** The value of a cookie of ours, by its name without the prefix (`at`, `rt`). */
   cookie(name: 'at' | 'rt'): string | undefined;
+  /** The body as it comes, of a route with `readsBody`. */
+  incoming(): Incoming;
   /** The text of a bearer token, unchecked; for logout, which takes an expired one too. */
   bearer(): string | undefined;
   /** When the request arrived: the one clock reading of the request. */
@@ -89,6 +101,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   refusesForeignOrigin?: boolean;
   query?: Schema<Query>;
   body?: Schema<Body>;
+  /** The handler reads the body itself, and bounds it itself: no cap of the server's is applied. */
+  readsBody?: boolean;
   /** An empty body counts as `{}`. */
   bodyMayBeEmpty?: boolean;
   /** 101 only where another protocol takes over, and never from a handler. */
@@ -102,7 +116,7 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   errors?: readonly ErrorCode[];
   /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
   admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>): Admitted | Promise<Admitted>;
-  handle(call: Call<Path, S, Query, Body, Admitted>): Answer | OwnAnswer | Promise<Answer>;
+  handle(call: Call<Path, S, Query, Body, Admitted>): Answer | OwnAnswer | Promise<Answer | OwnAnswer>;
 }
 
 /** A route of any types, as the list and everything derived from it sees it. */

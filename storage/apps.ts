@@ -46,6 +46,12 @@ export async function listApps(
   return pageOf([...items], total?.count ?? 0, request);
 }
 
+/** Schemas of all apps. */
+export async function listSchemas(sql: Sql): Promise<Set<string>> {
+  const rows = await sql<{ schema: string }[]>`select schema from workspace.apps`;
+  return new Set(rows.map(({ schema }) => schema));
+}
+
 /** Ids of all apps. */
 export async function listAppIds(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select id from workspace.apps order by id collate "C"`;

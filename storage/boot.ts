@@ -1,4 +1,5 @@
 // Opening the storage: checks the server, brings every schema up to date, readies template and spares.
+import type { BlobStore } from './blobs/blob-store.ts';
 import { Databases, ownConnections } from './databases.ts';
 import { migrateFleet, refuseNewerFleet } from './fleet.ts';
 import { checkMasterKey } from './key-check.ts';
@@ -32,6 +33,8 @@ export interface StorageOptions {
   newId: () => string;
   /** Hears how many of the databases that lacked a migration are done. */
   report: (done: number, total: number) => void;
+  /** Where the files of workspaces that are deleted have their bytes. */
+  blobs: BlobStore;
   onReaped: (database: string) => void;
   /** Hears what went wrong in the background; it is tried again. */
   onFailure: (error: unknown) => void;
@@ -86,8 +89,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     await databases.end();
     throw error;
   }
-  const { spares, onReaped, onFailure } = options;
-  const upkeep = new Upkeep({ provisioning, spares, onReaped, onFailure });
+  const { spares, blobs, onReaped, onFailure } = options;
+  const removeBlobs = (database: string) => blobs.removeAll({ database });
+  const upkeep = new Upkeep({ provisioning, spares, removeBlobs, onReaped, onFailure });
   upkeep.poke();
   const close = async () => {
     await upkeep.stop();

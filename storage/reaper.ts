@@ -9,6 +9,8 @@ import { claimUnfinished, listUnfinished, removeDatabase } from './tenant-databa
 /** Where the reaper works, and whom it tells. */
 export interface Reaping {
   databases: Databases;
+  /** Removes the blobs of a database's workspace; may be asked to again. */
+  removeBlobs: (database: string) => Promise<void>;
   /** Called with the name of each database that is gone. */
   onReaped: (database: string) => void;
 }
@@ -18,11 +20,11 @@ export interface Reaping {
  * last. A database that another session is making or dropping right now is left alone; one that cannot be dropped does
  * not keep the others. Throws what went wrong, `AggregateError` when several did.
  */
-export async function reap({ databases, onReaped }: Reaping): Promise<void> {
+export async function reap({ databases, removeBlobs, onReaped }: Reaping): Promise<void> {
   const failures: unknown[] = [];
   for (const { name } of await databases.control.run(listUnfinished)) {
     try {
-      if (await reapOne(databases, name)) onReaped(name);
+      if (await reapOne(databases, name, removeBlobs)) onReaped(name);
     } catch (error) {
       failures.push(error);
     }
@@ -34,11 +36,16 @@ export async function reap({ databases, onReaped }: Reaping): Promise<void> {
 }
 
 /** False for a database that is in other hands. */
-async function reapOne(databases: Databases, name: string): Promise<boolean> {
+async function reapOne(
+  databases: Databases,
+  name: string,
+  removeBlobs: Reaping['removeBlobs'],
+): Promise<boolean> {
   return await databases.session(async (sql) => {
     if (!await tryLockDatabase(sql, name) || !await claimUnfinished(sql, name)) return false;
     await databases.forget(name);
     await dropDatabase(sql, name);
+    await removeBlobs(name);
     await removeDatabase(sql, name);
     return true;
   });

@@ -54,6 +54,11 @@ export class Secrets {
     return createHmac('sha256', this.#key('short-secret')).update(`${owner}\0${secret}`).digest();
   }
 
+  /** Proves that a link to a file was made here. `text` names the file and the time. */
+  linkSignature(text: string): Buffer {
+    return createHmac('sha256', this.#key('file-link')).update(text).digest();
+  }
+
   /** A value that only this master key makes: kept in the control database to notice a wrong key at once. */
   keyCheck(): Buffer {
     return createHmac('sha256', this.#key('key-check')).update('bulkhead').digest();

@@ -59,6 +59,17 @@ export async function claimUnfinished(sql: Sql, name: string): Promise<boolean> 
   return count === 1;
 }
 
+/** Names of the databases that workspaces have, from the one after `after` on, at most `limit`. */
+export async function listAssigned(
+  sql: Sql,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from control.tenant_databases where state = 'assigned' and name > ${after}
+    order by name limit ${limit}`;
+  return rows.map(({ name }) => name);
+}
+
 /** Forgets a database that is gone. */
 export async function removeDatabase(sql: Sql, name: string): Promise<void> {
   await sql`delete from control.tenant_databases where name = ${name}`;

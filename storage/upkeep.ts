@@ -9,6 +9,7 @@ export interface UpkeepOptions {
   provisioning: Provisioning;
   /** Workspace databases that are kept ready. */
   spares: number;
+  removeBlobs: (database: string) => Promise<void>;
   onReaped: (database: string) => void;
   onFailure: (error: unknown) => void;
 }
@@ -73,8 +74,8 @@ export class Upkeep {
   }
 
   async #work(): Promise<void> {
-    const { provisioning: { databases }, onReaped } = this.#options;
-    const reaped = await this.#succeeds(reap({ databases, onReaped }));
+    const { provisioning: { databases }, removeBlobs, onReaped } = this.#options;
+    const reaped = await this.#succeeds(reap({ databases, removeBlobs, onReaped }));
     const refilled = await this.#succeeds(this.#refill());
     if (reaped && refilled) {
       this.#pause = firstRetryMilliseconds;

@@ -10,10 +10,11 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import { forgetAllBytes } from '../files/upload.ts';
 
 type RemoveDeps = Pick<
   Deps,
-  'databases' | 'definitions' | 'policyBook' | 'revocations' | 'newId' | 'now'
+  'databases' | 'blobs' | 'observe' | 'definitions' | 'policyBook' | 'revocations' | 'newId' | 'now'
 >;
 
 /**
@@ -47,4 +48,5 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   });
   await definitions.invalidate(workspace.id, id);
   await databases.forget(workspace.database, schema);
+  await forgetAllBytes(deps, app);
 }

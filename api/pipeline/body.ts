@@ -1,6 +1,9 @@
 // Reading a JSON body: capped while it arrives, its shape scanned before it is parsed.
+import { IncomingMessage } from 'node:http';
 import { ApiError, fail } from '../errors.ts';
+import type { Incoming } from '../route.ts';
 import type { Arrival } from './arrival.ts';
+import { noteProgress } from './body-time.ts';
 import { scanJson } from './json-shape.ts';
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
@@ -35,6 +38,33 @@ export async function readJson(
   return value as Record<string, unknown>;
 }
 
+/** The body of a route that reads it as it comes. */
+export function incomingOf(arrival: Arrival): Incoming {
+  const announced = arrival.header('content-length');
+  return {
+    announced: announced === undefined ? undefined : Number(announced),
+    header: (name) => arrival.header(name),
+    bytes: streamOf(arrival),
+  };
+}
+
+/** What a reader leaves is thrown away unread, so that the client sees the answer. */
+async function* streamOf(arrival: Arrival): AsyncGenerator<Buffer> {
+  const stream = nodeRequestOf(arrival);
+  noteProgress(stream);
+  try {
+    // Left open when the reader stops: closing it would close the connection before the answer.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      noteProgress(stream);
+      yield chunk;
+    }
+  } catch (error) {
+    throw stream.readableAborted ? cutOff() : error;
+  } finally {
+    stream.resume();
+  }
+}
+
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -45,7 +75,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
-  const stream = arrival.event.runtime?.node?.req ?? fail('internal', 'not served by Node');
+  const stream = nodeRequestOf(arrival);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -70,6 +100,11 @@ function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
       if (!stream.readableEnded) reject(cutOff());
     });
   });
+}
+
+function nodeRequestOf(arrival: Arrival): IncomingMessage {
+  const request = arrival.event.runtime?.node?.req;
+  return request instanceof IncomingMessage ? request : fail('internal', 'not served by Node over HTTP/1.1');
 }
 
 /** Nobody is left to be answered; the log says whose fault it was. */

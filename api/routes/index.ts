@@ -14,6 +14,15 @@ import {
   collectionsShow,
 } from './collections.ts';
 import { appRealtime, collectionEvents } from './events.ts';
+import {
+  filesGet,
+  filesLink,
+  filesList,
+  filesMeta,
+  filesRemove,
+  filesShared,
+  filesUpload,
+} from './files.ts';
 import { jwks, jwksWellKnown } from './jwks.ts';
 import {
   oauthAuthorize,
@@ -139,6 +148,13 @@ const described: readonly AnyRoute[] = [
   batch,
   collectionEvents,
   appRealtime,
+  filesUpload,
+  filesList,
+  filesGet,
+  filesMeta,
+  filesRemove,
+  filesLink,
+  filesShared,
   policiesSystemList,
   policiesSystemShow,
   policiesSystemPut,

@@ -25,9 +25,6 @@ export interface ListedBlob {
   modified: Date;
 }
 
-/** An app's place in the store, by the names that it is stored under. */
-export type ListedPlace = BlobPlace;
-
 /** Keeps blobs. They never change once they are there. Every method may throw whatever the backend throws. */
 export interface BlobStore {
   /**
@@ -41,8 +38,8 @@ export interface BlobStore {
   remove(key: BlobKey): Promise<void>;
   /** Removes everything of a workspace, or of one app of it. */
   removeAll(place: { database: string; schema?: string }): Promise<void>;
-  /** Every app that has something stored, also unfinished uploads. */
-  places(): AsyncIterable<ListedPlace>;
+  /** Schemas of a workspace's apps that have something stored, also unfinished uploads. */
+  apps(database: string): AsyncIterable<string>;
   /** Every blob of an app. Unfinished uploads that were not written to since `abandoned` are removed on the way. */
   list(place: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob>;
 }

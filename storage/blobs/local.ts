@@ -11,7 +11,6 @@ import {
   type BlobStore,
   type ByteRange,
   type ListedBlob,
-  type ListedPlace,
 } from './blob-store.ts';
 
 const partSuffix = '.part';
@@ -60,12 +59,9 @@ export class LocalBlobs implements BlobStore {
     await rm(path, { recursive: true, force: true });
   }
 
-  async *places(): AsyncIterable<ListedPlace> {
-    for (const database of await names(this.#root)) {
-      if (!opaque.test(database)) continue;
-      for (const schema of await names(join(this.#root, database))) {
-        if (opaque.test(schema)) yield { database, schema };
-      }
+  async *apps(database: string): AsyncIterable<string> {
+    for (const schema of await names(this.#under(database))) {
+      if (opaque.test(schema)) yield schema;
     }
   }
 

@@ -19,7 +19,6 @@ import {
   type BlobStore,
   type ByteRange,
   type ListedBlob,
-  type ListedPlace,
 } from './blob-store.ts';
 
 /** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
@@ -97,18 +96,13 @@ export class S3Blobs implements BlobStore {
     }
   }
 
-  async *places(): AsyncIterable<ListedPlace> {
+  async *apps(database: string): AsyncIterable<string> {
     const seen = new Set<string>();
-    const names = async function* (this: S3Blobs) {
-      for await (const page of this.#pages('')) yield* page.map(({ Key }) => Key);
-      for await (const { Key } of this.#unfinished('')) yield Key;
-    };
-    for await (const name of names.call(this)) {
-      const [database = '', schema = ''] = name?.split('/') ?? [];
-      const place = `${database}/${schema}`;
-      if (schema === '' || seen.has(place)) continue;
-      seen.add(place);
-      yield { database, schema };
+    for await (const name of this.#names(`${database}/`)) {
+      const schema = name.split('/')[1] ?? '';
+      if (schema === '' || seen.has(schema)) continue;
+      seen.add(schema);
+      yield schema;
     }
   }
 
@@ -123,6 +117,12 @@ export class S3Blobs implements BlobStore {
         if (isUuid(id) && LastModified !== undefined) yield { id, modified: LastModified };
       }
     }
+  }
+
+  /** Of blobs, and of what is being uploaded. */
+  async *#names(prefix: string): AsyncIterable<string> {
+    for await (const page of this.#pages(prefix)) yield* page.map(({ Key = '' }) => Key);
+    for await (const { Key = '' } of this.#unfinished(prefix)) yield Key;
   }
 
   async *#pages(Prefix: string) {

@@ -55,6 +55,7 @@ const passes: Record<Who, readonly Name[]> = {
     'workspace admin',
     'master',
   ],
+  'signed in at the app': ['end-user', 'app admin', 'workspace admin', 'master'],
 };
 
 const logoutPath = '/_/auth/logout';
@@ -135,8 +136,10 @@ function fill({ method, path }: Endpoint): string {
 
 /** `401`, `403`, or `passed`; or what is odd about the answer, also that the description does not announce it. */
 async function ask(endpoint: Endpoint, token: string | undefined): Promise<string> {
-  const { method, body } = endpoint;
+  const { method } = endpoint;
+  const body = endpoint.form === true ? '--x--' : endpoint.body;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  if (endpoint.form === true) headers['Content-Type'] = 'multipart/form-data; boundary=x';
   const answer = await send(serverUrl() + fill(endpoint), {
     method,
     headers,

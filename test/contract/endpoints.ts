@@ -11,7 +11,8 @@ export type Who =
   | 'workspace admin' // that admin or above
   | 'app admin' // that admin or above
   | 'end-user' // an end-user of the workspace
-  | 'signed in'; // whoever has a token of the workspace
+  | 'signed in' // whoever has a token of the workspace
+  | 'signed in at the app'; // the same, and not with a token that is bound to other apps
 
 /** One endpoint. */
 export interface Endpoint {
@@ -22,6 +23,8 @@ export interface Endpoint {
   status: 101 | 200 | 201;
   /** A body that gets past the gate and is then refused, so that asking changes nothing. */
   body?: unknown;
+  /** Sends a form in the place of JSON. */
+  form?: true;
 }
 
 const workspace = '/api/workspaces/:workspace';
@@ -132,6 +135,13 @@ export const specified: readonly Endpoint[] = [
   { method: 'GET', path: `${app}/collections/:coll/events`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/realtime`, who: 'anyone at the app', status: 101 },
 
+  // An upload that is refused behind the gate, since it says that it is a form.
+  { method: 'POST', path: `${app}/files`, who: 'signed in at the app', status: 201, form: true },
+  { method: 'GET', path: `${app}/files`, who: 'signed in at the app', status: 200 },
+  { method: 'GET', path: `${app}/files/:id`, who: 'signed in at the app', status: 200 },
+  { method: 'GET', path: `${app}/files/:id/meta`, who: 'signed in at the app', status: 200 },
+  { method: 'DELETE', path: `${app}/files/:id`, who: 'signed in at the app', status: 200 },
+
   { method: 'GET', path: '/api/system/policies', who: 'master', status: 200 },
   { method: 'GET', path: '/api/system/policies/:field', who: 'admin', status: 200 },
   { method: 'PUT', path: '/api/system/policies/:field', who: 'master', status: 200, body: {} },
@@ -161,6 +171,8 @@ export const additions: readonly Endpoint[] = [
   { method: 'DELETE', path: `${auth}/sessions/:id`, who: 'end-user', status: 200 },
   { method: 'POST', path: `${auth}/email-change/request`, who: 'end-user', status: 200, body: {} },
   { method: 'POST', path: `${auth}/email-change/confirm`, who: 'anyone', status: 200, body: {} },
+  { method: 'POST', path: `${app}/files/:id/link`, who: 'signed in at the app', status: 201, body: {} },
+  { method: 'GET', path: `${app}/files/:id/shared`, who: 'open', status: 200 },
   { method: 'GET', path: `${workspace}/admins`, who: 'master', status: 200 },
   { method: 'PATCH', path: `${workspace}/admins/:id`, who: 'master', status: 200, body: { name: 5 } },
   { method: 'DELETE', path: `${workspace}/admins/:id`, who: 'master', status: 200 },

@@ -16,6 +16,7 @@ const specified: Readonly<Record<string, number>> = {
   app_not_found: 404,
   conflict: 409,
   payload_too_large: 413,
+  range_not_satisfiable: 416,
   too_many_requests: 429,
   internal: 500,
   uninitialized: 503,

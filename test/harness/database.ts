@@ -1,8 +1,10 @@
 // PostgreSQL for storage tests: a cluster beside the shared server's, with a control database for each test file.
-import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { LocalBlobs } from '../../storage/blobs/local.ts';
 import { openStorage, type Storage, type StorageOptions } from '../../storage/boot.ts';
 import { Databases } from '../../storage/databases.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
@@ -74,6 +76,7 @@ function defaults(access: Endpoint, masterKey: Buffer): StorageOptions {
     now: () => new Date(),
     newId: uuidV7Source(Date.now),
     report: () => undefined,
+    blobs: new LocalBlobs(join(tmpdir(), `bulkhead-no-blobs-${access.database}`)),
     onReaped: () => undefined,
     onFailure: (error) => {
       throw error;
@@ -95,7 +98,7 @@ async function dropAll(access: Endpoint): Promise<void> {
       now: Date.now,
     };
     const databases = new Databases({ provisioner: access, ...options });
-    await reap({ databases, onReaped: () => undefined });
+    await reap({ databases, removeBlobs: () => Promise.resolve(), onReaped: () => undefined });
     await databases.end();
   }
   await onProvisioner(async (sql) => {

@@ -19,6 +19,16 @@ table _collections
   updated_at timestamp with time zone not null
   constraint _collections_pkey PRIMARY KEY (id)
 
+table _files
+  id uuid not null
+  filename text not null
+  mime text not null
+  size bigint not null
+  uploaded_by uuid
+  created_at timestamp(3) with time zone not null
+  CREATE INDEX _files_uploaded_by ON APP._files USING btree (uploaded_by, id DESC)
+  constraint _files_pkey PRIMARY KEY (id)
+
 table _hook_environment
   name text not null
   sealed bytea not null

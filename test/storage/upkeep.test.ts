@@ -46,6 +46,7 @@ it('tries again by itself when a round fails', async () => {
   const upkeep = new Upkeep({
     provisioning,
     spares: 0,
+    removeBlobs: () => Promise.resolve(),
     onReaped: () => recovered(),
     onFailure: (error) => void failures.push(error),
   });

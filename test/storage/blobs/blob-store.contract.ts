@@ -32,10 +32,10 @@ async function idsOf(store: BlobStore, at: BlobPlace, abandoned = longAgo): Prom
   return ids.sort();
 }
 
-async function placesOf(store: BlobStore): Promise<BlobPlace[]> {
-  const places: BlobPlace[] = [];
-  for await (const one of store.places()) places.push(one);
-  return places;
+async function appsOf(store: BlobStore, database: string): Promise<string[]> {
+  const schemas: string[] = [];
+  for await (const schema of store.apps(database)) schemas.push(schema);
+  return schemas.sort();
 }
 
 /** Runs the contract against a backend. */
@@ -112,7 +112,7 @@ export function blobStoreContract(
       expect(await idsOf(store, other)).toHaveLength(1);
     });
 
-    it('lists blobs with the time they were written, and the places that have any', async () => {
+    it('lists blobs with the time they were written, and the apps that have any', async () => {
       const at = place();
       const key = keyIn(at);
       const before = Date.now() - 2_000;
@@ -121,7 +121,10 @@ export function blobStoreContract(
         expect(id).toBe(key.id);
         expect(modified.getTime()).toBeGreaterThan(before);
       }
-      expect(await placesOf(store)).toContainEqual(at);
+      await store.put({ ...keyIn(at), schema: `a_${'f'.repeat(20)}` }, pieces('x'));
+      await store.put(keyIn(at), pieces('y'));
+      expect(await appsOf(store, at.database)).toEqual([at.schema, `a_${'f'.repeat(20)}`]);
+      expect(await appsOf(store, place().database)).toEqual([]);
     });
 
     it('lists no upload that is under way, and sweeps one away that was abandoned', async () => {

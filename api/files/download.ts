@@ -1,0 +1,109 @@
+// A download: the head that keeps a browser from running what is in it, then the bytes as the client takes them.
+import { pipeline } from 'node:stream/promises';
+import { BlobMissing } from '../../storage/blobs/blob-store.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { FileRow } from '../../storage/files.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, fail } from '../errors.ts';
+import { type Line, OwnAnswer } from '../route.ts';
+import { blobOf } from './access.ts';
+import { matchesTag, portionOf } from './byte-range.ts';
+import { disposition, filenameHeader } from './filename.ts';
+import { isActive } from './media-type.ts';
+
+/** What the answer depends on besides the file. Names are in lower case. */
+type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | undefined>>;
+
+/** Whatever type the file says it has, nothing in it can run, load or be framed on the server's origin. */
+const policy = "sandbox; default-src 'none'";
+/** Headers of every answer that those of a file take the place of; they come also where the others are switched off. */
+const replaced = new Set(['content-security-policy', 'x-content-type-options']);
+
+/** Answers with the bytes of a file, or a part of them. */
+export function download(
+  deps: Pick<Deps, 'blobs' | 'observe'>,
+  app: AppDefinition,
+  file: FileRow,
+): OwnAnswer {
+  return new OwnAnswer(async (line) => {
+    const { headers } = line.response.req;
+    const heading: Heading = {
+      'range': headers.range,
+      'if-range': headers['if-range']?.toString(),
+      'if-none-match': headers['if-none-match'],
+    };
+    await send(deps, { app, file, line, heading });
+  });
+}
+
+interface Sending {
+  app: AppDefinition;
+  file: FileRow;
+  line: Line;
+  heading: Heading;
+}
+
+async function send(
+  deps: Pick<Deps, 'blobs' | 'observe'>,
+  { app, file, line, heading }: Sending,
+): Promise<void> {
+  const { response } = line;
+  // A file never changes, so its id says which bytes these are.
+  const tag = `"${file.id}"`;
+  const always = headersOf(file, tag, line);
+  if (matchesTag(heading['if-none-match'], tag)) {
+    response.writeHead(304, always.flat()).end();
+    return;
+  }
+  const isSame = heading['if-range'] === undefined || heading['if-range'].trim() === tag;
+  const portion = isSame ? portionOf(heading.range, file.size) : undefined;
+  if (portion === 'unsatisfiable') {
+    throw new ApiError('range_not_satisfiable', `the file has ${file.size} bytes`, [
+      ['Content-Range', `bytes */${file.size}`],
+    ]);
+  }
+  const range = portion ?? { start: 0, end: file.size - 1 };
+  const head: [string, string][] = [
+    ...always,
+    ['Content-Type', file.mime],
+    ['Content-Length', String(range.end - range.start + 1)],
+    ...(portion === undefined
+      ? []
+      : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies [string, string]]),
+  ];
+  const status = portion === undefined ? 200 : 206;
+  if (response.req.method === 'HEAD' || file.size === 0) {
+    response.writeHead(status, head.flat()).end();
+    return;
+  }
+  const bytes = await deps.blobs.open(blobOf(app, file.id), portion).catch(explainMissing);
+  response.writeHead(status, head.flat());
+  pipeline(bytes, response).catch((error: unknown) => {
+    // A client that goes away is its own affair; bytes that cannot be read are ours, and the answer ends short.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    deps.observe({ type: 'background_failed', task: 'send a file', error: String(error) });
+  });
+}
+
+function headersOf(file: FileRow, tag: string, { headers }: Line): [string, string][] {
+  const kind = isActive(file.mime) ? 'attachment' : 'inline';
+  return [
+    ...headers
+      .filter(([name]) => !replaced.has(name.toLowerCase()))
+      .map(([name, value]): [string, string] => [name, value]),
+    ['Content-Security-Policy', policy],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['ETag', tag],
+    ['Accept-Ranges', 'bytes'],
+    ['Cache-Control', 'private, no-cache'],
+    ['X-Filename', filenameHeader(file.filename)],
+    ['Content-Disposition', disposition(kind, file.filename)],
+  ];
+}
+
+/** The row is the truth; bytes that are gone are a fault of ours, and not a file that never was. */
+function explainMissing(error: unknown): never {
+  if (error instanceof BlobMissing) fail('internal', 'the bytes of this file are missing');
+  throw error;
+}

@@ -1,0 +1,51 @@
+// Media types of files: what is kept of a `Content-Type`, and which types a browser would run.
+import { failValidation } from '../errors.ts';
+
+const longestType = 255;
+/** type "/" subtype, perhaps with parameters (RFC 9110 section 8.3.1). */
+const mediaType = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(?:;[\x20-\x7e]*)?$/;
+
+/** The type of an upload; `application/octet-stream` without one. Throws `400 validation` for what is no type, and for a form. */
+export function mediaTypeOf(header: string | undefined): string {
+  if (header === undefined || header === '') return 'application/octet-stream';
+  if (header.length > longestType || !mediaType.test(header)) {
+    failValidation([{ field: 'Content-Type', reason: 'must be a media type of at most 255 characters' }]);
+  }
+  if (/^multipart\/form-data\b/i.test(header)) {
+    failValidation([{
+      field: 'Content-Type',
+      reason: 'send the bytes of the file as the body, not a form; X-Filename has its name',
+    }]);
+  }
+  return header;
+}
+
+/** What a browser would run, or read as markup that can run something: by exact type, and by suffix (RFC 6839). */
+const running = new Set([
+  'text/html',
+  'application/xhtml',
+  'text/xml',
+  'application/xml',
+  'application/xml-dtd',
+  'text/xsl',
+  'image/svg',
+  'text/javascript',
+  'text/ecmascript',
+  'text/jscript',
+  'text/livescript',
+  'application/javascript',
+  'application/x-javascript',
+  'application/ecmascript',
+  'application/x-shockwave-flash',
+  'multipart/related',
+  'multipart/x-mixed-replace',
+  'message/rfc822',
+  'text/cache-manifest',
+]);
+
+/** Whether a browser could run the type: such a file is only ever offered for saving. */
+export function isActive(type: string): boolean {
+  const essence = type.split(';')[0]?.trim().toLowerCase() ?? '';
+  return running.has(essence) || running.has(essence.replace(/\+xml$/, '')) || essence.endsWith('+xml') ||
+    /^(?:text|application)\/(?:x-)?(?:java|ecma)script[0-9.]*$/.test(essence);
+}

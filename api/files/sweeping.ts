@@ -1,0 +1,48 @@
+// Sweeps blobs that no file needs, now and then, in the background of one process.
+import { sweepBlobs } from '../../storage/blobs/sweep.ts';
+import type { Deps } from '../deps.ts';
+
+const firstMilliseconds = 10 * 60_000;
+const everyMilliseconds = 6 * 3_600_000;
+/** No upload goes on for longer without its bytes being written to. */
+const graceMilliseconds = 3_600_000;
+const paceMilliseconds = 20;
+
+/** Sweeps that go on until they are closed. */
+export interface Sweeping {
+  /** Ends the sweep at hand after its present step. */
+  close(): Promise<void>;
+}
+
+/** Begins soon after the start, when requests have had their turn; comes again every six hours. */
+export function keepSweeping(
+  { databases, blobs, now, observe }: Pick<Deps, 'databases' | 'blobs' | 'now' | 'observe'>,
+): Sweeping {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let sweep: Promise<void> = Promise.resolve();
+  const options = { databases, blobs, now, grace: graceMilliseconds, pace: paceMilliseconds, signal };
+  const run = async () => {
+    try {
+      const removed = await sweepBlobs(options);
+      if (removed > 0) observe({ type: 'blobs_swept', removed });
+    } catch (error) {
+      observe({ type: 'background_failed', task: 'sweep blobs', error: String(error) });
+    }
+    plan(everyMilliseconds);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const plan = (milliseconds: number) => {
+    if (signal.aborted) return;
+    timer = setTimeout(() => void (sweep = run()), milliseconds);
+    timer.unref();
+  };
+  plan(firstMilliseconds);
+  return {
+    async close() {
+      stop.abort();
+      clearTimeout(timer);
+      await sweep;
+    },
+  };
+}

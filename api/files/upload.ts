@@ -1,0 +1,97 @@
+// An upload: bytes to the blob store as they come, then the row that makes them a file.
+import type { AppDefinition } from '../../storage/definition.ts';
+import { type FileRow, insertFile } from '../../storage/files.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { blobOf } from './access.ts';
+
+/** A file that is about to be. */
+export interface NewFile {
+  filename: string;
+  mime: string;
+  /** The end-user who uploads it; null for an admin or a hook. */
+  uploadedBy: string | null;
+  /** What the client says of the length, which may be wrong. */
+  announced: number | undefined;
+  bytes: AsyncIterable<Uint8Array>;
+  now: Date;
+}
+
+type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'newId' | 'observe'>;
+
+const mebibyte = 1_048_576;
+
+/**
+ * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
+ * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`.
+ */
+export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
+  const { databases, blobs, policies, newId } = deps;
+  const { workspace: { id: workspace, database }, schema } = app;
+  const { max } = await policies.range('storage.max_upload_mb', { workspace, app: app.id });
+  const cap = max * mebibyte;
+  if (file.announced !== undefined && file.announced > cap) throw tooLarge(max);
+  const id = newId();
+  const key = blobOf(app, id);
+  const { size } = await blobs.put(key, capped(file.bytes, cap, max));
+  const row: FileRow = {
+    id,
+    filename: file.filename,
+    mime: file.mime,
+    size,
+    uploaded_by: file.uploadedBy,
+    created_at: file.now,
+  };
+  try {
+    await databases.app(database, schema).run((sql) => insertFile(sql, schema, row));
+  } catch (error) {
+    await forgetBytes(deps, app, id);
+    throw error;
+  }
+  return row;
+}
+
+/** Removes bytes that no row needs; what fails here is left to the sweep. */
+export async function forgetBytes(
+  { blobs, observe }: Pick<Deps, 'blobs' | 'observe'>,
+  app: AppDefinition,
+  id: string,
+): Promise<void> {
+  try {
+    await blobs.remove(blobOf(app, id));
+  } catch (error) {
+    observe({ type: 'background_failed', task: 'remove the bytes of a file', error: String(error) });
+  }
+}
+
+/** Removes the bytes of all files of an app that is gone; what fails here is left to the sweep. */
+export async function forgetAllBytes(
+  { blobs, observe }: Pick<Deps, 'blobs' | 'observe'>,
+  { workspace: { database }, schema }: AppDefinition,
+): Promise<void> {
+  try {
+    await blobs.removeAll({ database, schema });
+  } catch (error) {
+    observe({ type: 'background_failed', task: 'remove the files of an app', error: String(error) });
+  }
+}
+
+async function* capped(
+  bytes: AsyncIterable<Uint8Array>,
+  cap: number,
+  max: number,
+): AsyncIterable<Uint8Array> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.byteLength;
+    if (size > cap) throw tooLarge(max);
+    yield chunk;
+  }
+}
+
+function tooLarge(max: number): ApiError {
+  return new ApiError(
+    'payload_too_large',
+    `the file exceeds the ${max} MB that policy storage.max_upload_mb allows`,
+  );
+}

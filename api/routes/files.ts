@@ -1,0 +1,132 @@
+// Files of an app.
+import { fileFor, fileOf } from '../files/access.ts';
+import { download } from '../files/download.ts';
+import { filenameOf } from '../files/filename.ts';
+import { linkSeconds, makeLink, requireLink } from '../files/link.ts';
+import { fileAnswer, showFile, showFiles } from '../files/list.ts';
+import { mediaTypeOf } from '../files/media-type.ts';
+import { removeFile } from '../files/remove.ts';
+import { upload } from '../files/upload.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { described, integer, object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
+
+const files = '/api/workspaces/:workspace/apps/:app/files';
+
+/** An upload. */
+export const filesUpload = route({
+  method: 'POST',
+  path: files,
+  summary: 'Stores the body as a file. `X-Filename` gives its name, `Content-Type` its type.',
+  scope: 'member',
+  readsBody: true,
+  status: 201,
+  response: fileAnswer,
+  errors: ['validation', 'payload_too_large'],
+  handle: async ({ deps, target: { app }, principal, incoming, now }) => {
+    const { announced, header, bytes } = incoming();
+    const row = await upload(deps, app, {
+      filename: filenameOf(header('x-filename')),
+      mime: mediaTypeOf(header('content-type')),
+      uploadedBy: principal.role === 'user' ? principal.id : null,
+      announced,
+      bytes,
+      now,
+    });
+    return showFile(row);
+  },
+});
+
+/** The list. */
+export const filesList = route({
+  method: 'GET',
+  path: files,
+  summary: 'Files of the app, newest first: all for its admins, their own for end-users.',
+  scope: 'member',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(fileAnswer),
+  handle: ({ deps, target: { app }, principal, query }) =>
+    showFiles(deps, app, { principal, page: pageRequestOf(query) }),
+});
+
+/** The bytes. */
+export const filesGet = route({
+  method: 'GET',
+  path: `${files}/:id`,
+  summary: 'The bytes of a file, with its own type; `Range` and `If-None-Match` are honoured.',
+  scope: 'member',
+  status: 200,
+  response: described(text(), 'The bytes of the file.'),
+  contentType: 'application/octet-stream',
+  errors: ['not_found', 'range_not_satisfiable'],
+  handle: async ({ deps, target: { app }, params: { id }, principal }) =>
+    download(deps, app, await fileFor(deps, app, { id, principal, purpose: 'read' })),
+});
+
+/** What is known of it. */
+export const filesMeta = route({
+  method: 'GET',
+  path: `${files}/:id/meta`,
+  summary: 'What is known of a file.',
+  scope: 'member',
+  status: 200,
+  response: fileAnswer,
+  errors: ['not_found'],
+  handle: async ({ deps, target: { app }, params: { id }, principal }) =>
+    showFile(await fileFor(deps, app, { id, principal, purpose: 'read' })),
+});
+
+/** Its end. */
+export const filesRemove = route({
+  method: 'DELETE',
+  path: `${files}/:id`,
+  summary: 'Deletes a file: an admin any, an end-user its own.',
+  scope: 'member',
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['not_found', 'conflict'],
+  handle: ({ deps, target: { app }, params: { id }, principal }) => removeFile(deps, app, { id, principal }),
+});
+
+/** A link for a browser. */
+export const filesLink = route({
+  method: 'POST',
+  path: `${files}/:id/link`,
+  summary: 'Makes a link by which anybody may read the file for a while, without a token.',
+  scope: 'member',
+  bodyMayBeEmpty: true,
+  body: object({
+    expires_in: described(
+      optional(integer({ min: 1, max: linkSeconds.max })),
+      `Seconds; ${linkSeconds.default} when left out.`,
+    ),
+  }),
+  status: 201,
+  response: object({ url: described(text(), 'A path on this server.'), expires_at: timestamp() }),
+  errors: ['not_found'],
+  handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
+    const file = await fileFor(deps, app, { id, principal, purpose: 'read' });
+    return makeLink(deps, app, { file, seconds: body.expires_in ?? linkSeconds.default, now });
+  },
+});
+
+/** What the link leads to. */
+export const filesShared = route({
+  method: 'GET',
+  path: `${files}/:id/shared`,
+  summary: 'The bytes of a file, to whoever has a link to it.',
+  scope: 'open',
+  query: object({
+    expires: described(integer({ min: 0 }), 'Of the link.'),
+    signature: described(text({ max: 100 }), 'Of the link.'),
+  }),
+  status: 200,
+  response: described(text(), 'The bytes of the file.'),
+  contentType: 'application/octet-stream',
+  errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+  handle: async ({ deps, target: { app }, params: { id }, query: { expires, signature }, now }) => {
+    requireLink(deps, app, { id, expires, signature, now });
+    return download(deps, app, await fileOf(deps, app, id));
+  },
+});

@@ -1,0 +1,84 @@
+// Removes blobs that no file needs: of uploads that a crash cut off, of deletions and apps whose bytes it kept.
+import { setTimeout as pause } from 'node:timers/promises';
+import { listSchemas } from '../apps.ts';
+import type { Databases } from '../databases.ts';
+import { knownFiles } from '../files.ts';
+import { listAssigned } from '../tenant-databases.ts';
+import type { BlobPlace, BlobStore } from './blob-store.ts';
+
+/** What a sweep works on, and when it ends early. */
+export interface SweepOptions {
+  databases: Databases;
+  blobs: BlobStore;
+  now: () => Date;
+  /** A blob without a row is an upload under way for this long. Milliseconds. */
+  grace: number;
+  /** Between two workspaces, so that requests come first. Milliseconds. */
+  pace: number;
+  signal: AbortSignal;
+}
+
+const batch = 500;
+const workspacesAtOnce = 200;
+
+/**
+ * Looks at every workspace once; idempotent. Only what lies in the place of a workspace of ours is ever removed: a bucket may
+ * be shared. Answers how many blobs it removed. Throws what the store or the database throws.
+ */
+export async function sweepBlobs(options: SweepOptions): Promise<number> {
+  const { databases, pace, signal } = options;
+  let removed = 0;
+  let after = '';
+  for (;;) {
+    const page = await databases.control.run((sql) => listAssigned(sql, { after, limit: workspacesAtOnce }));
+    for (const database of page) {
+      if (signal.aborted) return removed;
+      removed += await sweepWorkspace(options, database);
+      await pause(pace, undefined, { ref: false });
+    }
+    after = page.at(-1) ?? '';
+    if (page.length < workspacesAtOnce) return removed;
+  }
+}
+
+async function sweepWorkspace(options: SweepOptions, database: string): Promise<number> {
+  const { databases, blobs } = options;
+  const stored: string[] = [];
+  for await (const schema of blobs.apps(database)) stored.push(schema);
+  // Most have no files: no connection is opened for those.
+  if (stored.length === 0) return 0;
+  const known = await databases.workspace(database).run(listSchemas);
+  let removed = 0;
+  for (const schema of stored) {
+    if (known.has(schema)) {
+      removed += await sweepApp(options, { database, schema });
+    } else {
+      await blobs.removeAll({ database, schema });
+      removed++;
+    }
+  }
+  return removed;
+}
+
+async function sweepApp({ databases, blobs, now, grace }: SweepOptions, place: BlobPlace): Promise<number> {
+  const { database, schema } = place;
+  const before = new Date(now().getTime() - grace);
+  let removed = 0;
+  const check = async (ids: readonly string[]) => {
+    const known = await databases.app(database, schema).run((sql) => knownFiles(sql, schema, ids));
+    for (const id of ids.filter((id) => !known.has(id))) {
+      await blobs.remove({ database, schema, id });
+      removed++;
+    }
+  };
+  let old: string[] = [];
+  for await (const { id, modified } of blobs.list(place, before)) {
+    if (modified >= before) continue;
+    old.push(id);
+    if (old.length < batch) continue;
+    await check(old);
+    old = [];
+  }
+  if (old.length > 0) await check(old);
+  return removed;
+}

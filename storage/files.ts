@@ -1,0 +1,75 @@
+// Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
+import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import type { Sql } from './pool.ts';
+import { quoteIdentifier } from './quote.ts';
+
+/** One file. */
+export interface FileRow {
+  id: string;
+  filename: string;
+  mime: string;
+  /** Bytes. */
+  size: number;
+  /** The end-user who uploaded it; null for an admin or a hook. */
+  uploaded_by: string | null;
+  created_at: Date;
+}
+
+const columns = 'id::text, filename, mime, size::float8 as size, uploaded_by::text, created_at';
+
+function tableOf(schema: string): string {
+  return `${quoteIdentifier(schema)}._files`;
+}
+
+/** Adds a file, whose bytes are stored already. Throws `StorageError`. */
+export async function insertFile(sql: Sql, schema: string, file: FileRow): Promise<void> {
+  const { id, filename, mime, size, uploaded_by, created_at } = file;
+  await sql.unsafe(
+    `insert into ${tableOf(schema)} (id, filename, mime, size, uploaded_by, created_at)
+     values ($1::uuid, $2, $3, $4::float8::bigint, $5::uuid, $6)`,
+    [id, filename, mime, size, uploaded_by, created_at],
+  );
+}
+
+/** A file by its id. */
+export async function findFile(sql: Sql, schema: string, id: string): Promise<FileRow | undefined> {
+  const [row] = await sql.unsafe<FileRow[]>(`select ${columns} from ${tableOf(schema)} where id = $1::uuid`, [
+    id,
+  ]);
+  return row;
+}
+
+/** Files, newest first; with `uploadedBy`, those of one end-user. */
+export async function listFiles(
+  sql: Sql,
+  schema: string,
+  { uploadedBy, page }: { uploadedBy: string | undefined; page: PageRequest },
+): Promise<Page<FileRow>> {
+  const where = uploadedBy === undefined ? 'where $1::uuid is null' : 'where uploaded_by = $1::uuid';
+  const params = [uploadedBy ?? null];
+  const items = await sql.unsafe<FileRow[]>(
+    `select ${columns} from ${tableOf(schema)} ${where} order by id desc limit $2 offset $3`,
+    [...params, page.per_page, offsetOf(page)],
+  );
+  if (!page.count) return pageOf([...items], 0, page);
+  const [total] = await sql.unsafe<{ count: number }[]>(
+    `select count(*)::int as count from ${tableOf(schema)} ${where}`,
+    params,
+  );
+  return pageOf([...items], total?.count ?? 0, page);
+}
+
+/** Removes a file; false when there is none. Throws `StorageError` `restricted` while a record needs it. */
+export async function deleteFile(sql: Sql, schema: string, id: string): Promise<boolean> {
+  const gone = await sql.unsafe(`delete from ${tableOf(schema)} where id = $1::uuid`, [id]);
+  return gone.count > 0;
+}
+
+/** Those of the ids that are files. */
+export async function knownFiles(sql: Sql, schema: string, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.unsafe<{ id: string }[]>(
+    `select id::text from ${tableOf(schema)} where id = any($1::uuid[])`,
+    [[...ids]],
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,148 @@
+// Uploads: what is kept of them, under which name and type, and how much.
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, type OwnApp, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { type FileApp, fileApp, get, put, upload } from '../../harness/file-app.ts';
+import { type OwnUser, ownUser } from '../../harness/users.ts';
+
+let files: FileApp;
+let app: OwnApp;
+let user: OwnUser;
+
+beforeAll(async () => {
+  files = await fileApp();
+  ({ app, user } = files);
+});
+
+describe('an upload', () => {
+  it('is answered with what is known of the file, and read back byte for byte', async () => {
+    const bytes = randomBytes(300_000);
+    const file = await upload(user, app, bytes, { name: 'photo.png', type: 'image/png' });
+    expect(file).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{14}7/),
+      filename: 'photo.png',
+      mime: 'image/png',
+      size: 300_000,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    expect(expectOk(await user.get(`${app.path}/files/${file.id}/meta`))).toEqual(file);
+    const answer = await get(user, `${app.path}/files/${file.id}`);
+    expect(answer.status).toBe(200);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': '300000',
+      'x-filename': 'photo.png',
+      'accept-ranges': 'bytes',
+      'etag': `"${file.id}"`,
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+    });
+  });
+
+  it('may be empty, and needs neither name nor type', async () => {
+    const answer = await fetch(`${serverUrl()}${app.path}/files`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${user.token}` },
+    });
+    const file = JSON.parse(await answer.text());
+    expect(file).toMatchObject({ filename: 'file', mime: 'application/octet-stream', size: 0 });
+    expect(await (await get(user, `${app.path}/files/${file.id}`)).text()).toBe('');
+  });
+
+  it('keeps the last segment of its name, in at most 255 bytes, and without what deceives', async () => {
+    const cases: [string, string][] = [
+      ['report.pdf', 'report.pdf'],
+      ['../../etc/passwd', 'passwd'],
+      ['C:\\Users\\me\\plan.txt', 'plan.txt'],
+      ['%C3%BCber%20uns.txt', 'über uns.txt'],
+      ['100%.txt', '100%.txt'],
+      ['a%0d%0aSet-Cookie%3A%20x.txt', 'aSet-Cookie: x.txt'],
+      ['invoice%E2%80%AEfdp.exe', 'invoicefdp.exe'],
+      ['"quoted".txt', '"quoted".txt'],
+      ['..', 'file'],
+      ['a/', 'file'],
+      [`${'x'.repeat(4_000)}.tar.gz`, `${'x'.repeat(252)}.gz`],
+    ];
+    for (const [sent, kept] of cases) {
+      const file = await upload(user, app, 'x', { name: sent });
+      expect([sent, file.filename]).toEqual([sent, kept]);
+      const echoed = (await get(user, `${app.path}/files/${file.id}`)).headers.get('x-filename') ?? '';
+      // What comes back is what one may send again.
+      expect((await upload(user, app, 'x', { name: echoed })).filename).toBe(kept);
+      expect(echoed).toMatch(/^[\x20-\x7e]+$/);
+    }
+  });
+
+  it('is refused as a form, and with a type that is none', async () => {
+    for (const type of ['multipart/form-data; boundary=x', 'html', 'text/html, text/plain, @']) {
+      const answer = await put(user, app, 'x', { type });
+      expect([type, answer.status]).toEqual([type, 400]);
+      expect(await answer.json()).toMatchObject({ code: 'validation' });
+    }
+  });
+
+  it('needs somebody who is signed in to the app', async () => {
+    expect((await put(as(), app, 'x')).status).toBe(401);
+    const elsewhere = await ownWorkspace();
+    expect((await put(await ownUser(elsewhere), app, 'x')).status).toBe(403);
+  });
+});
+
+describe('the cap of uploads', () => {
+  const tenMegabytes = 10 * 1_048_576;
+
+  it('is 10 MB by default, more than other bodies may have, and exact', async () => {
+    expect((await upload(user, app, Buffer.alloc(tenMegabytes))).size).toBe(tenMegabytes);
+    const answer = await put(user, app, Buffer.alloc(tenMegabytes + 1));
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('file.key-safety: is enforced while a body of unknown length streams, and nothing is left', async () => {
+    const fresh = await files.own.app();
+    expectOk(
+      await fresh.admin.put(`${fresh.path}/policies/storage.max_upload_mb`, {
+        kind: 'range',
+        min: 0,
+        max: 1,
+      }),
+    );
+    const before = await files.blobs();
+    const chunk = Buffer.alloc(65_536);
+    const stream = new ReadableStream({
+      pull: (controller) => controller.enqueue(chunk),
+    });
+    const answer = await fetch(`${serverUrl()}${fresh.path}/files`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${user.token}` },
+      body: stream,
+      duplex: 'half',
+    } as RequestInit);
+    expect(answer.status).toBe(413);
+    expect(expectOk(await fresh.admin.get(`${fresh.path}/files`)).total_items).toBe(0);
+    expect(await files.blobs()).toEqual(before);
+  });
+
+  it('file.key-safety: an upload that is cut off half-way leaves neither row nor blob', async () => {
+    const fresh = await files.own.app();
+    const before = await files.blobs();
+    const { hostname, port } = new URL(serverUrl());
+    const request = httpRequest({
+      hostname,
+      port,
+      method: 'POST',
+      path: `${fresh.path}/files`,
+      headers: { 'Authorization': `Bearer ${user.token}`, 'Content-Length': '1000000' },
+    });
+    const ended = new Promise((resolve) => request.once('error', resolve));
+    request.write(Buffer.alloc(500_000));
+    // Only what the server has begun to store can be cut off.
+    await expect.poll(async () => (await files.blobs()).length).toBeGreaterThan(before.length);
+    request.destroy();
+    await ended;
+    await expect.poll(files.blobs).toEqual(before);
+    expect(expectOk(await fresh.admin.get(`${fresh.path}/files`)).total_items).toBe(0);
+  });
+});

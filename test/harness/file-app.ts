@@ -1,0 +1,70 @@
+// Uploads and downloads as clients do them, in a workspace of a test file's own.
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { inject } from 'vitest';
+import { type Caller, type OwnApp, type OwnWorkspace, ownWorkspace, serverUrl } from './api.ts';
+import { type OwnUser, ownUser } from './users.ts';
+
+/** A workspace with an app and two end-users. */
+export interface FileApp {
+  own: OwnWorkspace;
+  app: OwnApp;
+  user: OwnUser;
+  other: OwnUser;
+  /** Names of all blobs of the workspace, finished or not. */
+  blobs(): Promise<string[]>;
+}
+
+/** How bytes are sent. */
+export interface Sent {
+  name?: string;
+  type?: string;
+}
+
+/** Makes one. */
+export async function fileApp(): Promise<FileApp> {
+  const own = await ownWorkspace();
+  const app = await own.app();
+  const [user, other] = [await ownUser(own), await ownUser(own)];
+  const landmark = String((await upload(user, app, 'landmark')).id);
+  const root = join(inject('server').dataDir, 'blobs');
+  const blobs = async () => {
+    const all = await readdir(root, { recursive: true, withFileTypes: true });
+    const home = all.find(({ name }) => name === landmark)?.parentPath;
+    if (home === undefined) throw new Error('the landmark is not there');
+    const entries = await readdir(dirname(home), { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name).sort();
+  };
+  return { own, app, user, other, blobs };
+}
+
+/** Sends bytes as a file. */
+export function put(caller: Caller, { path }: OwnApp, bytes: Uint8Array | string, { name, type }: Sent = {}) {
+  return fetch(`${serverUrl()}${path}/files`, {
+    method: 'POST',
+    headers: {
+      ...authorization(caller),
+      ...(name === undefined ? {} : { 'X-Filename': name }),
+      'Content-Type': type ?? 'application/octet-stream',
+    },
+    body: Buffer.from(bytes),
+  });
+}
+
+/** The same, and the answer's body. Throws for any answer but 201. */
+export async function upload(caller: Caller, app: OwnApp, bytes: Uint8Array | string, sent: Sent = {}) {
+  const answer = await put(caller, app, bytes, sent);
+  const text = await answer.text();
+  if (answer.status !== 201) throw new Error(`${answer.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** Reads a path, which may be bytes. */
+export function get(caller: Caller, path: string, headers: Record<string, string> = {}) {
+  return fetch(serverUrl() + path, { headers: { ...authorization(caller), ...headers } });
+}
+
+/** The header that a caller sends. */
+export function authorization({ token }: Caller): Record<string, string> {
+  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+}

@@ -1,0 +1,94 @@
+// The sweep: what it removes, and what it must leave alone.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { BlobPlace } from '../../../storage/blobs/blob-store.ts';
+import { LocalBlobs } from '../../../storage/blobs/local.ts';
+import { sweepBlobs } from '../../../storage/blobs/sweep.ts';
+import type { Storage } from '../../../storage/boot.ts';
+import { insertFile } from '../../../storage/files.ts';
+import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+import { makeTenant, type Tenant } from '../../harness/tenants.ts';
+
+const hour = 3_600_000;
+let own: OwnInstallation;
+let storage: Storage;
+let root: string;
+let tenant: Tenant;
+let blobs: LocalBlobs;
+
+beforeAll(async () => {
+  own = await ownInstallation();
+  root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
+  blobs = new LocalBlobs(root);
+  storage = await own.open({ blobs });
+  tenant = await makeTenant(storage);
+  await storage.databases.control.run((sql) =>
+    sql`update control.tenant_databases set state = 'assigned' where name = ${tenant.database}`
+  );
+});
+afterAll(async () => {
+  await own.remove();
+  await rm(root, { recursive: true });
+});
+
+const sweep = () =>
+  sweepBlobs({
+    databases: storage.databases,
+    blobs,
+    now: () => new Date(),
+    grace: hour,
+    pace: 0,
+    signal: new AbortController().signal,
+  });
+
+/** A blob that was last written to so long ago, with or without the row of a file. */
+async function blob(place: BlobPlace, { age, file }: { age: number; file: boolean }): Promise<string> {
+  const id = randomUUID();
+  const { schema, database } = place;
+  await blobs.put(
+    { ...place, id },
+    (async function* () {
+      yield Buffer.from('x');
+    })(),
+  );
+  const time = new Date(Date.now() - age);
+  await utimes(join(root, database, schema, id), time, time);
+  const row = { id, filename: 'x', mime: 'x/y', size: 1, uploaded_by: null, created_at: time };
+  if (file) await storage.databases.app(database, schema).run((sql) => insertFile(sql, schema, row));
+  return id;
+}
+
+async function left(place: BlobPlace): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of blobs.list(place, new Date(0))) ids.push(id);
+  return ids.sort();
+}
+
+it('removes old blobs without a file, and no other', async () => {
+  const kept = [
+    await blob(tenant, { age: 2 * hour, file: true }),
+    // An upload whose row may be about to be written.
+    await blob(tenant, { age: 0, file: false }),
+  ];
+  await blob(tenant, { age: 2 * hour, file: false });
+  expect(await sweep()).toBe(1);
+  expect(await left(tenant)).toEqual(kept.sort());
+  expect(await sweep()).toBe(0);
+});
+
+it('removes what an app left that is gone', async () => {
+  const gone = { database: tenant.database, schema: `a_${'0'.repeat(20)}` };
+  await blob(gone, { age: 0, file: false });
+  await sweep();
+  expect(await left(gone)).toEqual([]);
+});
+
+it('leaves alone what is not in the place of a workspace of this server', async () => {
+  const foreign = { database: `w_${'0'.repeat(20)}`, schema: `a_${'0'.repeat(20)}` };
+  const id = await blob(foreign, { age: 2 * hour, file: false });
+  await sweep();
+  expect(await left(foreign)).toEqual([id]);
+});
