@@ -53,7 +53,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const egress = createEgress(config);
-  const realtime = createRealtime({ config, databases, definitions, tokens: auth.parts.tokens, now, observe });
+  const { tokens } = auth.parts;
+  const realtime = createRealtime({ config, databases, definitions, tokens, now, observe });
   const parts = { config, databases, blobs, secrets, now, observe, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
   const deps: Deps = {

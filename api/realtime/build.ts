@@ -7,20 +7,16 @@ import { Hub } from './hub.ts';
 import type { Report } from './ports.ts';
 
 /** Makes the hub. Changes of definitions reach it through their cache, revocations through the tokens. */
-export function createRealtime(deps: GateDeps & Pick<Deps, 'observe'> & Partial<Pick<Deps, 'config'>>): Hub {
+export function createRealtime(deps: GateDeps & Pick<Deps, 'observe' | 'config'>): Hub {
   const report = reportTo(deps);
-  const caps = deps.config?.realtime;
+  const { streams_per_principal: perPrincipal, streams_per_address: perAddress } = deps.config.realtime;
   return new Hub({
     broker: new InProcessBroker((error) => report('hear of a record', error)),
     gate: new RuleGate(deps),
     report,
     now: () => deps.now().getTime(),
     cursorKey: randomBytes(16),
-    ...(caps === undefined ? {} : {
-      bounds: {
-        seats: { perPrincipal: caps.streams_per_principal, perAddress: caps.streams_per_address },
-      },
-    }),
+    bounds: { seats: { perPrincipal, perAddress } },
   });
 }
 
