@@ -74,7 +74,7 @@ async function serve(start: ApiStart): Promise<Running> {
   };
   hearRunners(receive);
   if (start.worker === 0) await recordSandbox(deps);
-  const changes = await hearChanges(deps, { definitions, auth });
+  const changes = await hearChanges(deps, { definitions, auth, hooks });
   const listening = await openDoor(deps);
   mail.start();
   const open = [hooks, auth, mail, egress, ...(start.worker === 0 ? [keepSweeping(parts)] : []), storage];
@@ -121,13 +121,14 @@ function totalsOf({ api, database }: Config): Totals {
 /** Keeps what is in memory in step with the other processes. */
 function hearChanges(
   deps: Deps,
-  { definitions, auth }: { definitions: DefinitionCache; auth: Auth },
+  { definitions, auth, hooks }: { definitions: DefinitionCache; auth: Auth; hooks: HookSystem['hooks'] },
 ): Promise<ChangeListener> {
   return listenForChanges(deps.databases.control.endpoint, {
     onChange: (change) => {
       definitions.forget(change);
       deps.policyBook.heed(change);
       auth.heed(change);
+      hooks.heed(change);
       if (change.kind !== 'setup') return;
       void learnSetup(deps);
       tell({ type: 'initialized' });
@@ -136,6 +137,7 @@ function hearChanges(
       definitions.forgetAll();
       deps.policyBook.forgetAll();
       auth.reload();
+      hooks.heedAll();
       void learnSetup(deps);
     },
   });

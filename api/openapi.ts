@@ -69,6 +69,9 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
     schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
   },
   provider: { description: 'Name of the OAuth provider.', schema: tenantId },
+  filename: { description: 'Name of the hook file.', schema: { type: 'string' } },
+  variable: { description: 'Name of the variable.', schema: { type: 'string' } },
+  path: { description: 'Whatever the hooks of the app have registered.', schema: { type: 'string' } },
   id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
 };
 
@@ -98,7 +101,7 @@ export function openApiOf(routes: readonly AnyRoute[]): OpenApiDocument {
 }
 
 function templateOf(path: string): string {
-  return path.replaceAll(/:([a-z]+)/g, '{$1}');
+  return path.replaceAll(/(?:\*\*)?:([a-z]+)/g, '{$1}');
 }
 
 function operationOf(route: AnyRoute, shared: Responses): Operation {

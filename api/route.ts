@@ -7,7 +7,7 @@ import type { Principal, Scope } from './scope.ts';
 import type { Target } from './target.ts';
 
 /** Methods that routes are declared with; HEAD follows from GET. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>

@@ -11,6 +11,8 @@ export type Change =
   | { kind: 'app'; workspace: string; app: string }
   /** A policy was set or removed: at the system, or at this workspace or an app of it. */
   | { kind: 'policies'; workspace?: string }
+  /** What the hooks of an app are made of has changed. */
+  | { kind: 'hooks'; workspace: string; app: string }
   /** Tokens were revoked, or an admin's rights changed. */
   | { kind: 'revocations' }
   /** The first-run setup is complete. */
@@ -102,6 +104,8 @@ function parse(payload: string): Change | undefined {
       return workspace === undefined ? undefined : { kind: 'workspace', workspace };
     case 'app':
       return workspace === undefined || app === undefined ? undefined : { kind: 'app', workspace, app };
+    case 'hooks':
+      return workspace === undefined || app === undefined ? undefined : { kind: 'hooks', workspace, app };
     case 'policies':
       return workspace === undefined ? { kind: 'policies' } : { kind: 'policies', workspace };
     case 'revocations':

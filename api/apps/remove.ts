@@ -11,10 +11,20 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { forgetAllBytes } from '../files/upload.ts';
+import { leaveApp } from '../hooks/leave.ts';
 
 type RemoveDeps = Pick<
   Deps,
-  'databases' | 'blobs' | 'observe' | 'definitions' | 'policyBook' | 'revocations' | 'newId' | 'now'
+  | 'config'
+  | 'hooks'
+  | 'observe'
+  | 'databases'
+  | 'blobs'
+  | 'definitions'
+  | 'policyBook'
+  | 'revocations'
+  | 'newId'
+  | 'now'
 >;
 
 /**
@@ -49,4 +59,5 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   await definitions.invalidate(workspace.id, id);
   await databases.forget(workspace.database, schema);
   await forgetAllBytes(deps, app);
+  await leaveApp(deps, app);
 }

@@ -1,7 +1,6 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import { createHash } from 'node:crypto';
 import type { Call, InvocationResult, ToRunner } from '../../hook-runner/protocol.ts';
-import type { Fault } from '../../hook-runner/registrations.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -114,6 +113,10 @@ export class AppHooks {
 
   /** A runner with the code loaded. Throws `ApiError`. */
   async generation(): Promise<Generation> {
+    const before = this.#live;
+    // One that is stuck in its code is not waited for: another takes its place while it is found out.
+    const isStuck = await before?.channel.doubt === false;
+    if (isStuck && this.#live === before) this.rest();
     if (this.#live?.isOpen === true) return this.#live;
     await this.#wake();
     const live = this.live;
@@ -131,13 +134,6 @@ export class AppHooks {
     } catch (error) {
       this.counters.errors++;
       throw error;
-    }
-  }
-
-  /** Writes faults of the app's code to its log. */
-  blame(faults: readonly Fault[], requestId: string | null): void {
-    for (const { message, file, line, column, stack } of faults) {
-      this.log.add({ level: 'error', message, file, request_id: requestId, fields: { line, column, stack } });
     }
   }
 
@@ -192,9 +188,7 @@ export class AppHooks {
       faults = [...unread, { file: only?.file ?? '', message, line: null, column: null }];
     }
     this.#faults = faults;
-    for (const { file, message, line, column } of faults) {
-      this.log.add({ level: 'error', message, file, request_id: null, fields: { line, column } });
-    }
+    this.log.blame(faults, null);
     onLoaded(this);
     return this.#loadingNow();
   }

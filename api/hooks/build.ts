@@ -23,6 +23,7 @@ export function createHooks(
     host,
     answer: (app, call, context) => answerCall(deps(), app, call, context),
     onLoaded: () => {},
+    find: (workspace, app) => deps().definitions.app(workspace, app),
   });
   return {
     hooks,

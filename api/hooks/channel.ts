@@ -31,6 +31,8 @@ interface ChannelOptions {
 const mostUnsentBytes = 4_194_304;
 const drainMilliseconds = 5_000;
 const pongMilliseconds = 250;
+/** An idle runner answers a ping in one: after so long it is taken for stuck. */
+const doubtMilliseconds = 25;
 const remembered = 1_024;
 const small = 256;
 const capOf: Record<FromRunner['type'], number> = {
@@ -55,7 +57,7 @@ export class Channel {
   /** Ids of invocations that nobody waits for any more, oldest first. */
   readonly #dropped = new Set<number>();
   #lastId = 0;
-  #ping: { id: number; timer: NodeJS.Timeout } | undefined;
+  #ping: { id: number; timers: NodeJS.Timeout[]; answered: PromiseWithResolvers<boolean> } | undefined;
   #draining: NodeJS.Timeout | undefined;
   #isCorked = false;
   #isReady = false;
@@ -79,6 +81,11 @@ export class Channel {
       clearTimeout(this.#draining);
       this.#draining = undefined;
     });
+  }
+
+  /** Undefined unless a ping is out: then, soon, whether the runner comes back from its code. */
+  get doubt(): Promise<boolean> | undefined {
+    return this.#ping?.answered.promise;
   }
 
   /** Invocations that are under way. */
@@ -145,7 +152,7 @@ export class Channel {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#deadlines.clear();
-    clearTimeout(this.#ping?.timer);
+    this.#settlePing(false);
     clearTimeout(this.#draining);
     this.#options.socket.destroy();
     const open = [...this.#open.values()];
@@ -206,17 +213,24 @@ export class Channel {
     invocation.fail('timeout');
     if (this.#ping !== undefined || this.#hasEnded) return;
     const ping = ++this.#lastId;
-    const timer = setTimeout(
-      () => this.end('timeout', 'the hook runner does not come back from its code'),
-      pongMilliseconds,
-    );
-    this.#ping = { id: ping, timer };
+    const answered = Promise.withResolvers<boolean>();
+    const message = 'the hook runner does not come back from its code';
+    const timers = [
+      setTimeout(() => answered.resolve(false), doubtMilliseconds),
+      setTimeout(() => this.end('timeout', message), pongMilliseconds),
+    ];
+    this.#ping = { id: ping, timers, answered };
     this.send({ type: 'ping', id: ping });
   }
 
   #heardPong(id: number): void {
     if (this.#ping?.id !== id) throw new ProtocolError('a pong that nobody asked for');
-    clearTimeout(this.#ping.timer);
+    this.#settlePing(true);
+  }
+
+  #settlePing(isAlive: boolean): void {
+    this.#ping?.answered.resolve(isAlive);
+    this.#ping?.timers.forEach(clearTimeout);
     this.#ping = undefined;
   }
 

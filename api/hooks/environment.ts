@@ -7,6 +7,7 @@ import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import type { HookLoader } from './ports.ts';
+import { reloadEverywhere } from './reload.ts';
 
 type ReadDeps = Pick<Deps, 'databases'>;
 type ChangeDeps = Pick<Deps, 'databases' | 'secrets' | 'newId' | 'now'> & { hooks: HookLoader };
@@ -61,7 +62,7 @@ export async function putVariable(
     }
     await auditApp(sql, deps, { actor, action: 'hook_env_set', target: name, origin: by.origin });
   });
-  await deps.hooks.reload(app);
+  await reloadEverywhere(deps, app);
   return { name, updated_at: by.now };
 }
 
@@ -77,7 +78,7 @@ export async function removeVariable(
     if (!await deleteHookVariable(sql, app.schema, name)) failNoVariable(name);
     await auditApp(sql, deps, { actor, action: 'hook_env_delete', target: name, origin: by.origin });
   });
-  await deps.hooks.reload(app);
+  await reloadEverywhere(deps, app);
 }
 
 /** All of them with their values, for the runner of this app alone. */

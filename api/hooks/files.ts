@@ -18,6 +18,7 @@ import {
   writeFile,
 } from './folder.ts';
 import type { FileFault, HookLoader, Loading } from './ports.ts';
+import { reloadEverywhere } from './reload.ts';
 
 type ReadDeps = Pick<Deps, 'config'>;
 type ChangeDeps = ReadDeps & Pick<Deps, 'databases' | 'newId' | 'now'> & { hooks: HookLoader };
@@ -72,8 +73,9 @@ export async function putHookFile(
   await audited(deps, app, { action: 'hook_put', filename, details: { size }, by }, async () => {
     await writeFile(folder, filename, source);
   });
-  const reload = await deps.hooks.reload(app);
-  return { file: { filename, size, updated_at: by.now }, reload, warnings: [] };
+  const reload = await reloadEverywhere(deps, app);
+  const file = await readFile(folder, filename) ?? failNoFile(filename);
+  return { file: { filename, size, updated_at: file.updated_at }, reload, warnings: [] };
 }
 
 /** Removes a file and loads the app's files again. Throws `400 validation` for its name, `404 not_found`. */
@@ -87,13 +89,13 @@ export async function removeHookFile(
   await audited(deps, app, { action: 'hook_delete', filename, details: {}, by }, async () => {
     if (!await removeFile(folder, filename)) failNoFile(filename);
   });
-  return await deps.hooks.reload(app);
+  return await reloadEverywhere(deps, app);
 }
 
 /** Loads the app's files again, as they are on disk now. */
 export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: By): Promise<Loading> {
   await audited(deps, app, { action: 'hook_reload', filename: app.id, details: {}, by }, async () => {});
-  return await deps.hooks.reload(app);
+  return await reloadEverywhere(deps, app);
 }
 
 function refuseTooMuch(files: readonly HookFile[], filename: string, size: number): void {

@@ -141,6 +141,11 @@ export class Generation {
     if (this.#isDraining && this.channel.inFlight === 0) this.close();
   }
 
+  /** Does what hook code asks for. Throws `ApiError`. */
+  answer(call: Call, context: CallContext): Promise<unknown> {
+    return this.#options.answer(call, context);
+  }
+
   /** What calls of this run happen in. */
   contextOf({ requestId, depth, deadline }: Run): CallContext {
     return { requestId, depth, deadline, aside: (work) => this.channel.aside(work) };
@@ -180,7 +185,15 @@ async function loading(
     deadline,
     (call) => answer(call, { requestId, depth: 0, deadline, aside }),
   );
-  channel.begin(asked, (id) => ({ type: 'load', id, ...load, limits: channelLimits }));
+  channel.begin(
+    asked,
+    (id) => ({
+      type: 'load',
+      id,
+      ...load,
+      limits: { ...channelLimits, load_ms: Math.ceil(loadMilliseconds / 2) },
+    }),
+  );
   try {
     return await asked.settled;
   } catch (error) {

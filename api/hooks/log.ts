@@ -1,6 +1,8 @@
 // What an app's hooks have written lately: kept in memory, and told to those who follow it.
+import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
 import type { LogLevel } from '../../hook-runner/protocol.ts';
 import type { Json } from '../../hook-runner/calls.ts';
+import type { Fault } from '../../hook-runner/registrations.ts';
 
 /** One line. All its text is the tenant's. */
 export interface LogEntry {
@@ -47,9 +49,19 @@ export class HookLog {
     this.#keep({ ts: entry.ts, level: 'warn', message, file: null, request_id: null, fields: null }, 200);
   }
 
-  /** The last lines, oldest first. */
-  last(limit: number): LogEntry[] {
-    return this.#entries.slice(-limit).map(({ entry }) => entry);
+  /** Adds what went wrong in the app's code. */
+  blame(
+    faults: readonly (Omit<Fault, 'stack'> & Partial<Pick<Fault, 'stack'>>)[],
+    requestId: string | null,
+  ): void {
+    for (const { message, file, ...place } of faults) {
+      this.add({ level: 'error', message, file, request_id: requestId, fields: place });
+    }
+  }
+
+  /** What is kept, oldest first. */
+  get entries(): LogEntry[] {
+    return this.#entries.map(({ entry }) => entry);
   }
 
   /** Calls back for each line from now on, until what is returned is called. */
@@ -66,4 +78,10 @@ export class HookLog {
     }
     for (const follower of this.#followers) follower(entry);
   }
+}
+
+/** A page of what is kept, newest first. */
+export function logPage({ entries }: HookLog, page: PageRequest): Page<LogEntry> {
+  const offset = offsetOf(page);
+  return pageOf(entries.reverse().slice(offset, offset + page.per_page), entries.length, page);
 }

@@ -1,8 +1,10 @@
 // What the rest of the server asks of hooks. Filled in where the API is put together.
+import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { Principal } from '../scope.ts';
+import type { HookLog } from './log.ts';
 
 /** A thing that is wrong with a hook file. */
 export interface FileFault {
@@ -95,7 +97,46 @@ export interface HookLoader {
   reload(app: AppDefinition): Promise<Loading>;
   /** Ends what runs for an app that is gone. */
   drop(app: AppDefinition): void;
+  /** The same for all apps of a workspace. */
+  dropWorkspace(id: string): void;
+}
+
+/** How the hooks of an app are. */
+export interface HookState {
+  /** Whether there is a process. */
+  running: boolean;
+  /** Of the code that is loaded, counted from the start of this server. */
+  generation: number | null;
+  loaded: string[];
+  registrations: { hooks: number; routes: number; jobs: number };
+  runs: number;
+  errors: number;
+  /** How the last runner ended that did not end as it should. */
+  last_kill: 'protocol_error' | 'timeout' | 'not_reading' | 'exited' | null;
+  in_flight: number;
+  cpu_ms: number | null;
+  rss_bytes: number | null;
+}
+
+/** A request for a custom route, and where its answer goes. */
+export interface CustomRequest {
+  /** Nothing has been written to it, and nothing of its request been read. */
+  response: ServerResponse;
+  /** Headers of every answer of the server. */
+  headers: readonly (readonly [string, string])[];
+  principal: Principal | null;
+  requestId: string;
 }
 
 /** Hooks as a whole. */
-export interface Hooks extends RecordHooks, HookLoader {}
+export interface Hooks extends RecordHooks, HookLoader {
+  /** The log of an app in this process. */
+  log(app: AppDefinition): HookLog;
+  /**
+   * Runs a custom route and begins its answer. Throws, before anything is written, `404` when there is no such route, `413`,
+   * `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
+   */
+  serve(app: AppDefinition, request: CustomRequest): Promise<void>;
+  /** Starts nothing. */
+  state(app: AppDefinition): Promise<HookState>;
+}

@@ -40,10 +40,10 @@ async function ask(
     case 'done':
       return Object.keys(result.changes).length === 0 ? undefined : result.changes;
     case 'veto':
-      if (result.fault !== null) hooks.blame([result.fault], requestId);
+      if (result.fault !== null) hooks.log.blame([result.fault], requestId);
       return fail('hook_veto', result.message);
     case 'failed': {
-      hooks.blame(result.faults, requestId);
+      hooks.log.blame(result.faults, requestId);
       const [first] = result.faults;
       return fail('hook_error', first?.message ?? 'the hook failed');
     }
@@ -56,10 +56,10 @@ async function tell(hooks: AppHooks, action: WriteAction, write: HookedWrite): P
   const { requestId } = write.actor;
   try {
     const result = await call(hooks, 'after', action, write);
-    if (result.outcome === 'failed') hooks.blame(result.faults, requestId);
+    if (result.outcome === 'failed') hooks.log.blame(result.faults, requestId);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    hooks.blame([{ message, file: null, line: null, column: null, stack: null }], requestId);
+    hooks.log.blame([{ message, file: null, line: null, column: null, stack: null }], requestId);
   }
 }
 

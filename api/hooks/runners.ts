@@ -1,22 +1,31 @@
 // The hooks of all apps of this process: found at once, started when needed, stopped when idle or when others need the room.
+import type { Change } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
-import type { AppWriteHooks, Hooks, Loading } from './ports.ts';
+import { serveCustom } from './custom.ts';
+import type { HookLog } from './log.ts';
+import type { AppWriteHooks, CustomRequest, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
+import { stateOf } from './state.ts';
 
 const sweepMilliseconds = 5_000;
 
+interface Finder {
+  /** The app of these ids, as it is now. */
+  find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
+}
+
 /** Every app whose hooks somebody has asked for. */
 export class Runners implements Hooks {
-  readonly #parts: HookParts;
+  readonly #parts: HookParts & Finder;
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
   readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(parts: Omit<HookParts, 'makeRoom'>) {
+  constructor(parts: Omit<HookParts, 'makeRoom'> & Finder) {
     this.#parts = { ...parts, makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#restIdle(), sweepMilliseconds);
     this.#sweep.unref();
@@ -53,6 +62,29 @@ export class Runners implements Hooks {
     }
   }
 
+  log(app: AppDefinition): HookLog {
+    return this.of(app).log;
+  }
+
+  serve(app: AppDefinition, request: CustomRequest): Promise<void> {
+    return serveCustom(this.#parts.deps, this.of(app), { ...request, app });
+  }
+
+  async state(app: AppDefinition): Promise<HookState> {
+    return await stateOf(this.of(app));
+  }
+
+  /** Hears of a change in whatever process. */
+  heed(change: Change): void {
+    if (change.kind === 'hooks') this.refresh(change);
+    if (change.kind === 'workspace' || change.kind === 'app') void this.#dropGone(change);
+  }
+
+  /** Changes may have been missed. */
+  heedAll(): void {
+    for (const { app } of this.#apps.values()) this.refresh({ workspace: app.workspace.id, app: app.id });
+  }
+
   drop(app: AppDefinition): void {
     this.#apps.get(app.schema)?.drop();
     this.#apps.delete(app.schema);
@@ -78,6 +110,20 @@ export class Runners implements Hooks {
     const wrapped = writeHooksOf(hooks, registrations);
     this.#wrapped.set(registrations, wrapped);
     return wrapped;
+  }
+
+  async #dropGone({ workspace, app }: Place): Promise<void> {
+    const { find, deps } = this.#parts;
+    for (const hooks of [...this.#apps.values()]) {
+      const { app: { id, schema, workspace: { id: workspaceId } } } = hooks;
+      if (workspaceId !== workspace || (app !== undefined && id !== app)) continue;
+      try {
+        const found = await find(workspaceId, id);
+        if (found?.schema !== schema) this.drop(hooks.app);
+      } catch (error) {
+        deps.observe({ type: 'background_failed', task: 'look for the app of hooks', error: String(error) });
+      }
+    }
   }
 
   #restIdle(): void {

@@ -13,6 +13,7 @@ import {
   collectionsList,
   collectionsShow,
 } from './collections.ts';
+import { customRoutes } from './custom.ts';
 import { appRealtime, collectionEvents } from './events.ts';
 import {
   filesGet,
@@ -23,6 +24,21 @@ import {
   filesShared,
   filesUpload,
 } from './files.ts';
+import {
+  hookFilesList,
+  hookFilesPut,
+  hookFilesReload,
+  hookFilesRemove,
+  hookFilesShow,
+} from './hook-files.ts';
+import {
+  hookLogs,
+  hookStatus,
+  hookVariablesList,
+  hookVariablesPut,
+  hookVariablesRemove,
+  hookVariablesShow,
+} from './hooks.ts';
 import { jwks, jwksWellKnown } from './jwks.ts';
 import {
   oauthAuthorize,
@@ -155,6 +171,18 @@ const described: readonly AnyRoute[] = [
   filesRemove,
   filesLink,
   filesShared,
+  hookFilesList,
+  hookFilesReload,
+  hookFilesShow,
+  hookFilesPut,
+  hookFilesRemove,
+  hookVariablesList,
+  hookVariablesShow,
+  hookVariablesPut,
+  hookVariablesRemove,
+  hookLogs,
+  hookStatus,
+  ...customRoutes,
   policiesSystemList,
   policiesSystemShow,
   policiesSystemPut,

@@ -7,8 +7,12 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import { leaveWorkspace } from '../hooks/leave.ts';
 
-type RemoveDeps = Pick<Deps, 'databases' | 'definitions' | 'revocations' | 'upkeep' | 'newId' | 'now'>;
+type RemoveDeps = Pick<
+  Deps,
+  'config' | 'hooks' | 'observe' | 'databases' | 'definitions' | 'revocations' | 'upkeep' | 'newId' | 'now'
+>;
 
 /**
  * Ends a workspace with everything in it, and every token of it, so that the id may be used again at once.
@@ -37,5 +41,6 @@ export async function removeWorkspace(deps: RemoveDeps, id: string, by: By): Pro
   revocations.apply(revoked);
   definitions.forget({ kind: 'workspace', workspace: id });
   void databases.forget(database);
+  await leaveWorkspace(deps, id);
   upkeep.poke();
 }

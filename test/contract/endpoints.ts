@@ -16,7 +16,7 @@ export type Who =
 
 /** One endpoint. */
 export interface Endpoint {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
   path: string;
   who: Who;
   /** Status of a success. */
@@ -158,6 +158,19 @@ export const specified: readonly Endpoint[] = [
   { method: 'GET', path: '/api/system/audit', who: 'master', status: 200 },
   { method: 'GET', path: `${workspace}/audit`, who: 'workspace admin', status: 200 },
   { method: 'GET', path: `${app}/audit`, who: 'app admin', status: 200 },
+
+  { method: 'GET', path: `${app}/hooks`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/hooks/:filename`, who: 'app admin', status: 200 },
+  { method: 'PUT', path: `${app}/hooks/:filename`, who: 'app admin', status: 200, body: {} },
+  { method: 'DELETE', path: `${app}/hooks/:filename`, who: 'app admin', status: 200 },
+  { method: 'POST', path: `${app}/hooks/reload`, who: 'app admin', status: 200, body: { nope: 1 } },
+  // Answered 404: no hook has registered the route.
+  { method: 'GET', path: `${app}/custom/:path`, who: 'anyone at the app', status: 200 },
+  { method: 'POST', path: `${app}/custom/:path`, who: 'anyone at the app', status: 200, body: {} },
+  { method: 'PUT', path: `${app}/custom/:path`, who: 'anyone at the app', status: 200, body: {} },
+  { method: 'PATCH', path: `${app}/custom/:path`, who: 'anyone at the app', status: 200, body: {} },
+  { method: 'DELETE', path: `${app}/custom/:path`, who: 'anyone at the app', status: 200 },
+  { method: 'OPTIONS', path: `${app}/custom/:path`, who: 'anyone at the app', status: 200 },
 ];
 
 /** What operators need besides, and the description of it all. */
@@ -183,9 +196,15 @@ export const additions: readonly Endpoint[] = [
     status: 200,
     body: { requests: [{ method: 'POST', collection: 'orders', body: { nope: 1 } }] },
   },
+  { method: 'GET', path: `${app}/hooks/env`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200 },
+  { method: 'PUT', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200, body: {} },
+  { method: 'DELETE', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/hooks/logs`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/hooks/status`, who: 'app admin', status: 200 },
 ];
 
 /** Method and path, whatever the path's parameters are called. */
 export function nameOf({ method, path }: { method: string; path: string }): string {
-  return `${method} ${path.replaceAll(/:[a-z]+/g, ':')}`;
+  return `${method} ${path.replaceAll(/(?:\*\*)?:[a-z]+/g, ':')}`;
 }

@@ -1,0 +1,144 @@
+// The answer of one custom route on its way from the runner to the client.
+import type { RouteInvocation, RouteResponse } from '../../hook-runner/protocol.ts';
+import { ApiError } from '../errors.ts';
+import type { AppHooks } from './app-hooks.ts';
+import { headersFromHook } from './custom-headers.ts';
+import { CustomRun, type CustomSink, type Failed } from './custom-run.ts';
+import type { CallContext, Generation } from './generation.ts';
+import { bufferOf } from './inbound-values.ts';
+import type { CustomRequest } from './ports.ts';
+
+/** How long a body may pause. */
+const pauseMilliseconds = 30_000;
+const mostBodyBytes = 67_108_864;
+const codePattern = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** One request and its answer; has taken a turn, and gives it back once. */
+export class Exchange implements CustomSink {
+  readonly #hooks: AppHooks;
+  readonly #request: CustomRequest;
+  readonly #cookiePrefix: string;
+  readonly #begun = Promise.withResolvers<void>();
+  #generation: Generation | undefined;
+  #run: CustomRun | undefined;
+  #context: CallContext | undefined;
+  #id = 0;
+  #bytes = 0;
+  #isOver = false;
+
+  constructor(hooks: AppHooks, request: CustomRequest, cookiePrefix: string) {
+    this.#hooks = hooks;
+    this.#request = request;
+    this.#cookiePrefix = cookiePrefix;
+  }
+
+  /** Runs the route; resolves when its answer has begun. Throws `ApiError` when it has none. */
+  async begin(message: (id: number) => RouteInvocation): Promise<void> {
+    const { requestId, response } = this.#request;
+    const milliseconds = await this.#hooks.timeout();
+    const generation = await this.#hooks.generation();
+    const deadline = performance.now() + milliseconds;
+    const run = { requestId, depth: 0, deadline };
+    const context = generation.contextOf(run);
+    this.#generation = generation;
+    this.#context = context;
+    this.#run = new CustomRun(deadline, (call) => generation.answer(call, context), this);
+    this.#hooks.counters.runs++;
+    response.once('close', () => this.over());
+    this.#id = generation.begin(this.#run, run, message);
+    await this.#begun.promise;
+  }
+
+  head({ status, headers, body, end }: RouteResponse): void {
+    const { response, headers: standing } = this.#request;
+    try {
+      const own = headersFromHook(headers, this.#cookiePrefix);
+      const bytes = body === null ? undefined : bufferOf(body);
+      const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
+      const length = end && !isBodiless ? [['Content-Length', String(bytes?.length ?? 0)] as const] : [];
+      response.writeHead(status, [...own, ...standing, ...length].flat());
+      if (bytes !== undefined && !isBodiless) this.chunk(bytes);
+      if (!end) response.flushHeaders();
+      this.#begun.resolve();
+    } catch (error) {
+      this.#begun.reject(error);
+      this.over();
+    }
+  }
+
+  chunk(bytes: Buffer): void {
+    const { response } = this.#request;
+    this.#bytes += bytes.length;
+    if (this.#isOver || response.destroyed) return;
+    if (this.#bytes > mostBodyBytes) {
+      this.#hooks.log.add({
+        level: 'error',
+        message: `the body of an answer has more than ${mostBodyBytes} bytes`,
+        file: null,
+        request_id: this.#request.requestId,
+        fields: null,
+      });
+      response.destroy();
+      return;
+    }
+    this.#putOff();
+    response.write(bytes, (error) => {
+      if (error === null || error === undefined) this.#credit(bytes.length);
+    });
+  }
+
+  end(): void {
+    this.#request.response.end();
+    this.over();
+  }
+
+  fail(why: ApiError | Failed): void {
+    const { response, requestId } = this.#request;
+    this.#hooks.counters.errors++;
+    if (!(why instanceof ApiError) && why.outcome === 'failed') this.#hooks.log.blame(why.faults, requestId);
+    // The client learns from the broken connection that this is not all.
+    if (response.headersSent) response.destroy();
+    else if (why instanceof ApiError) this.#begun.reject(why);
+    else if (why.outcome === 'failed') {
+      this.#begun.reject(new ApiError('hook_error', 'the hook failed; its log says why'));
+    } else this.#answer(why);
+    this.over();
+  }
+
+  /** Nothing more is wanted of the runner. To be called once at least. */
+  over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#generation?.channel.cancel(this.#id);
+    this.#generation?.ended();
+    this.#hooks.turns.give();
+    // A client that left before the answer began is answered nothing.
+    this.#begun.resolve();
+  }
+
+  /** A handler's own error, in the form of all errors. */
+  #answer({ status, code, message }: Extract<Failed, { outcome: 'http_error' }>): void {
+    const { response, headers } = this.#request;
+    const shown = codePattern.test(code) ? code : 'hook_error';
+    const body = JSON.stringify({ code: shown, message });
+    const own = [
+      ['Content-Type', 'application/json; charset=utf-8'],
+      ['Content-Length', String(Buffer.byteLength(body))],
+    ] as const;
+    response.writeHead(status, [...own, ...headers].flat());
+    response.end(body);
+    this.#begun.resolve();
+  }
+
+  #credit(bytes: number): void {
+    if (this.#isOver) return;
+    this.#run?.credit(bytes);
+    this.#generation?.channel.send({ type: 'credit', id: this.#id, bytes });
+  }
+
+  #putOff(): void {
+    const deadline = performance.now() + pauseMilliseconds;
+    this.#generation?.channel.extend(this.#id, deadline);
+    if (this.#context !== undefined) this.#context.deadline = deadline;
+  }
+}

@@ -1,0 +1,79 @@
+// Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
+import { fail } from '../errors.ts';
+
+type Pairs = readonly (readonly [string, string])[];
+
+/** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
+const hopByHop = [
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+const hiddenFromHooks = new Set([...hopByHop, 'authorization', 'cookie', 'cookie2', 'proxy-authorization']);
+
+/** They hold for the whole origin, on which other tenants are too. */
+const notForHooks = new Set([
+  ...hopByHop,
+  'alt-svc',
+  'clear-site-data',
+  'content-length',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'date',
+  'permissions-policy',
+  'proxy-authenticate',
+  'referrer-policy',
+  'service-worker-allowed',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-frame-options',
+  'x-request-id',
+]);
+
+const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+const valuePattern = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+const mostHeaders = 100;
+const mostBytes = 16_384;
+
+/** A request's headers as hook code sees them; `raw` has names and values in turn. */
+export function headersForHook(raw: readonly string[], cookiePrefix: string): [string, string][] {
+  const seen: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? '').toLowerCase();
+    if (!hiddenFromHooks.has(name) && !name.startsWith(`${cookiePrefix}_`)) {
+      seen.push([name, raw[at + 1] ?? '']);
+    }
+  }
+  return seen;
+}
+
+/** The headers of a hook's answer that are sent. Throws `500 hook_error` for what HTTP cannot carry. */
+export function headersFromHook(given: Pairs, cookiePrefix: string): [string, string][] {
+  const bytes = given.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  if (given.length > mostHeaders || bytes > mostBytes) {
+    fail(
+      'hook_error',
+      `the hook's answer has more than ${mostHeaders} headers or ${mostBytes} bytes of them`,
+    );
+  }
+  return given.flatMap(([given, value]): [string, string][] => {
+    const name = given.toLowerCase();
+    if (!namePattern.test(name) || !valuePattern.test(value)) {
+      fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
+    }
+    if (notForHooks.has(name) || name.startsWith('access-control-')) return [];
+    if (name === 'set-cookie' && isOurs(value, cookiePrefix)) return [];
+    return [[name, value]];
+  });
+}
+
+/** Also where a browser would read the name otherwise than we do: it skips white space before it. */
+function isOurs(cookie: string, prefix: string): boolean {
+  return cookie.trimStart().toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
+}

@@ -1,0 +1,92 @@
+// Custom routes: the request goes to the app's runner, what comes back goes to the client as fast as the client takes it.
+import type { IncomingMessage } from 'node:http';
+import type { RouteInvocation } from '../../hook-runner/protocol.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, fail } from '../errors.ts';
+import { authOf } from './actor.ts';
+import type { AppHooks } from './app-hooks.ts';
+import { Exchange } from './custom-exchange.ts';
+import { headersForHook } from './custom-headers.ts';
+import { matchRoute } from './custom-match.ts';
+import { spell } from './inbound-values.ts';
+import type { CustomRequest } from './ports.ts';
+
+type CustomDeps = Pick<Deps, 'config' | 'databases'>;
+
+/** `/api/workspaces/:workspace/apps/:app/custom` */
+const partsBefore = 7;
+
+/** Runs the route that a request is for. See `Hooks.serve`. */
+export async function serveCustom(
+  deps: CustomDeps,
+  hooks: AppHooks,
+  { app, ...request }: CustomRequest & { app: AppDefinition },
+): Promise<void> {
+  const { response } = request;
+  const { req } = response;
+  const registrations = await hooks.learn();
+  const method = req.method ?? 'GET';
+  const match = matchRoute(registrations.routes, method, pathOf(req));
+  if (match === undefined) fail('not_found', 'no hook has registered this route');
+  const body = method === 'GET' || method === 'HEAD'
+    ? null
+    : await bodyOf(req, deps.config.http.max_body_bytes);
+  const auth = await authOf(deps, app, request.principal);
+  const message = (id: number): RouteInvocation => ({
+    type: 'route',
+    id,
+    method: match.route.method,
+    path: match.route.path,
+    params: match.params,
+    request: {
+      method,
+      url: urlOf(req),
+      headers: headersForHook(req.rawHeaders, deps.config.http.cookie_prefix),
+      body: body === null || body.length === 0 ? null : spell(body),
+    },
+    auth,
+    request_id: request.requestId,
+  });
+  const turn = hooks.turns.take();
+  if (turn !== undefined) await turn;
+  const exchange = new Exchange(hooks, request, deps.config.http.cookie_prefix);
+  await exchange.begin(message).catch((error: unknown) => {
+    exchange.over();
+    throw error;
+  });
+}
+
+/** The path behind `/custom/`, still encoded: a slash within a part is no slash between parts. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split(/[?#]/, 1)[0]?.split('/').slice(partsBefore).join('/') ?? '';
+}
+
+function urlOf({ url = '/', headers: { host = '' } }: IncomingMessage): string {
+  return (URL.parse(url, `http://${host}`) ?? new URL(url, 'http://localhost')).href;
+}
+
+function bodyOf(req: IncomingMessage, cap: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let length = 0;
+    req.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length <= cap) return void parts.push(part);
+      // What still comes is thrown away unread.
+      req.removeAllListeners('data');
+      req.resume();
+      reject(new ApiError('payload_too_large', `the body exceeds ${cap} bytes`));
+    });
+    req.on('end', () => resolve(Buffer.concat(parts)));
+    req.on(
+      'error',
+      () => reject(new ApiError('deserialization', 'the body ended before its announced length')),
+    );
+    req.on('close', () => {
+      if (!req.readableEnded) {
+        reject(new ApiError('deserialization', 'the body ended before its announced length'));
+      }
+    });
+  });
+}

@@ -1,0 +1,22 @@
+// Custom routes: every method, delegated to what the hooks of the app have registered.
+import { type AnyRoute, type Method, OwnAnswer, route } from '../route.ts';
+import { anyValue, described } from '../schema.ts';
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** One declaration a method; HEAD follows from GET. */
+export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
+  route({
+    method,
+    path: '/api/workspaces/:workspace/apps/:app/custom/**:path',
+    summary: 'Runs a route that a hook of the app has registered with `routerAdd`.',
+    scope: 'anyone',
+    status: 200,
+    response: described(anyValue(), 'Whatever the hook answers, with any status and type.'),
+    errors: ['not_found', 'deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
+    handle: ({ deps, target, principal, origin: { requestId } }) =>
+      new OwnAnswer(({ response, headers }) =>
+        deps.hooks.serve(target.app, { response, headers, principal, requestId })
+      ),
+  })
+);

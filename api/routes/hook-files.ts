@@ -1,0 +1,92 @@
+// Hook files of an app.
+import { listHookFiles, putHookFile, reloadHooks, removeHookFile, showHookFile } from '../hooks/files.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { route } from '../route.ts';
+import { described, integer, list, nullable, object, pageOf, text, timestamp } from '../schema.ts';
+
+const fileMembers = {
+  filename: text(),
+  size: described(integer({ min: 0 }), 'In bytes.'),
+  updated_at: timestamp(),
+};
+const fault = object({
+  file: text(),
+  message: text(),
+  line: nullable(integer()),
+  column: nullable(integer()),
+});
+const loading = object({
+  loaded: described(list(text()), 'Names of the files that are in effect.'),
+  errors: described(list(fault), 'Why the others are not.'),
+});
+
+/** The files. */
+export const hookFilesList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks',
+  summary: 'Hook files of the app, by name.',
+  scope: 'app_admin',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(object(fileMembers)),
+  handle: ({ deps, target, query }) => listHookFiles(deps, target.app, pageRequestOf(query)),
+});
+
+/** One file. */
+export const hookFilesShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
+  summary: 'One hook file with its source.',
+  scope: 'app_admin',
+  status: 200,
+  response: object({ ...fileMembers, source: text() }),
+  errors: ['validation', 'conflict'],
+  handle: ({ deps, target, params: { filename } }) => showHookFile(deps, target.app, filename),
+});
+
+/** Another source. */
+export const hookFilesPut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
+  summary: 'Writes a hook file and loads the hooks of the app again.',
+  scope: 'app_admin',
+  body: object({ source: text() }),
+  status: 200,
+  response: object({
+    file: object(fileMembers),
+    reload: loading,
+    warnings: described(
+      list(fault),
+      'What the type checker has against the file, which is in effect all the same.',
+    ),
+  }),
+  handle: ({ deps, target, params: { filename }, body: { source }, principal, origin, now }) =>
+    putHookFile(deps, target.app, { filename, source, by: { principal, origin, now } }),
+});
+
+/** The end of a file. */
+export const hookFilesRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
+  summary: 'Deletes a hook file and loads the hooks of the app again.',
+  scope: 'app_admin',
+  status: 200,
+  response: loading,
+  errors: ['validation'],
+  handle: ({ deps, target, params: { filename }, principal, origin, now }) =>
+    removeHookFile(deps, target.app, { filename, by: { principal, origin, now } }),
+});
+
+/** What is on disk, anew. */
+export const hookFilesReload = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/reload',
+  summary: 'Loads the hooks of the app again, as their files are on disk now.',
+  scope: 'app_admin',
+  body: object({}),
+  bodyMayBeEmpty: true,
+  status: 200,
+  response: loading,
+  handle: ({ deps, target, principal, origin, now }) =>
+    reloadHooks(deps, target.app, { principal, origin, now }),
+});

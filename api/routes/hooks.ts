@@ -1,0 +1,132 @@
+// What an app's hooks may read, what they have written, and how they are.
+import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
+import { serveLog } from '../hooks/log-stream.ts';
+import { logPage } from '../hooks/log.ts';
+import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { OwnAnswer, route } from '../route.ts';
+import {
+  boolean,
+  described,
+  fieldMap,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  pageOf,
+  text,
+  timestamp,
+  yes,
+} from '../schema.ts';
+
+const variable = object({ name: text(), updated_at: timestamp() });
+
+/** Names of variables. */
+export const hookVariablesList = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/env',
+  summary: 'Names of the variables that hooks read as `$app.env`; their values are never shown.',
+  scope: 'app_admin',
+  query: object(pageMembers),
+  status: 200,
+  response: pageOf(variable),
+  handle: ({ deps, target, query }) => listVariables(deps, target.app, pageRequestOf(query)),
+});
+
+/** Whether there is one. */
+export const hookVariablesShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
+  summary: 'When a variable was set; its value is never shown.',
+  scope: 'app_admin',
+  status: 200,
+  response: variable,
+  errors: ['validation'],
+  handle: ({ deps, target, params }) => showVariable(deps, target.app, params.variable),
+});
+
+/** A value. */
+export const hookVariablesPut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
+  summary: 'Sets a variable and loads the hooks of the app again.',
+  scope: 'app_admin',
+  body: object({ value: text() }),
+  status: 200,
+  response: variable,
+  errors: ['conflict'],
+  handle: ({ deps, target, params, body: { value }, principal, origin, now }) =>
+    putVariable(deps, target.app, { name: params.variable, value, by: { principal, origin, now } }),
+});
+
+/** The end of a variable. */
+export const hookVariablesRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
+  summary: 'Removes a variable and loads the hooks of the app again.',
+  scope: 'app_admin',
+  status: 200,
+  response: object({ ok: yes() }),
+  errors: ['validation'],
+  handle: async ({ deps, target, params, principal, origin, now }) => {
+    await removeVariable(deps, target.app, { name: params.variable, by: { principal, origin, now } });
+    return { ok: true as const };
+  },
+});
+
+const entry = object({
+  ts: timestamp(),
+  level: oneOf(['debug', 'info', 'warn', 'error']),
+  message: text(),
+  file: nullable(text()),
+  request_id: nullable(text()),
+  fields: nullable(fieldMap('What `$app.log` was given besides, or where an error was thrown.')),
+});
+
+/** The log. */
+export const hookLogs = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/logs',
+  summary:
+    'What the hooks of the app have written lately, newest first; with `follow=true` as Server-Sent Events.',
+  scope: 'app_admin',
+  query: object({
+    ...pageMembers,
+    follow: described(
+      optional(boolean()),
+      'The last lines and every new one, oldest first, as events `log`.',
+    ),
+  }),
+  status: 200,
+  response: pageOf(entry),
+  handle: ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
+    const log = deps.hooks.log(app);
+    if (follow !== true) return logPage(log, pageRequestOf(page));
+    return new OwnAnswer(({ response, headers }) =>
+      serveLog(deps, log, { response, headers, principal, app })
+    );
+  },
+});
+
+/** How the hooks are. */
+export const hookStatus = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/status',
+  summary: 'What is registered, how often it ran and failed, and what its process uses.',
+  scope: 'app_admin',
+  status: 200,
+  response: object({
+    running: boolean(),
+    generation: nullable(integer()),
+    loaded: list(text()),
+    registrations: object({ hooks: integer(), routes: integer(), jobs: integer() }),
+    runs: integer(),
+    errors: integer(),
+    last_kill: nullable(oneOf(['protocol_error', 'timeout', 'not_reading', 'exited'])),
+    in_flight: integer(),
+    cpu_ms: nullable(integer()),
+    rss_bytes: nullable(integer()),
+  }),
+  handle: ({ deps, target }) => deps.hooks.state(target.app),
+});
