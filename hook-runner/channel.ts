@@ -23,7 +23,11 @@ export interface Channel {
 export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => void): Channel {
   const descriptor = openDescriptor(
     3,
-    frameReader((text) => onFrame(parseFrame(text)), onEnd),
+    frameReader((text) => {
+      const frame = parseFrame(text);
+      if (frame === undefined) onEnd();
+      else onFrame(frame);
+    }, onEnd),
     onEnd,
   );
   const write = frameWriter((bytes) => descriptor.write(bytes));
@@ -53,8 +57,12 @@ export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => voi
 }
 
 /** The API is our own, so its frames are what the protocol says: only those of the other direction are checked. */
-function parseFrame(text: string): ToRunner {
-  return parseJson(text) as ToRunner;
+function parseFrame(text: string): ToRunner | undefined {
+  try {
+    return parseJson(text) as ToRunner;
+  } catch {
+    return undefined; // no frame
+  }
 }
 
 /** Writes frames in as few pieces as possible. A piece that the system has not taken at once is not written to again. */

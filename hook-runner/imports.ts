@@ -81,7 +81,7 @@ export class Imports {
 
   #remember(from: string, one: Import): void {
     const imports = this.#imports.get(from) ?? [];
-    imports.push(one);
+    imports[imports.length] = one;
     this.#imports.set(from, imports);
   }
 

@@ -6,7 +6,7 @@ import { jsonText } from './json-text.ts';
 import type { EventInvocation, InvocationResult } from './protocol.ts';
 import type { Fault, RecordEvent } from './registrations.ts';
 import type { Handler } from './registry.ts';
-import { bare, keysOf, ownMap, stringifyJson } from './untampered.ts';
+import { bare, frozen, has, keysOf, ownMap, stringifyJson } from './untampered.ts';
 
 /** How an invocation ended; as text where values of the author's are in it, which were turned into JSON already. */
 export type Result = InvocationResult | string;
@@ -42,12 +42,12 @@ export function runRecordEvent(
   const event: RecordHookEvent = {
     action: actions[frame.event],
     collection: frame.collection,
-    record: Object.freeze(frame.record),
+    record: frozen(frame.record),
     previous: frame.previous,
     auth: frame.auth,
     requestId: frame.request_id,
   };
-  Object.freeze(event);
+  frozen(event);
   return frame.event.startsWith('before_')
     ? runBefore(frame, event, handlers, invocation)
     : runAfter(frame, event, handlers, invocation);
@@ -136,7 +136,7 @@ function changesOf(record: HookRecord): () => string {
       if (!values.has(name) || texts.get(name) !== text) add(name, text);
     }
     values.forEach((_value, name) => {
-      if (!Object.hasOwn(fields, name)) add(name, 'null');
+      if (!has(fields, name)) add(name, 'null');
     });
     return `{${changes}}`;
   };

@@ -116,13 +116,13 @@ export class Registry {
     for (const entry of this.#entries) {
       if (entry.handler.file !== file) continue;
       if (entry.kind === 'hook') {
-        hooks.push(entry.hook);
+        hooks[hooks.length] = entry.hook;
         this.#addLiveHook(`${entry.hook.event} ${entry.hook.collection}`, entry.handler);
       } else if (entry.kind === 'route') {
-        routes.push(entry.route);
+        routes[routes.length] = entry.route;
         this.#others.set(`route ${entry.route.method} ${entry.route.path}`, entry.handler);
       } else {
-        jobs.push(entry.job);
+        jobs[jobs.length] = entry.job;
         this.#others.set(`job ${entry.job.name}`, entry.handler);
       }
     }
@@ -139,7 +139,7 @@ export class Registry {
     if (this.#entries.length >= this.#limit) {
       throw new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
     }
-    this.#entries.push(entry);
+    this.#entries[this.#entries.length] = entry;
   }
 
   #claim(name: string): void {

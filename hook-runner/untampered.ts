@@ -41,13 +41,19 @@ export const notLater = clearTimeout;
 /** `String`. */
 export const asText = String;
 
-const { setPrototypeOf, create, getOwnPropertyDescriptors, keys } = Object;
+const { setPrototypeOf, create, getOwnPropertyDescriptors, keys, freeze, hasOwn } = Object;
 const mapPrototype: object = create(null, getOwnPropertyDescriptors(Map.prototype));
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** `Object.keys`. */
 export const keysOf: (value: object) => string[] = keys;
+
+/** `Object.freeze`. */
+export const frozen: <Value extends object>(value: Value) => Readonly<Value> = freeze;
+
+/** `Object.hasOwn`. */
+export const has: (value: object, name: PropertyKey) => boolean = hasOwn;
 
 /** A map whose methods are its own. */
 export function ownMap<Key, Value>(): Map<Key, Value> {

@@ -1,0 +1,91 @@
+// The runner's end of the channel: frames however they come, and its end with the API.
+import { readFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { encodeFrame } from '../../api/hooks/frames.ts';
+import type { FromRunner, ToRunner } from '../../hook-runner/protocol.ts';
+import { framesFolder, order, startRunner, type TestRunner } from './runner.ts';
+
+/** A conversation as it went over the wire once: what each end said, in order. */
+type Recorded = ({ to: 'runner'; frame: ToRunner } | { to: 'api'; frame: FromRunner })[];
+
+describe('the channel of the hook runner', () => {
+  const runners: TestRunner[] = [];
+  const run = async () => {
+    const runner = await startRunner();
+    runners.push(runner);
+    return runner;
+  };
+  afterEach(async () => {
+    await Promise.all(runners.splice(0).map((runner) => runner.kill()));
+  });
+
+  it('says what it said when the conversation was recorded', async () => {
+    const recorded: Recorded = JSON.parse(await readFile(`${framesFolder}conversation.json`, 'utf8'));
+    const runner = await run();
+    for (const { to, frame } of recorded) {
+      if (to === 'runner') runner.send(frame);
+      else if (frame.type !== 'ready') expect(await runner.next(frame.type)).toEqual(frame);
+    }
+    expect(runner.frames).toEqual([]);
+  });
+
+  it('takes frames in whatever pieces they come', async () => {
+    const runner = await run();
+    await runner.load({ 'a.ts': `onRecordBeforeCreate('orders', (e) => { e.record.fields.total = 1; });` });
+    const frames = [501, 502, 503].map((id) =>
+      encodeFrame({
+        type: 'event',
+        id,
+        event: 'before_create',
+        collection: 'orders',
+        record: { ...order, fields: { title: 'grüße', total: id } },
+        previous: null,
+        auth: null,
+        request_id: 'r',
+      })
+    );
+    for (const byte of Buffer.concat(frames)) runner.sendBytes(Uint8Array.of(byte));
+    for (const id of [501, 502, 503]) {
+      expect(await runner.next('result', id)).toMatchObject({ changes: { total: 1 } });
+    }
+    runner.sendBytes(Buffer.concat(frames.map((frame) => Buffer.from(frame))));
+    for (const id of [501, 502, 503]) await runner.next('result', id);
+  });
+
+  it('takes a body of 8 MiB', async () => {
+    const runner = await run();
+    await runner.load({
+      'a.ts': `routerAdd('POST', '/x', async (e) => (await e.request.arrayBuffer()).byteLength);`,
+    });
+    const base64 = Buffer.alloc(8 * 1024 * 1024, 255).toString('base64');
+    const id = runner.request('POST /x', { body: { base64 } });
+    expect(await runner.next('response', id)).toMatchObject({ body: { text: String(8 * 1024 * 1024) } });
+  });
+
+  it('answers a ping while a handler waits', async () => {
+    const runner = await run();
+    await runner.load({ 'a.ts': `onRecordBeforeCreate('orders', () => new Promise(() => {}));` });
+    runner.start('before_create');
+    const id = runner.newId();
+    runner.send({ type: 'ping', id });
+    await runner.next('pong', id);
+  });
+
+  it('ends when the API is gone, whatever its hooks wait for', async () => {
+    const runner = await run();
+    await runner.load({
+      'a.ts': `setInterval(() => {}, 1000); onRecordBeforeCreate('orders', () => new Promise(() => {}));`,
+    });
+    runner.start('before_create');
+    expect(await runner.close()).toBe(0);
+  });
+
+  it('ends at a frame that no API of ours would send', async () => {
+    const tooLong = await run();
+    tooLong.sendBytes(Uint8Array.of(255, 255, 255, 255));
+    await expect(tooLong.next('pong')).rejects.toThrow('gone');
+    const notJson = await run();
+    notJson.sendBytes(Buffer.from('\0\0\0\x02{]'));
+    await expect(notJson.next('pong')).rejects.toThrow('gone');
+  });
+});

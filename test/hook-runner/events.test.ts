@@ -1,0 +1,132 @@
+// Record events and jobs in a real runner.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { order, startRunner, type TestRunner } from './runner.ts';
+
+const source = `
+onRecordBeforeCreate('orders', (e) => {
+  e.record.fields.total = e.record.fields.total * 2;
+  delete e.record.fields.title;
+});
+onRecordBeforeCreate('orders', (e) => { e.record.fields.meta.tags.push(e.action, e.collection, e.requestId); });
+onRecordBeforeCreate('untouched', (e) => { e.record.fields.meta = { tags: ['a'] }; e.record.fields.total = 3; });
+onRecordBeforeCreate('false', () => false);
+onRecordBeforeCreate('async-false', async () => { await null; return false; });
+onRecordBeforeCreate('thrown', () => { throw 'only words'; });
+onRecordBeforeCreate('falsy', () => undefined);
+onRecordBeforeCreate('nan', (e) => { e.record.fields.total = NaN; });
+onRecordBeforeCreate('deep', (e) => {
+  let value = 1;
+  for (let i = 0; i < 5000; i++) value = [value];
+  e.record.fields.meta = value;
+});
+onRecordBeforeCreate('ring', (e) => { e.record.fields.meta.self = e.record.fields.meta; });
+onRecordBeforeCreate('huge', (e) => { e.record.fields.title = 'x'.repeat(2_000_000); });
+onRecordBeforeCreate('frozen', (e) => { e.record.id = 'mine'; });
+onRecordBeforeCreate('odd', () => { throw { get message() { throw 1 }, get stack() { throw 2 }, toString() { throw 3 } }; });
+onRecordBeforeUpdate('orders', (e) => {
+  if (e.previous.fields.total > e.record.fields.total)
+    throw new Error('a total never falls');
+  e.record.fields.by = e.auth?.email ?? 'nobody';
+});
+onRecordAfterUpdate('orders', async () => { throw new Error('first'); });
+onRecordAfterUpdate('orders', () => { console.log('second ran'); });
+onRecordBeforeDelete('orders', (e) => e.record.fields.total === 0);
+cronAdd('nightly', '0 3 * * *', (e) => { console.warn(e.name, e.scheduledAt); });
+cronAdd('broken', '0 3 * * *', () => { throw new Error('no'); });
+`;
+
+/** The line of the hook file that has this text. */
+function lineOf(text: string): number {
+  return source.split('\n').findIndex((line) => line.includes(text)) + 1;
+}
+
+describe('record events in the hook runner', () => {
+  let runner: TestRunner;
+  beforeAll(async () => {
+    runner = await startRunner();
+    expect((await runner.load({ 'hooks.ts': source })).errors).toEqual([]);
+  });
+  afterAll(() => runner.kill());
+  const create = (collection: string) => runner.event('before_create', { collection });
+
+  it('sends exactly the fields that handlers changed, in the order of the handlers', async () => {
+    expect(await create('orders')).toMatchObject({
+      outcome: 'done',
+      changes: { total: 6, title: null, meta: { tags: ['a', 'create', 'orders', 'r1'] } },
+    });
+    expect(await create('untouched')).toMatchObject({ outcome: 'done', changes: {} });
+    expect(await create('falsy')).toMatchObject({ outcome: 'done', changes: {} });
+    expect(await create('nothing')).toMatchObject({ outcome: 'done', changes: {} });
+  });
+
+  it('refuses a write by false, a rejected promise or a throw', async () => {
+    const refused = { outcome: 'veto', message: 'a hook refused the write', fault: null };
+    expect(await create('false')).toMatchObject(refused);
+    expect(await create('async-false')).toMatchObject(refused);
+    expect(await create('thrown')).toMatchObject({ outcome: 'veto', message: 'only words' });
+    expect(await create('frozen')).toMatchObject({
+      outcome: 'veto',
+      message: expect.stringContaining("'id'"),
+    });
+    const previous = { ...order, fields: { ...order.fields, total: 4 } };
+    expect(await runner.event('before_update', { previous })).toMatchObject({
+      outcome: 'veto',
+      message: 'a total never falls',
+      fault: { file: 'hooks.ts', line: lineOf('a total never falls'), column: 11 },
+    });
+    expect(await runner.event('before_delete')).toMatchObject({ outcome: 'veto' });
+  });
+
+  it('survives what throws when it is looked at', async () => {
+    expect(await create('odd')).toMatchObject({ outcome: 'veto', message: expect.stringMatching(/\S/) });
+  });
+
+  it.each([
+    ['nan', 'record.fields.total is NaN'],
+    ['deep', 'record.fields.meta is nested deeper'],
+    ['ring', 'record.fields.meta cannot be written as JSON'],
+    ['huge', 'exceeds 1048576 bytes'],
+  ])('says that %s cannot be sent, and goes on', async (collection, message) => {
+    expect(await create(collection)).toMatchObject({
+      outcome: 'failed',
+      faults: [{ message: expect.stringContaining(message), file: 'hooks.ts' }],
+    });
+    expect(await create('falsy')).toMatchObject({ outcome: 'done' });
+  });
+
+  it('tells handlers who writes', async () => {
+    const auth = { id: 'u1', email: 'ann@example.com', role: 'user', workspace: 'acme', app: 'shop' };
+    expect(await runner.event('before_update', { previous: order, auth })).toMatchObject({
+      changes: { by: 'ann@example.com' },
+    });
+    expect(await runner.event('before_update', { previous: order })).toMatchObject({
+      changes: { by: 'nobody' },
+    });
+  });
+
+  it('runs the other after-handlers when one throws', async () => {
+    const id = runner.start('after_update', { previous: order });
+    expect(await runner.log()).toMatchObject({
+      parent: id,
+      message: 'second ran',
+      level: 'info',
+      file: 'hooks.ts',
+    });
+    expect(await runner.next('result', id)).toMatchObject({
+      outcome: 'failed',
+      faults: [{ message: 'Error: first', file: 'hooks.ts', line: lineOf("Error('first')") }],
+    });
+  });
+
+  it('runs jobs by name', async () => {
+    const due = '2026-11-21T03:00:00.000Z';
+    const run = (name: string) => {
+      const id = runner.newId();
+      runner.send({ type: 'cron', id, name, scheduled_at: due, request_id: 'r2' });
+      return runner.next('result', id);
+    };
+    expect(await run('nightly')).toMatchObject({ outcome: 'done', changes: {} });
+    expect(await runner.log()).toMatchObject({ level: 'warn', message: `nightly ${due}` });
+    expect(await run('broken')).toMatchObject({ outcome: 'failed', faults: [{ message: 'Error: no' }] });
+  });
+});

@@ -1,0 +1,183 @@
+// Custom routes in a real runner: requests in, responses and streams out.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRunner, type TestRunner } from './runner.ts';
+
+const source = `
+routerAdd('POST', '/echo/:name', async (e) => ({
+  name: e.params.name, query: e.query, auth: e.auth, requestId: e.requestId, url: e.request.url,
+  method: e.request.method, header: e.request.headers.get('x-a'), body: await e.request.text(),
+}));
+routerAdd('POST', '/bytes', async (e) => new Response(await e.request.arrayBuffer(), {
+  status: 201, headers: [['Set-Cookie', 'a=1'], ['Set-Cookie', 'b=2'], ['X-B', 'c']],
+}));
+routerAdd('GET', '/text', () => new Response('héllo'));
+routerAdd('GET', '/nothing', () => {});
+routerAdd('GET', '/null', () => null);
+routerAdd('GET', '/function', () => () => 1);
+routerAdd('GET', '/teapot', () => { throw new HttpError(418, 'teapot', 'short and stout'); });
+routerAdd('GET', '/bad-status', () => { throw new HttpError(200, 'ok', 'fine'); });
+routerAdd('GET', '/thrown', () => { throw new Error('broken'); });
+routerAdd('GET', '/large', () => 'x'.repeat(700_000));
+const made = { count: 0, cancelled: null };
+routerAdd('GET', '/endless', () => new Response(new ReadableStream({
+  type: 'bytes',
+  pull(c) { made.count++; c.enqueue(new Uint8Array(50_000).fill(120)); },
+  cancel(reason) { console.log('cancelled', String(reason)); },
+})));
+routerAdd('GET', '/made', () => made.count);
+routerAdd('GET', '/slow-stream', () => new Response(new ReadableStream({
+  async start(c) {
+    const bytes = new TextEncoder();
+    c.enqueue(bytes.encode('one,'));
+    await $app.records.findOne('steps', 'two');
+    c.enqueue(bytes.encode('two'));
+    c.close();
+  },
+})));
+routerAdd('GET', '/failing-stream', () => new Response(new ReadableStream({
+  async start(c) {
+    c.enqueue(new TextEncoder().encode('one'));
+    await $app.records.findOne('steps', 'two');
+    c.error(new Error('torn'));
+  },
+})));
+routerAdd('GET', '/text-stream', () => new Response(new ReadableStream({ start(c) { c.enqueue('no bytes'); c.close(); } })));
+routerAdd('GET', '/hang', (e) => new Promise((_, reject) => {
+  e.request.signal.addEventListener('abort', () => { console.log('aborted'); reject(new Error('gone')); });
+}));
+`;
+
+describe('custom routes in the hook runner', () => {
+  let runner: TestRunner;
+  beforeAll(async () => {
+    runner = await startRunner();
+    expect((await runner.load({ 'routes.ts': source })).errors).toEqual([]);
+  });
+  afterAll(() => runner.kill());
+  const get = (path: string) => runner.next('response', runner.request(`GET ${path}`));
+  const fail = (path: string) => runner.next('result', runner.request(`GET ${path}`));
+
+  it('gives handlers a standard request, parameters and the query', async () => {
+    const id = runner.request('POST /echo/:name', {
+      params: { name: 'Ann' },
+      url: 'http://shop.example/custom/echo/Ann?a=1&b=2&a=3',
+      headers: [['x-a', 'yes']],
+      body: { text: 'grüße' },
+    });
+    const { status, headers, body, end } = await runner.next('response', id);
+    expect({ status, headers, end }).toEqual({
+      status: 200,
+      headers: [['content-type', 'application/json']],
+      end: true,
+    });
+    expect(JSON.parse(body !== null && 'text' in body ? body.text : '')).toEqual({
+      name: 'Ann',
+      query: { a: '1', b: '2' },
+      auth: null,
+      requestId: 'r1',
+      url: 'http://shop.example/custom/echo/Ann?a=1&b=2&a=3',
+      method: 'POST',
+      header: 'yes',
+      body: 'grüße',
+    });
+  });
+
+  it('carries bytes both ways, and every Set-Cookie', async () => {
+    const base64 = Buffer.from([0, 255, 128, 10]).toString('base64');
+    const id = runner.request('POST /bytes', { body: { base64 } });
+    expect(await runner.next('response', id)).toMatchObject({
+      status: 201,
+      headers: expect.arrayContaining([['set-cookie', 'a=1'], ['set-cookie', 'b=2'], ['x-b', 'c']]),
+      body: { base64 },
+      end: true,
+    });
+  });
+
+  it('answers short bodies in one frame, JSON for other values and 204 for none', async () => {
+    expect(await get('/text')).toMatchObject({ status: 200, body: { text: 'héllo' }, end: true });
+    expect(await get('/nothing')).toMatchObject({ status: 204, body: null, end: true });
+    expect(await get('/null')).toMatchObject({ status: 200, body: { text: 'null' }, end: true });
+    const head = runner.request('GET /text', { method: 'HEAD' });
+    expect(await runner.next('response', head)).toMatchObject({ status: 200, body: null, end: true });
+  });
+
+  it('tells an HttpError from an error', async () => {
+    expect(await fail('/teapot')).toMatchObject({
+      outcome: 'http_error',
+      status: 418,
+      code: 'teapot',
+      message: 'short and stout',
+    });
+    for (const [path, message] of [['/thrown', 'Error: broken'], ['/bad-status', 'between 400 and 599']]) {
+      expect(await fail(path ?? '')).toMatchObject({
+        outcome: 'failed',
+        faults: [{ file: 'routes.ts', message: expect.stringContaining(message ?? '') }],
+      });
+    }
+    expect(await fail('/function')).toMatchObject({ outcome: 'failed' });
+    expect(await fail('/text-stream')).toMatchObject({
+      outcome: 'failed',
+      faults: [{ message: expect.stringContaining('Uint8Array') }],
+    });
+  });
+
+  it('streams a body as it is made', async () => {
+    const id = runner.request('GET /slow-stream');
+    expect(await runner.next('response', id)).toMatchObject({ status: 200, body: null, end: false });
+    expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'one,' } });
+    runner.answer(await runner.call('records.findOne'), null);
+    expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'two' } });
+    await runner.next('end', id);
+  });
+
+  it('ends a stream that fails with a result', async () => {
+    const id = runner.request('GET /failing-stream');
+    await runner.next('response', id);
+    await runner.next('chunk', id);
+    runner.answer(await runner.call('records.findOne'), null);
+    expect(await runner.next('result', id)).toMatchObject({
+      outcome: 'failed',
+      faults: [{ message: 'Error: torn' }],
+    });
+  });
+
+  it('sends no more of a body than was credited, and stops making it', async () => {
+    const id = runner.request('GET /endless');
+    const take = async (bytes: number) => {
+      for (let taken = 0; taken < bytes; taken += 50_000) await runner.next('chunk', id);
+    };
+    await runner.next('response', id);
+    await take(250_000);
+    const before = JSON.stringify((await get('/made')).body);
+    expect(runner.frames).toEqual([]);
+    expect(JSON.stringify((await get('/made')).body)).toBe(before);
+    runner.send({ type: 'credit', id, bytes: 100_000 });
+    await take(100_000);
+    runner.send({ type: 'cancel', id });
+    expect(await runner.log()).toMatchObject({ message: expect.stringContaining('no longer waits') });
+    expect(runner.frames).toEqual([]);
+  });
+
+  it('sends long JSON in pieces', async () => {
+    const id = runner.request('GET /large');
+    expect(await runner.next('response', id)).toMatchObject({ status: 200, end: false });
+    let text = '';
+    while (text.length < 262_144 - 65_536) text += textOf(await runner.next('chunk', id));
+    runner.send({ type: 'credit', id, bytes: 1_000_000 });
+    while (text.length < 700_002) text += textOf(await runner.next('chunk', id));
+    await runner.next('end', id);
+    expect(JSON.parse(text)).toBe('x'.repeat(700_000));
+  });
+
+  it('aborts the request’s signal when the API cancels, and answers nothing more', async () => {
+    const id = runner.request('GET /hang');
+    runner.send({ type: 'cancel', id });
+    expect(await runner.log()).toMatchObject({ message: 'aborted' });
+    expect(await get('/null')).toMatchObject({ status: 200 });
+    expect(runner.frames).toEqual([]);
+  });
+});
+
+function textOf({ body }: { body: { text: string } | { base64: string } }): string {
+  return 'text' in body ? body.text : '';
+}
