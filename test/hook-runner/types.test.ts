@@ -1,0 +1,98 @@
+// hooks.d.ts: what it declares is what hook files find, and a type checker makes sense of it.
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRunner } from './runner.ts';
+
+const declarations = fileURLToPath(new URL('../../hook-runner/hooks.d.ts', import.meta.url));
+
+describe('the types for authors of hooks', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hook-types-'));
+    const own = '\ninterface HookCollections {\n  orders: { title: string; total: number };\n}\n';
+    await writeFile(join(folder, 'hooks.d.ts'), await readFile(declarations, 'utf8') + own);
+    const compilerOptions = {
+      types: ['./hooks.d.ts'],
+      lib: ['esnext', 'dom', 'dom.iterable', 'deno.window'],
+    };
+    await writeFile(join(folder, 'deno.json'), JSON.stringify({ compilerOptions }));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** What `deno check` says of a hook file; nothing when it is fine. */
+  const check = async (source: string): Promise<string> => {
+    await writeFile(join(folder, 'a.ts'), source);
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      NO_COLOR: '1',
+      DENO_NO_UPDATE_CHECK: '1',
+      DENO_DIR: join(folder, 'cache'),
+    };
+    const { status, stderr } = spawnSync('deno', ['check', '--quiet', 'a.ts'], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    return status === 0 ? '' : stderr;
+  };
+
+  it('declares exactly what the runner adds', async () => {
+    const text = await readFile(declarations, 'utf8');
+    const declared = [...text.matchAll(/^declare (?:function|const|class) ([$\w]+)/gm)].map(([, name]) =>
+      name
+    );
+    const runner = await startRunner();
+    await runner.load({
+      'a.ts': `
+        routerAdd('GET', '/own', () => Object.getOwnPropertyNames(globalThis).filter((name) =>
+          /^(on[A-Z]|[$]app|routerAdd|cronAdd|HttpError|AppError)/.test(name)));
+        routerAdd('GET', '/app', () => Object.fromEntries(Object.entries($app).map(([k, v]) => [k, typeof v === 'object' ? Object.keys(v) : typeof v])));`,
+    });
+    const { body } = await runner.next('response', runner.request('GET /own'));
+    const own: unknown = JSON.parse(body !== null && 'text' in body ? body.text : '');
+    const app = await runner.next('response', runner.request('GET /app'));
+    await runner.kill();
+    expect([own].flat().sort()).toEqual(declared.sort());
+    const members: Record<string, unknown> = JSON.parse(
+      app.body !== null && 'text' in app.body ? app.body.text : '',
+    );
+    for (const [name, methods] of Object.entries(members)) {
+      expect(text).toMatch(new RegExp(`readonly ${name}: `));
+      if (name === 'env' || !Array.isArray(methods)) continue;
+      for (const method of methods) expect(text).toMatch(new RegExp(`\\b${method}(<|\\(|: LogLine)`));
+    }
+  });
+
+  it('accepts a typical hook file', async () => {
+    expect(
+      await check(`
+      onRecordBeforeCreate('orders', (e) => {
+        e.record.fields.total = Math.round(e.record.fields.total);
+        if (e.auth === null) return false;
+      });
+      onRecordBeforeUpdate('others', (e) => { if (e.previous.fields.anything > 1) throw new Error('no'); });
+      routerAdd('GET', '/orders/:id', async (e) => {
+        const found = await $app.records.findOne('orders', e.params.id ?? '');
+        if (found === null) throw new HttpError(404, 'no_order', 'there is none');
+        $app.log.info('read', { total: found.fields.total });
+        return Response.json(found.fields);
+      });
+      cronAdd('nightly', '0 3 * * *', (e) => console.log(e.scheduledAt));
+    `),
+    ).toBe('');
+  });
+
+  it('finds wrong field names, arguments and globals', async () => {
+    const complaints = await check(`
+      onRecordBeforeCreate('orders', (e) => { e.record.fields.titel = 'x'; });
+      routerAdd('GET', () => 1);
+      $app.records.findAll('orders');
+    `);
+    for (const word of ['titel', 'Expected 3 arguments', 'findAll']) expect(complaints).toContain(word);
+  });
+});
