@@ -17,6 +17,8 @@ export interface DatabasesOptions {
 
 const idleMilliseconds = 30_000;
 const sweepMilliseconds = 10_000;
+/** A tenant that has asked nothing for so long can spare its connections rather than others one of several. */
+const restingMilliseconds = 1_000;
 const permitWaitMilliseconds = 2_000;
 const controlConnections = 4;
 const sessions = 2;
@@ -109,7 +111,10 @@ export class Databases {
     return pool;
   }
 
-  /** Frees a permit: from the pool that was idle longest, else from the one that holds most connections. */
+  /**
+   * Frees a permit: from the pool that was idle longest, unless that is hardly idle; else from the one that holds most
+   * connections. With as many connections as tenants who ask in turn, each of them so comes to have one, and keeps it.
+   */
   #reclaim(): void {
     let idlest: Pool | undefined;
     let largest: Pool | undefined;
@@ -118,7 +123,9 @@ export class Databases {
       if (pool.inFlight === 0 && (idlest === undefined || pool.idleSince < idlest.idleSince)) idlest = pool;
       if (largest === undefined || pool.size > largest.size) largest = pool;
     }
-    if (idlest !== undefined) void idlest.closeIdle(0);
+    const restingSince = this.#options.now() - restingMilliseconds;
+    const maySpare = largest !== undefined && largest.size > 1;
+    if (idlest !== undefined && (idlest.idleSince <= restingSince || !maySpare)) void idlest.closeIdle(0);
     else largest?.retireOne();
   }
 

@@ -38,6 +38,8 @@ export class Pool implements Connection {
   #clients: Client[] = [];
   /** Clients that take no new work and are closed as soon as they have none. */
   readonly #retired = new Set<Client>();
+  /** Those of them that are being closed. */
+  readonly #closing = new Set<Client>();
   #changes = 0;
   #opening: Promise<void> | undefined;
   #ended = false;
@@ -163,6 +165,10 @@ export class Pool implements Connection {
   }
 
   async #close(client: Client, seconds: number): Promise<void> {
+    if (this.#retired.has(client) && !this.#closing.has(client)) {
+      this.#closing.add(client);
+      this.#permits.promise();
+    }
     await client.close(seconds);
     this.#drop(client);
   }
@@ -171,7 +177,9 @@ export class Pool implements Connection {
   #drop(client: Client): void {
     const known = this.#clients.includes(client);
     if (known) this.#clients = this.#clients.filter((other) => other !== client);
-    if (known || this.#retired.delete(client)) this.#permits.give();
+    if (known || this.#retired.delete(client)) {
+      this.#permits.give({ promised: this.#closing.delete(client) });
+    }
     if (this.#retired.size === 0) this.#whenEmpty?.();
   }
 

@@ -10,8 +10,8 @@ export interface ClusterPaths {
   config: string;
 }
 
-/** Number of connections; the API leaves some of them to the control database. */
-const maxConnections = 100;
+/** A hundred for tenants, and 14 that the API, operators and PostgreSQL keep for themselves. */
+const maxConnections = 114;
 
 /** `postgresql.conf`. */
 export function postgresqlConf(paths: ClusterPaths, platform: string): string {

@@ -4,7 +4,7 @@ import { type Answer, expectOk } from '../harness/api.ts';
 import { startServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
 
-/** Twice the `max_connections` of the embedded PostgreSQL. */
+/** About twice as many as tenants of the embedded PostgreSQL can have connections. */
 const workspaces = Array.from({ length: 200 }, (_, index) => `w${index}`);
 const atOnce = 4;
 

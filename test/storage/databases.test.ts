@@ -44,6 +44,18 @@ it('closes the pool that was idle longest for one that needs a connection', asyn
   expect([first.size, second.size]).toEqual([0, 1]);
 });
 
+it('takes one connection from a pool that was just busy with several, not all of them', async () => {
+  const databases = make(3);
+  const busy = databases.app('bulkhead', own.access.username);
+  const other = databases.app(own.access.database, own.access.username);
+  // The first connection alone may wait; the others are opened beside it.
+  await busy.run(nap(0));
+  await Promise.all([1, 2, 3].map(() => busy.run(nap(0.05))));
+  expect(busy.size).toBe(3);
+  await other.run(nap(0));
+  expect([busy.size, other.size]).toEqual([2, 1]);
+});
+
 it('answers unavailable after 2 s when no connection comes free, without holding the control database up', async () => {
   const databases = make(1);
   const { first, second } = names(databases);

@@ -52,6 +52,34 @@ describe('permits', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
+  it('are not given up by more pools than somebody waits for', async () => {
+    const idle: { pool?: Pool } = {};
+    const permits = new PermitCount({
+      count: 3,
+      waitMilliseconds: 5_000,
+      reclaim: () => void idle.pool?.closeIdle(-1),
+    });
+    const [first, second, third, late] = [
+      pool(1, permits),
+      pool(1, permits),
+      pool(1, permits),
+      pool(1, permits),
+    ];
+    idle.pool = first;
+    const before = await Promise.all([second, third].map((one) => one.run(ask)));
+    await first.run(ask);
+    let waiting = true;
+    const use = async (one: Pool) => {
+      while (waiting) await one.run(ask);
+    };
+    const others = Promise.all([use(second), use(third)]);
+    expect(await late.run(ask)).toBeGreaterThan(0);
+    waiting = false;
+    await others;
+    expect(first.size).toBe(0);
+    expect(await Promise.all([second, third].map((one) => one.run(ask)))).toEqual(before);
+  });
+
   it('bring a pool to close a connection as soon as it is idle while another waits', async () => {
     const permits = new PermitCount({ count: 1, waitMilliseconds: 5_000 });
     const first = pool(1, permits);
