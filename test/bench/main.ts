@@ -1,5 +1,5 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
-// --minutes (drift), --workspaces, --starts, --fleet (start).
+// --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active.
 import { parseArgs } from 'node:util';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
@@ -9,6 +9,7 @@ import { benchLogins } from './logins.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
+import { benchTenants } from './tenants.ts';
 import { benchWorkspaces } from './workspaces.ts';
 
 const { values: flags, positionals: wanted } = parseArgs({
@@ -23,6 +24,8 @@ const { values: flags, positionals: wanted } = parseArgs({
     workspaces: { type: 'string', default: '20' },
     starts: { type: 'string', default: '5' },
     fleet: { type: 'string', default: '100' },
+    tenants: { type: 'string', default: '1000' },
+    active: { type: 'string', default: '100' },
   },
 });
 
@@ -46,6 +49,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   drift: () => benchDrift({ minutes: Number(flags.minutes), connections: pace.connections }),
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
   logins: () => benchLogins({ rounds: pace.rounds, seconds: pace.seconds, tries: 200 }),
+  tenants: () => benchTenants(pace, { workspaces: Number(flags.tenants), active: Number(flags.active) }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };
 

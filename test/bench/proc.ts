@@ -25,6 +25,15 @@ export function residentMebibytes(pid: number): number {
 
 /** A descendant of a process whose command line contains the text. */
 export function findDescendant(ancestor: number, text: string): number | undefined {
+  return descendantsOf(ancestor).find((pid) => commandLine(pid).includes(text));
+}
+
+/** How many descendants of a process have the text in their command lines. */
+export function countDescendants(ancestor: number, text: string): number {
+  return descendantsOf(ancestor).filter((pid) => commandLine(pid).includes(text)).length;
+}
+
+function descendantsOf(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     if (/^\d+$/.test(name)) parents.set(Number(name), parentOf(Number(name)));
@@ -33,7 +42,7 @@ export function findDescendant(ancestor: number, text: string): number | undefin
     const parent = parents.get(pid);
     return parent !== undefined && (parent === ancestor || descends(parent));
   };
-  return [...parents.keys()].find((pid) => descends(pid) && commandLine(pid).includes(text));
+  return [...parents.keys()].filter(descends);
 }
 
 function parentOf(pid: number): number {

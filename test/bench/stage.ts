@@ -101,7 +101,8 @@ export async function makeWorkspace(
   return path;
 }
 
-async function makeAppAdmin({ server, master }: Stage, workspace: string): Promise<string> {
+/** Makes an admin of the workspace's app; answers its token. */
+export async function makeAppAdmin({ server, master }: Stage, workspace: string): Promise<string> {
   const email = 'bench@example.com';
   const body = { email, password, name: 'Bench', app_ids: ['shop'] };
   await request(`${server.url}${workspace}/admins`, { method: 'POST', token: master, body });

@@ -1,0 +1,105 @@
+// Many tenants at once: a thousand workspaces, a hundred of them asked in turn, against a server with one workspace.
+import { request } from './client.ts';
+import { figuresOf } from './compared.ts';
+import type { Findings } from './findings.ts';
+import { renderRequest, startGenerator } from './load.ts';
+import { countDescendants } from './proc.ts';
+import { compare, type Pace, type Side } from './rounds.ts';
+import { makeAppAdmin, makeWorkspace, sample, type Stage, withStage } from './stage.ts';
+
+/** How many workspaces there are, and how many of them are asked. */
+export interface Tenants {
+  workspaces: number;
+  active: number;
+}
+
+/** The control database, whose connections are not the tenants'. */
+const provisioner = 'bulkhead';
+const recordsEach = 10;
+const atOnce = 4;
+const mostConnections = 100;
+
+/** Reading one record of each active workspace in turn, against reading those of the only workspace of a server. */
+export async function benchTenants(pace: Pace, { workspaces, active }: Tenants): Promise<Findings> {
+  return await withStage((alone) =>
+    withStage(async (crowd) => {
+      const single = await requestsOf(alone, 'w0');
+      const requests = await fill(crowd, { workspaces, active });
+      const generator = startGenerator();
+      try {
+        const sides = {
+          ours: sideOf('many', crowd, interleaved(requests)),
+          yardstick: sideOf('one', alone, single),
+        };
+        const comparison = await compare(generator, sides, pace);
+        // PostgreSQL's processes are named after role and database.
+        const ofServer = countDescendants(crowd.server.pid, ' [local] ');
+        const held = ofServer - countDescendants(crowd.server.pid, ` ${provisioner} [local] `);
+        return {
+          bench: 'tenants',
+          title:
+            `read records of ${active} of ${workspaces} workspaces in turn, against a server with one workspace`,
+          sides: ['many', 'one'],
+          figures: [
+            ...figuresOf(comparison, 0.8),
+            {
+              name: 'connections of tenants',
+              unit: '',
+              ours: { median: held, min: held, max: held },
+              goal: { text: `at most ${mostConnections}`, reached: held <= mostConnections },
+            },
+          ],
+          raw: { pace, many: comparison.ours.rounds, one: comparison.yardstick.rounds },
+        };
+      } finally {
+        await generator.stop();
+      }
+    })
+  );
+}
+
+function sideOf(name: string, { server }: Stage, requests: string[]): Side {
+  return { name, pids: [server.apiPid, server.pid], plan: { port: server.port, requests } };
+}
+
+/** Makes the workspaces; answers the requests of each active one. */
+async function fill(stage: Stage, { workspaces, active }: Tenants): Promise<string[][]> {
+  const requests: string[][] = [];
+  let next = 0;
+  const make = async () => {
+    for (let index = next++; index < workspaces; index = next++) {
+      const id = `w${index}`;
+      if (index < active) requests.push(await requestsOf(stage, id));
+      else await makeEmpty(stage, id);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, make));
+  return requests;
+}
+
+async function makeEmpty({ server, master }: Stage, id: string): Promise<void> {
+  await request(`${server.url}/api/workspaces`, {
+    method: 'POST',
+    token: master,
+    body: { id, name: 'Bench' },
+  });
+}
+
+/** Makes a workspace with records; answers a request for each of them, as an admin of its app. */
+async function requestsOf(stage: Stage, id: string): Promise<string[]> {
+  const workspace = await makeWorkspace(stage, id);
+  const token = await makeAppAdmin(stage, workspace);
+  const path = `${workspace}/apps/shop/collections/items/records`;
+  const requests: string[] = [];
+  for (let index = 0; index < recordsEach; index++) {
+    const record = await request(stage.server.url + path, { method: 'POST', token, body: sample });
+    requests.push(renderRequest({ method: 'GET', path: `${path}/${String(record['id'])}`, token }));
+  }
+  return requests;
+}
+
+/** The first of each, the second of each, and so on: no workspace is asked twice in a row. */
+function interleaved(lists: readonly string[][]): string[] {
+  return Array.from({ length: recordsEach }, (_unused, index) => lists.flatMap((list) => list[index] ?? []))
+    .flat();
+}
