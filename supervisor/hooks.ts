@@ -26,9 +26,6 @@ export interface Hooks {
   stop: () => Promise<void>;
 }
 
-// In dist/ the program ends in .js: the compiler rewrites imports, not strings.
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-
 /** Tries the walls at once; runners wait for the outcome. */
 export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
   const folder = join(config.data_dir, 'runtime');
@@ -48,7 +45,7 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
     config: config.hooks,
     walls,
     now: () => performance.now(),
-    program: `main${extension}`,
+    program: 'main.js',
     onRest: ({ workspace, app }) =>
       say('warn', 'hooks of an app keep crashing, and rest for a while', { workspace, app }),
   });

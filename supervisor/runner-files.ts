@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closedDirectory } from './postgres-user.ts';
 import { runToEnd } from './run-to-end.ts';
@@ -35,21 +35,34 @@ const anybody = { uid: -1, gid: -1 };
 /** Where copies may go when the program's own files are closed to others; it is passable and only root can write there. */
 const systemFolder = '/var/lib/bulkhead';
 
+/** The sources are TypeScript; what is published, in dist/, is JavaScript already. */
+const isSource = import.meta.url.endsWith('.ts');
+const stripTypes = fileURLToPath(new URL('strip-types.ts', import.meta.url));
+
 /**
- * Deno and the runner's code: as they are or, for runners of other users (`foreign`) where those may not pass or read,
- * as copies under `folder`. Throws an error with one line for the operator when there is no such place.
+ * Deno and the runner's code, as JavaScript. As they are where they can be; as copies under `folder` when the code is
+ * TypeScript, or when runners are other users (`foreign`) that may not pass or read. Throws an error with one line for
+ * the operator when there is no such place.
  */
 export async function findRunnerFiles(
   { folder, foreign, platform, arch }: { folder: string; foreign: boolean; platform: string; arch: string },
 ): Promise<RunnerFiles> {
-  const found = { deno: await findDeno(platform, arch), code: sourceCode };
-  if (!foreign || await isOpen(found)) return found;
+  const deno = await findDeno(platform, arch);
+  const isDenoOpen = !foreign || await isOpen([deno], 0o005);
+  const scripts = (await readdir(sourceCode)).map((name) => join(sourceCode, name));
+  if (!isSource && isDenoOpen && (!foreign || await isOpen(scripts, 0o004))) {
+    return { deno, code: sourceCode };
+  }
   for (const place of [folder, join(systemFolder, 'runtime')]) {
     await mkdir(place, { recursive: true, mode: 0o711 });
-    if (await closedDirectory(anybody, [join(place, 'files')]) === undefined) return await copy(found, place);
+    if (foreign && await closedDirectory(anybody, [join(place, 'files')]) !== undefined) continue;
+    const home = await copy({ deno: isDenoOpen ? undefined : deno, scripts, place });
+    if (place === folder) await dropOthers(home);
+    return { deno: isDenoOpen ? deno : join(home, 'deno'), code: join(home, 'code') };
   }
-  const closed = await closedDirectory(anybody, [found.deno, sourceCode]);
-  throw new Error(`hook runners have users of their own, which cannot read ${closed ?? found.deno}`);
+  throw new Error(
+    `hook runners have users of their own, which cannot read ${deno} nor anything in ${folder}`,
+  );
 }
 
 /** Writes the seccomp filter and answers its path. Throws where there is no list of calls for this processor. */
@@ -86,40 +99,67 @@ async function findDeno(platform: string, arch: string): Promise<string> {
   throw new Error(`there is no Deno for ${platform}-${arch} (${name}): run npm install`);
 }
 
-async function isOpen({ deno, code }: RunnerFiles): Promise<boolean> {
-  const files = (await readdir(code)).map((name) => join(code, name));
-  if (await closedDirectory(anybody, [deno, join(code, 'files')]) !== undefined) return false;
-  const modes = await Promise.all([deno, ...files].map(async (path) => (await stat(path)).mode));
-  return modes.every((mode, index) =>
-    (mode & (index === 0 ? 0o005 : 0o004)) === (index === 0 ? 0o005 : 0o004)
-  );
+async function isOpen(files: readonly string[], bits: number): Promise<boolean> {
+  if (await closedDirectory(anybody, files) !== undefined) return false;
+  const modes = await Promise.all(files.map(async (path) => (await stat(path)).mode));
+  return modes.every((mode) => (mode & bits) === bits);
+}
+
+interface Wanted {
+  /** Undefined when its executable can stay where it is. */
+  deno: string | undefined;
+  scripts: readonly string[];
+  place: string;
 }
 
 /** Copies are named for what they are copies of, so that a new release has new ones and a half-made copy none. */
-async function copy(files: RunnerFiles, place: string): Promise<RunnerFiles> {
-  const names = await readdir(files.code);
-  const from = [files.deno, ...names.map((name) => join(files.code, name))];
+async function copy({ deno, scripts, place }: Wanted): Promise<string> {
   const hash = createHash('sha256');
-  for (const path of from) {
+  for (const path of deno === undefined ? scripts : [deno, ...scripts]) {
     const { size, mtimeMs } = await stat(path);
     hash.update(`${path} ${size} ${mtimeMs}\n`);
   }
   const home = join(place, hash.digest('hex').slice(0, 16));
-  const made = { deno: join(home, 'deno'), code: join(home, 'code') };
-  if (await stat(home).then(() => true, () => false)) return made;
+  if (await exists(home)) return home;
   const draft = `${home}.${process.pid}`;
   await mkdir(join(draft, 'code'), { recursive: true });
-  await linkOrCopy(files.deno, join(draft, 'deno'));
-  for (const name of names) {
-    await copyFile(join(files.code, name), join(draft, 'code', name));
-    await chmod(join(draft, 'code', name), 0o644);
-  }
+  if (deno !== undefined) await linkOrCopy(deno, join(draft, 'deno'));
+  await copyCode(sourceCode, join(draft, 'code'));
   for (const open of [draft, join(draft, 'code')]) await chmod(open, 0o755);
   await rename(draft, home).catch(async (error) => {
     await rm(draft, { recursive: true });
-    if (!await stat(home).then(() => true, () => false)) throw error;
+    if (!await exists(home)) throw error;
   });
-  return made;
+  return home;
+}
+
+/** As `copy` names them, and drafts of them. */
+const copyName = /^[0-9a-f]{16}(\.\d+)?$/;
+
+/** What earlier releases left in a folder that is this server's alone. */
+async function dropOthers(home: string): Promise<void> {
+  for (const name of await readdir(dirname(home))) {
+    const path = join(dirname(home), name);
+    if (path !== home && copyName.test(name)) await rm(path, { recursive: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(() => true, () => false);
+}
+
+async function copyCode(from: string, to: string): Promise<void> {
+  if (isSource) {
+    // A process of its own, as Node warns of the function for it, once in each process.
+    const args = ['--disable-warning=ExperimentalWarning', stripTypes, from, to];
+    const { code, lines } = await runToEnd({ file: process.execPath, args, env: {}, orphanSignal: 'KILL' });
+    if (code !== 0) throw new Error(`the runner's code could not be prepared: ${lines.at(-1) ?? code}`);
+    return;
+  }
+  for (const name of await readdir(from)) {
+    await copyFile(join(from, name), join(to, name));
+    await chmod(join(to, name), 0o644);
+  }
 }
 
 /** A second name costs nothing, where it is of the same file system and the file itself is open. */

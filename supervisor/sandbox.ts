@@ -117,7 +117,7 @@ async function findTool(name: string, provider: string, path: string): Promise<s
 
 /** Starts a runner the way runners are started, and looks from outside at what holds it. Throws what is missing. */
 async function probe(plan: RunnerPlan, memory: number): Promise<void> {
-  const seat: RunnerSeat = { program: `probe${extension}`, slot: 0, memory };
+  const seat: RunnerSeat = { program: 'probe.js', slot: 0, memory };
   const heard: string[] = [];
   const command = runnerCommand(plan, seat);
   const running = spawn({ ...command, onLine: (line) => void (heard.length < 20 && heard.push(line)) });
@@ -131,9 +131,6 @@ async function probe(plan: RunnerPlan, memory: number): Promise<void> {
     await running.exited;
   }
 }
-
-// In dist/ the programs end in .js.
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 async function hello({ socket, exited, closed }: Running, heard: readonly string[]): Promise<void> {
   const timer = new AbortController();

@@ -56,7 +56,7 @@ describe('the sandbox', () => {
   it('is not taken from a bubblewrap that is there and builds no walls', async () => {
     const { plan } = await raise('deno');
     const script =
-      `while [ "$1" != /deno ]; do shift; done; shift; for last; do :; done; exec ${plan?.deno} run --v8-flags=--jitless ${plan?.code}/probe.ts`;
+      `while [ "$1" != /deno ]; do shift; done; shift; for last; do :; done; exec ${plan?.deno} run --v8-flags=--jitless ${plan?.code}/probe.js`;
     await writeFile(join(folder, 'bwrap'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     await chmod(folder, 0o755);
     const found = await raise('os', { path: `${folder}:${poorPath}` });

@@ -1,0 +1,46 @@
+// Where the files of hook runners are, and who can read them.
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findRunnerFiles, sharedLibraries } from '../../supervisor/runner-files.ts';
+
+const { platform, arch } = process;
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bulkhead-files-'));
+  await chmod(folder, 0o711);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('the files of runners', () => {
+  it('are JavaScript that every user can read, made once and replaced when the sources change', async () => {
+    const files = await findRunnerFiles({ folder, foreign: true, platform, arch });
+    const scripts = await readdir(files.code);
+    expect(scripts).toContain('main.js');
+    expect(scripts.filter((name) => !name.endsWith('.js'))).toEqual([]);
+    for (const name of scripts) {
+      const text = await readFile(join(files.code, name), 'utf8');
+      expect(text).not.toMatch(/from '\.\/[\w-]+\.ts'/);
+      expect((await stat(join(files.code, name))).mode & 0o777).toBe(0o644);
+    }
+    const { mtimeMs } = await stat(files.code);
+    const again = await findRunnerFiles({ folder, foreign: true, platform, arch });
+    expect([again, (await stat(again.code)).mtimeMs]).toEqual([files, mtimeMs]);
+  });
+
+  it('are elsewhere when the folder is closed to others', async () => {
+    await chmod(folder, 0o700);
+    const found = findRunnerFiles({ folder, foreign: true, platform, arch });
+    if (process.getuid?.() !== 0) return await expect(found).rejects.toThrow('EACCES');
+    expect((await found).code).toMatch(/^\/var\/lib\/bulkhead\/runtime\//);
+  });
+
+  it('include the libraries that Deno needs, as the loader of this system finds them', async () => {
+    const { deno } = await findRunnerFiles({ folder, foreign: false, platform, arch });
+    const libraries = await sharedLibraries(deno);
+    expect(libraries.filter((path) => /\/libc\.so\.6$/.test(path))).toHaveLength(1);
+    expect(libraries.filter((path) => /\/ld-linux[^/]*$/.test(path))).toHaveLength(1);
+    for (const path of libraries) expect((await stat(path)).isFile()).toBe(true);
+  });
+});
