@@ -116,7 +116,7 @@ export class AppHooks {
     const before = this.#live;
     // One that is stuck in its code is not waited for: another takes its place while it is found out.
     const isStuck = await before?.channel.doubt === false;
-    if (isStuck && this.#live === before) this.rest();
+    if (isStuck && this.#live === before) this.#live = undefined;
     if (this.#live?.isOpen === true) return this.#live;
     await this.#wake();
     const live = this.live;

@@ -1,0 +1,256 @@
+// Record hooks over HTTP: what they change and veto, for every way in which a record changes.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { provisionerEndpoint } from '../../harness/database.ts';
+import { unlimited } from '../../../storage/permits.ts';
+import { Pool } from '../../../storage/pool.ts';
+
+let own: OwnWorkspace;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+});
+
+interface HookedApp extends OwnApp {
+  records(collection: string): string;
+}
+
+/** An app with `posts`, `comments` of them (one relation cascades, one is emptied) and `seen`, and one hook file. */
+async function hooked(source: string): Promise<HookedApp> {
+  const app = await own.app();
+  const make = async (id: string, fields: object[]) =>
+    expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields } }));
+  await make('posts', [{ name: 'title', kind: 'text' }, { name: 'count', kind: 'number' }, {
+    name: 'meta',
+    kind: 'json',
+  }, { name: 'done', kind: 'bool' }]);
+  await make('comments', [
+    { name: 'post', kind: 'relation', target: 'posts', cascade_delete: true },
+    { name: 'about', kind: 'relation', target: 'posts' },
+    { name: 'text', kind: 'text' },
+  ]);
+  await make('seen', [{ name: 'what', kind: 'text' }, { name: 'data', kind: 'json' }]);
+  const put = expectOk(await app.admin.put(`${app.path}/hooks/hooks.ts`, { source }));
+  expect(put.reload.errors).toEqual([]);
+  return { ...app, records: (collection) => `${app.path}/collections/${collection}/records` };
+}
+
+async function seen({ admin, records }: HookedApp): Promise<{ what: string; data: unknown }[]> {
+  const list = expectOk(await admin.get(`${records('seen')}?sort=id&per_page=200`));
+  return list.items.map(({ fields }: { fields: unknown }) => fields);
+}
+
+describe('a before-hook', () => {
+  it('sees the record as it would be stored, and changes what is', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', (e) => {
+        e.record.fields.meta = { was: { ...e.record.fields }, by: e.auth?.role, action: e.action };
+        e.record.fields.title = (e.record.fields.title as string).trim();
+      });`);
+    const made = expectOk(
+      await app.admin.post(app.records('posts'), { title: ' a ', count: 1, done: false }),
+    );
+    expect(made.fields).toEqual({
+      title: 'a',
+      count: 1,
+      done: false,
+      meta: { was: { title: ' a ', count: 1, done: false, meta: null }, by: 'app_admin', action: 'create' },
+    });
+  });
+
+  it('has its changes checked like those of a caller', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', (e) => { e.record.fields.count = 'many'; });`);
+    const answer = await app.admin.post(app.records('posts'), { title: 'a' });
+    expect(answer.body).toEqual({ code: 'validation', message: 'count: must be a number' });
+    expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
+  });
+
+  it('vetoes by throwing and by false, and nothing is written or told', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', (e) => { if (e.record.fields.title === 'bad') throw new Error('no bad posts'); });
+      onRecordBeforeUpdate('posts', () => false);
+      onRecordBeforeDelete('posts', async () => { throw new Error('stays'); });
+      onRecordAfterCreate('posts', async (e) => { await $app.records.create('seen', { what: 'created' }); });
+      onRecordAfterUpdate('posts', async (e) => { await $app.records.create('seen', { what: 'updated' }); });
+      onRecordAfterDelete('posts', async (e) => { await $app.records.create('seen', { what: 'deleted' }); });`);
+    const { admin, records } = app;
+    expect((await admin.post(records('posts'), { title: 'bad' })).body)
+      .toEqual({ code: 'hook_veto', message: 'no bad posts' });
+    const { id, ...made } = expectOk(await admin.post(records('posts'), { title: 'good' }));
+    expect((await admin.patch(`${records('posts')}/${id}`, { title: 'x' })).body.code).toBe('hook_veto');
+    expect((await admin.delete(`${records('posts')}/${id}`)).body)
+      .toEqual({ code: 'hook_veto', message: 'stays' });
+    expect(expectOk(await admin.get(`${records('posts')}/${id}`))).toEqual({ id, ...made });
+    expect((await seen(app)).map(({ what }) => what)).toEqual(['created']);
+  });
+
+  it('of an update sees both records and keeps what it leaves', async () => {
+    const app = await hooked(`
+      onRecordBeforeUpdate('posts', (e) => {
+        e.record.fields.meta = { from: e.previous.fields.title, to: e.record.fields.title };
+      });`);
+    const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'a', count: 7 }));
+    const changed = expectOk(await app.admin.patch(`${app.records('posts')}/${id}`, { title: 'b' }));
+    expect(changed.fields).toEqual({ title: 'b', count: 7, done: null, meta: { from: 'a', to: 'b' } });
+  });
+
+  it('runs again when the record changes while it thinks', async () => {
+    const app = await hooked(`
+      let first = true;
+      onRecordBeforeUpdate('posts', async (e) => {
+        if (e.record.fields.title !== 'mine' || !first) return;
+        first = false;
+        await $app.records.update('posts', e.record.id, { count: 5 });
+      });`);
+    const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'a', count: 1 }));
+    const changed = expectOk(await app.admin.patch(`${app.records('posts')}/${id}`, { title: 'mine' }));
+    expect(changed.fields).toMatchObject({ title: 'mine', count: 5 });
+  });
+
+  it('is not called for a caller whom the rule refuses, or a body that is wrong', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', async (e) => { await $app.records.create('seen', { what: 'asked' }); });`);
+    const rules = `${app.path}/collections/posts/access_rules`;
+    expectOk(await app.admin.put(`${rules}/create`, { template: 'filter', filter: "title = 'open'" }));
+    expect((await as().post(app.records('posts'), { title: 'shut' })).status).toBe(401);
+    expect((await app.admin.post(app.records('posts'), { nope: 1 })).status).toBe(400);
+    expect(await seen(app)).toEqual([]);
+    expectOk(await as().post(app.records('posts'), { title: 'open' }));
+    expect(await seen(app)).toEqual([{ what: 'asked', data: null }]);
+  });
+});
+
+describe('hooks fire for every way in which a record changes', () => {
+  const everything = ['Create', 'Update', 'Delete'].map((action) => `
+    onRecordBefore${action}('comments', (e) => {
+      if (e.record.fields.text === 'forbidden') throw new Error('vetoed');
+      if ('${action}' !== 'Delete' && e.record.fields.text === 'old') e.record.fields.text = 'new';
+    });
+    onRecordAfter${action}('comments', async (e) => {
+      await $app.records.create('seen', { what: '${action}', data: [e.previous?.fields.text ?? null, e.record.fields.text] });
+    });`).join('');
+
+  it('a batch', async () => {
+    const app = await hooked(everything);
+    const id = '01890000-0000-7000-8000-000000000001';
+    const requests = [
+      { method: 'POST', collection: 'comments', body: { id, text: 'old' } },
+      { method: 'PATCH', collection: 'comments', id, body: { text: 'second' } },
+      { method: 'DELETE', collection: 'comments', id },
+    ];
+    const answer = expectOk(await app.admin.post(`${app.path}/batch`, { requests }));
+    expect(answer.results[0].body.fields.text).toBe('new');
+    expect(await seen(app)).toEqual([
+      { what: 'Create', data: [null, 'new'] },
+      { what: 'Update', data: ['new', 'second'] },
+      { what: 'Delete', data: [null, 'second'] },
+    ]);
+  });
+
+  it('a batch of which one write is vetoed does nothing', async () => {
+    const app = await hooked(everything);
+    const requests = ['fine', 'forbidden'].map((text) => ({
+      method: 'POST',
+      collection: 'comments',
+      body: { text },
+    }));
+    const answer = await app.admin.post(`${app.path}/batch`, { requests });
+    expect(answer.body.code).toBe('hook_veto');
+    expect(await seen(app)).toEqual([]);
+    expect(expectOk(await app.admin.get(app.records('comments'))).items).toEqual([]);
+  });
+
+  it('a cascade', async () => {
+    const app = await hooked(everything);
+    const { admin, records } = app;
+    const post = expectOk(await admin.post(records('posts'), { title: 'p' }));
+    expectOk(await admin.post(records('comments'), { post: post.id, text: 'goes' }));
+    const left = expectOk(await admin.post(records('comments'), { about: post.id, text: 'stays' }));
+    expectOk(await admin.delete(`${records('posts')}/${post.id}`));
+    expect((await seen(app)).slice(2)).toEqual([
+      { what: 'Delete', data: [null, 'goes'] },
+      { what: 'Update', data: ['stays', 'stays'] },
+    ]);
+    expect(expectOk(await admin.get(`${records('comments')}/${left.id}`)).fields.about).toBeNull();
+  });
+
+  it('a cascade that a hook vetoes leaves everything', async () => {
+    const app = await hooked(`onRecordBeforeDelete('comments', () => false);`);
+    const { admin, records } = app;
+    const post = expectOk(await admin.post(records('posts'), { title: 'p' }));
+    expectOk(await admin.post(records('comments'), { post: post.id, text: 'goes' }));
+    expect((await admin.delete(`${records('posts')}/${post.id}`)).body.code).toBe('hook_veto');
+    expect((await admin.get(`${records('posts')}/${post.id}`)).status).toBe(200);
+  });
+
+  it('rpc.reentrancy: a hook that writes to its own trigger is stopped four deep', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', async (e) => {
+        await $app.records.create('posts', { title: e.record.fields.title, count: e.record.fields.count + 1 });
+      });`);
+    const answer = await app.admin.post(app.records('posts'), { title: 'a', count: 0 });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.body.message).toContain('deep');
+    expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
+  });
+});
+
+describe('a hook that does not come back', () => {
+  it('hook.veto-fail-closed, hook.infinite-loop: the write is refused in time, and the next one goes through', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', async (e) => {
+        if (e.record.fields.title === 'loop') for (;;);
+        if (e.record.fields.title === 'never') await new Promise(() => {});
+        if (e.record.fields.title === 'later') setTimeout(() => { throw new Error('nobody caught this'); });
+      });
+      onRecordAfterCreate('posts', async (e) => { await $app.records.create('seen', { what: e.record.fields.title }); });`);
+    const { admin, records, path } = app;
+    const bound = { kind: 'range', min: 500, max: 500 };
+    expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, bound));
+    for (const title of ['loop', 'never']) {
+      const began = performance.now();
+      expect((await admin.post(records('posts'), { title })).body.code).toBe('hook_error');
+      expect(performance.now() - began).toBeLessThan(1_500);
+      expectOk(await admin.post(records('posts'), { title: `after ${title}` }));
+    }
+    expect((await seen(app)).map(({ what }) => what)).toEqual(['after loop', 'after never']);
+    const status = expectOk(await admin.get(`${path}/hooks/status`));
+    expect(status).toMatchObject({ running: true, loaded: ['hooks.ts'], last_kill: 'timeout' });
+  });
+
+  it('hook.no-tx-across-rpc: while hooks sleep no transaction of the workspace is open', async () => {
+    const app = await hooked(`
+      const sleep = () => new Promise((resolve) => setTimeout(resolve, 1500));
+      onRecordBeforeCreate('posts', sleep);
+      onRecordBeforeUpdate('posts', sleep);`);
+    const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'first' }));
+    const writes = [
+      app.admin.post(app.records('posts'), { title: 'slow' }),
+      app.admin.patch(`${app.records('posts')}/${id}`, { title: 'slow' }),
+      app.admin.post(`${app.path}/batch`, {
+        requests: [{ method: 'POST', collection: 'posts', body: { title: 'slow too' } }],
+      }),
+    ];
+    while (expectOk(await app.admin.get(`${app.path}/hooks/status`)).in_flight < writes.length);
+    const sessions = await sessionsOf(own.id);
+    expect(sessions.length).toBeGreaterThan(0);
+    expect(sessions.filter(({ open }) => open)).toEqual([]);
+    for (const write of writes) expectOk(await write);
+  });
+});
+
+/** Connections to the database of a workspace, and whether they have a transaction: each holds the lock on its own number. */
+async function sessionsOf(workspace: string): Promise<{ open: boolean }[]> {
+  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  try {
+    return await pool.run((sql) =>
+      sql<{ open: boolean }[]>`
+      select exists (select from pg_locks as l where l.pid = a.pid and l.locktype = 'virtualxid') as open
+      from pg_stat_activity as a
+      where datname = (select database from control.workspaces where id = ${workspace})`
+    );
+  } finally {
+    await pool.end();
+  }
+}
