@@ -1,0 +1,48 @@
+// Every folder here holds a hook that misbehaves, and how the write that it was called for is to end.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectOk, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+
+const cases = (await readdir(import.meta.dirname, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const timeout = 1_500;
+/** The caller hears by the deadline and half a second; this machine may be busy with other tests. */
+const patience = timeout + 500 + 1_500;
+
+interface Expected {
+  status: number | number[];
+  code?: string | string[];
+}
+
+describe('a hook that misbehaves', () => {
+  let own: OwnWorkspace;
+  beforeAll(async () => {
+    own = await ownWorkspace();
+  });
+
+  it.each(cases)('%s: ends its own write, and nothing else', async (name) => {
+    const file = (part: string) => readFile(join(import.meta.dirname, name, part), 'utf8');
+    const expected: Expected = JSON.parse(await file('expected.json'));
+    const { admin, path } = await own.app();
+    const fields = [{ name: 'title', kind: 'text' }, { name: 'meta', kind: 'json' }];
+    expectOk(await admin.post(`${path}/collections`, { schema: { id: 'orders', kind: 'base', fields } }));
+    expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: timeout }));
+    const put = expectOk(await admin.put(`${path}/hooks/hook.js`, { source: await file('hook.js') }));
+    expect(put.reload).toEqual({ loaded: ['hook.js'], errors: [] });
+
+    const records = `${path}/collections/orders/records`;
+    const began = performance.now();
+    const answer = await admin.post(records, { title: 'go' });
+    expect(performance.now() - began).toBeLessThan(patience);
+    expect([expected.status].flat()).toContain(answer.status === 201 ? 200 : answer.status);
+    if (expected.code !== undefined) expect([expected.code].flat()).toContain(answer.body.code);
+
+    const next = await admin.post(records, { title: 'next' });
+    expectOk(next);
+    const titles = expectOk(await admin.get(`${records}?sort=created_at`)).items
+      .map(({ fields }: { fields: { title: string } }) => fields.title);
+    expect(titles).toEqual(expected.code === undefined ? ['go', 'next'] : ['next']);
+  });
+});
