@@ -1,7 +1,10 @@
 // Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
 import type { Sql } from './pool.ts';
-import { quoteIdentifier } from './quote.ts';
+import { qualified } from './tables.ts';
+
+/** Name of an app's table of files; no collection can have it. */
+export const filesId = '_files';
 
 /** One file. */
 export interface FileRow {
@@ -18,7 +21,7 @@ export interface FileRow {
 const columns = 'id::text, filename, mime, size::float8 as size, uploaded_by::text, created_at';
 
 function tableOf(schema: string): string {
-  return `${quoteIdentifier(schema)}._files`;
+  return qualified({ schema, collection: filesId });
 }
 
 /** Adds a file, whose bytes are stored already. Throws `StorageError`. */

@@ -118,9 +118,14 @@ function attachmentsOf(table: TableName, field: Field): Attached[] {
   const attached: Attached[] = [];
   if (field.unique === true) attached.push(uniqueOf(table, field));
   // PostgreSQL looks for the references to a record when it is deleted: without an index, in the whole table.
-  else if (field.index === true || field.kind === 'relation') attached.push(indexOf(table, field));
-  if (field.kind === 'relation') attached.push(referenceOf(table, field));
+  else if (field.index === true || pointsAway(field)) attached.push(indexOf(table, field));
+  if (pointsAway(field)) attached.push(referenceOf(table, field));
   return attached;
+}
+
+/** Whether a field holds the id of something else that must be there. */
+function pointsAway({ kind }: Field): boolean {
+  return kind === 'relation' || kind === 'file';
 }
 
 function uniqueOf(table: TableName, field: Field): Attached {
@@ -142,9 +147,8 @@ function indexOf(table: TableName, field: Field): Attached {
 
 function referenceOf(table: TableName, field: Field): Attached {
   const name = quoteIdentifier(attachmentName('reference', table.collection, field.name));
-  const target = field.target === 'users'
-    ? 'workspace.users'
-    : qualified({ schema: table.schema, collection: field.target ?? '' });
+  const collection = field.kind === 'file' ? '_files' : field.target ?? '';
+  const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
   return {
     add: `alter table ${qualified(table)} add constraint ${name} ` +
       `foreign key (${quoteIdentifier(field.name)}) references ${target} (id) on delete ${onDelete(field)}`,

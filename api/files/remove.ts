@@ -1,22 +1,78 @@
-// Deleting a file: the row first, which ends it for everybody, then its bytes.
+// Deleting a file: the row with what records say of it, which ends it for everybody; then its bytes.
 import type { AppDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
 import { deleteFile } from '../../storage/files.ts';
-import type { Deps } from '../deps.ts';
+import type { Sql } from '../../storage/pool.ts';
+import { within } from '../../storage/within.ts';
 import { fail } from '../errors.ts';
+import type { Author } from '../hooks/ports.ts';
+import { announceAll, writtenBy } from '../records/announce.ts';
+import { leaveFile, type Removal } from '../records/cascade.ts';
+import { untilSettled } from '../records/clash.ts';
+import type { WriteDeps } from '../records/collection.ts';
+import { tablesWithFiles } from '../records/dependencies.ts';
+import { authorOf } from '../records/hooked.ts';
+import { removeAsked } from '../records/hooked-removal.ts';
+import { Rehearsal, rehearse } from '../records/rehearsal.ts';
+import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 import { fileFor } from './access.ts';
 import { forgetBytes } from './upload.ts';
 
-/** Throws `404 not_found`, `403 forbidden`, and `409 conflict` while a record points to it. */
+type RemoveDeps = WriteDeps & Pick<Deps, 'blobs' | 'observe'>;
+
+/** Which file is to go, and for whom. */
+export interface FileRemoval {
+  id: string;
+  /** Undefined for hooks, which no hook is told of as somebody. */
+  by: Author | undefined;
+  now: Date;
+}
+
+/** Deletes a file for a caller. Throws `404 not_found`, `403 forbidden`, and as `removeStored` does. */
 export async function removeFile(
-  deps: Pick<Deps, 'databases' | 'blobs' | 'observe'>,
+  deps: RemoveDeps,
   app: AppDefinition,
-  { id, principal }: { id: string; principal: Principal },
+  { id, principal, requestId, now }: { id: string; principal: Principal; requestId: string; now: Date },
 ): Promise<{ ok: true }> {
   const file = await fileFor(deps, app, { id, principal, purpose: 'remove' });
-  const { workspace: { database }, schema } = app;
-  const isGone = await deps.databases.app(database, schema).run((sql) => deleteFile(sql, schema, file.id));
-  if (!isGone) fail('not_found', `file "${file.id}" does not exist`);
-  await forgetBytes(deps, app, file.id);
+  await removeStored(deps, app, { id: file.id, by: { principal, requestId }, now });
   return { ok: true };
+}
+
+/**
+ * Deletes a file, and empties the fields of records that hold it. Throws `404 not_found`, `409 conflict` while a record needs
+ * it, and what hooks of those records throw.
+ */
+export async function removeStored(
+  deps: RemoveDeps,
+  app: AppDefinition,
+  removal: FileRemoval,
+): Promise<void> {
+  const { id, by, now } = removal;
+  const { workspace: { database }, schema } = app;
+  const hooks = await deps.hooks.writesOf(app);
+  const rehearsal = hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
+  const rehearsals = rehearsal === undefined ? [] : [rehearsal];
+  const work = async (sql: Sql): Promise<Removal> => {
+    const remove = () => leaveFile(sql, app, { id, now });
+    const removed =
+      await (rehearsal === undefined ? remove() : removeAsked(rehearsal, within(sql), { now, remove }));
+    if (!await deleteFile(sql, schema, id)) fail('not_found', `file "${id}" does not exist`);
+    return removed;
+  };
+  await deps.totals.during(tablesWithFiles(app), async () => {
+    const connection = deps.databases.app(database, schema);
+    const removed = await untilSettled(() => rehearse(rehearsals, connection, work)).catch(explain);
+    announceAll(deps, app, writtenBy(removed, now));
+  });
+  await forgetBytes(deps, app, id);
+  await rehearsal?.tell();
+}
+
+function explain(error: unknown): never {
+  if (error instanceof StorageError && error.failure === 'restricted') {
+    fail('conflict', 'a required field of a record holds this file');
+  }
+  throw error;
 }

@@ -1,5 +1,6 @@
 // Deleting a record that others point to: those that go with it, and those that are left without a value.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { filesId } from '../../storage/files.ts';
 import { usersId } from '../../storage/identities.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
@@ -71,6 +72,17 @@ export async function removeWithUser(
   }
   await sweep.leave(usersId, [id]);
   await sweep.follow();
+  return await sweep.finish(now.toISOString());
+}
+
+/** Empties what points to a file that is about to be deleted, likewise. */
+export async function leaveFile(
+  sql: Sql,
+  app: AppDefinition,
+  { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
+): Promise<Removal> {
+  const sweep = new Sweep(sql, app);
+  await sweep.leave(filesId, [id]);
   return await sweep.finish(now.toISOString());
 }
 

@@ -1,5 +1,7 @@
 // Which tables a list is made of, and which a write may change: by their names as `Totals` knows them.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { filesId } from '../../storage/files.ts';
+import { referrersOf } from '../../storage/referrers.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../rules/compile.ts';
 import type { RecordTarget } from './collection.ts';
@@ -65,6 +67,11 @@ function relatedOf(condition: Condition): ReadonlySet<string> {
 /** The table that a create or an update changes. */
 export function writtenTables({ app, collection }: RecordTarget): string[] {
   return [tableOf(app, collection.id)];
+}
+
+/** The tables that the deletion of a file may change. */
+export function tablesWithFiles(app: AppDefinition): string[] {
+  return [...new Set(referrersOf(app, filesId).map(({ collection }) => tableOf(app, collection.id)))];
 }
 
 const followers = new WeakMap<CollectionDefinition, string[]>();

@@ -3,6 +3,12 @@ import { StorageError } from '../../storage/errors.ts';
 import type { RecordPlan } from '../../storage/record-plan.ts';
 import { ApiError } from '../errors.ts';
 
+/** What is wrong with an id in a field that points to nothing. */
+export function reasonOfMissing({ fields }: RecordPlan, name: string | undefined): string {
+  const isFile = fields.some(({ field }) => field.name === name && field.kind === 'file');
+  return `there is no ${isFile ? 'file' : 'record'} with this id`;
+}
+
 /** The error to answer when a write failed; one that says nothing of the record is returned as it is. */
 export function refusalOf(error: unknown, plan: RecordPlan): unknown {
   if (!(error instanceof StorageError)) return error;
@@ -16,7 +22,7 @@ export function refusalOf(error: unknown, plan: RecordPlan): unknown {
           : `${field}: another record has this value`,
       );
     case 'missing_reference':
-      return new ApiError('validation', `${field ?? 'a relation'}: there is no record with this id`);
+      return new ApiError('validation', `${field ?? 'a relation'}: ${reasonOfMissing(plan, field)}`);
     case 'restricted':
       return new ApiError('conflict', 'a required relation of another record points to this record');
     case 'invalid':

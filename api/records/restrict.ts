@@ -3,9 +3,11 @@ import type { Stored } from '../../storage/fields/kind.ts';
 import type { Restriction } from '../../storage/restriction.ts';
 import { canReach, firstValue, type WriteRestriction } from '../../storage/records.ts';
 import type { Residue } from '../../storage/filter/fold.ts';
+import { filesId } from '../../storage/files.ts';
 import { failValidation } from '../errors.ts';
 import { type Access, guardOf, residueOf } from '../rules/access.ts';
 import type { RecordScope, RecordTarget } from './collection.ts';
+import { reasonOfMissing } from './refusals.ts';
 import type { RecordInput } from './values.ts';
 
 /** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
@@ -22,7 +24,7 @@ export interface Written {
   byHooks?: ReadonlySet<string> | undefined;
 }
 
-/** A relation that is written, and what its caller must be allowed to read for it. */
+/** A relation or a file that is written, and what its caller must be allowed to read for it. */
 interface Pointing {
   field: string;
   id: string;
@@ -52,7 +54,7 @@ export async function refuseUnreachable(access: Access, scope: RecordScope, writ
     if (!await scope.connection.run((sql) => canReach(sql, id, reach))) refused.push(field);
   }
   if (refused.length > 0) {
-    failValidation(refused.map((field) => ({ field, reason: 'there is no record with this id' })));
+    failValidation(refused.map((field) => ({ field, reason: reasonOfMissing(scope.plan, field) })));
   }
 }
 
@@ -63,11 +65,12 @@ function pointings(access: Access, { plan, target: { app } }: RecordScope, writt
   return written.positions.flatMap((position, index) => {
     const field = plan.fields[position]?.field;
     const value = written.values[index];
-    if (field?.kind !== 'relation' || field.target === undefined || field.target === 'users') return [];
+    const target = field?.kind === 'file' ? filesId : field?.target;
+    if (field === undefined || target === undefined || target === 'users') return [];
     if (typeof value !== 'string' || written.byHooks?.has(field.name) === true) return [];
-    const residue = guard(field.target);
+    const residue = guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];
-    const table = { schema: app.schema, collection: field.target };
+    const table = { schema: app.schema, collection: target };
     return [{ field: field.name, id: value, parameter: firstValue + index, table, residue }];
   });
 }

@@ -86,7 +86,8 @@ export const filesRemove = route({
   status: 200,
   response: object({ ok: yes() }),
   errors: ['not_found', 'conflict'],
-  handle: ({ deps, target: { app }, params: { id }, principal }) => removeFile(deps, app, { id, principal }),
+  handle: ({ deps, target: { app }, params: { id }, principal, origin: { requestId }, now }) =>
+    removeFile(deps, app, { id, principal, requestId, now }),
 });
 
 /** A link for a browser. */

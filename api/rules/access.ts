@@ -5,6 +5,7 @@ import type { Action, AppDefinition, CollectionDefinition } from '../../storage/
 import { compile, type FilterSubject, type Predicate } from '../../storage/filter/evaluate.ts';
 import { decideEarly, fold, type Residue } from '../../storage/filter/fold.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
+import { filesId } from '../../storage/files.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
 import { fail } from '../errors.ts';
@@ -48,6 +49,7 @@ const methods: Record<Action, string> = {
 
 const noBody: RequestValues['body'] = {};
 const nobody: Residue = { kind: 'constant', passes: false };
+const anybody: Residue = { kind: 'constant', passes: true };
 
 /**
  * Lets a caller on unless the rule refuses it whatever the body and the data are. Throws `401` for a caller without a token,
@@ -159,6 +161,8 @@ export function guardOf(
   const asked = { ...request, method: methods.get, body: noBody };
   return (target) => {
     if (target === 'users') return oneself(request.auth);
+    // Whoever is signed in to the app may read its files.
+    if (target === filesId) return request.auth === null ? nobody : anybody;
     const collection = app.collections.get(target);
     return collection === undefined ? nobody : fold(ruleOf(app, collection, 'get').condition, asked);
   };

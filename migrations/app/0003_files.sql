@@ -11,3 +11,28 @@ create table _files (
   created_at timestamptz(3) not null
 );
 create index _files_uploaded_by on _files (uploaded_by, id desc);
+
+-- Fields of kind file were made before there were files: what they hold stays, what comes is checked. The names are those that
+-- new fields get (storage/tables.ts).
+do $$
+declare
+  field record;
+  digest text;
+begin
+  for field in
+    select c.id as collection, f ->> 'name' as name,
+      coalesce((f ->> 'unique')::boolean, false) or coalesce((f ->> 'index')::boolean, false) as indexed,
+      coalesce((f ->> 'required')::boolean, false) as required
+    from _collections as c, jsonb_array_elements(c.fields) as f where f ->> 'kind' = 'file'
+  loop
+    digest := left(encode(sha256(convert_to(field.collection || '.' || field.name, 'UTF8')), 'hex'), 24);
+    if not field.indexed then
+      execute format('create index %I on %I (%I)', '_i_' || digest, field.collection, field.name);
+    end if;
+    execute format(
+      'alter table %I add constraint %I foreign key (%I) references _files (id) on delete %s not valid',
+      field.collection, '_r_' || digest, field.name,
+      case when field.required then 'no action' else 'set null' end
+    );
+  end loop;
+end $$;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk, type OwnApp, ownWorkspace } from '../harness/api.ts';
+import { upload } from '../harness/file-app.ts';
 
 let app: OwnApp;
 let admin: Caller;
@@ -43,6 +44,7 @@ async function create(
 describe('a record', () => {
   it('keeps a value of every kind, and answers all fields', async () => {
     const parent = await create();
+    const picture = await upload(admin, app, 'a picture');
     const values = {
       title: 'Ünï\n\'quoted\' "text" 😀',
       price: 0.1 + 0.2,
@@ -53,7 +55,7 @@ describe('a record', () => {
       site: 'https://example.com/a?b=c#d',
       state: 'done',
       parent: parent.id,
-      picture: uuid,
+      picture: picture.id,
     };
     const created = await admin.post(records, values);
     expect(created.status).toBe(201);
@@ -163,6 +165,7 @@ describe('record.strict-types', () => {
     ['state', ['new'], 'must be one of new, done'],
     ['parent', { id: uuid }, 'must be the id (UUID) of a record'],
     ['parent', uuid, 'there is no record with this id'],
+    ['picture', uuid, 'there is no file with this id'],
     ['picture', 'x', 'must be the id (UUID) of a file'],
     ['nonsense', 1, 'unknown field'],
     ['created_at', '2026-01-01T00:00:00Z', 'unknown field'],

@@ -14,7 +14,7 @@ import { Pool } from '../../../storage/pool.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
 import { planOf, type StoredRecord } from '../../../storage/record-plan.ts';
 import { insertRecord } from '../../../storage/records.ts';
-import { createTable } from '../../../storage/tables.ts';
+import { attachmentName, createTable, qualified } from '../../../storage/tables.ts';
 import { clusterEndpoint } from '../../harness/database.ts';
 
 const schema = 'filtered app';
@@ -210,8 +210,17 @@ export async function makeTables(
   const pool = openPool(database);
   await pool.run((sql) => sql.unsafe(users));
   await pool.run((sql) => sql.unsafe(`create schema ${quoteIdentifier(schema)}`));
+  await pool.run((sql) => sql.unsafe(`create table ${quoteIdentifier(schema)}._files (id uuid primary key)`));
   for (const collection of app.collections.values()) {
-    await pool.run((sql) => createTable(sql, { schema, collection: collection.id }, collection));
+    const { id, fields } = collection;
+    await pool.run((sql) => createTable(sql, { schema, collection: id }, collection));
+    // Rows hold ids of files that there are not: filters are asked what they make of any id.
+    for (const { name } of fields.filter(({ kind }) => kind === 'file')) {
+      const constraint = quoteIdentifier(attachmentName('reference', id, name));
+      await pool.run((sql) =>
+        sql.unsafe(`alter table ${qualified({ schema, collection: id })} drop constraint ${constraint}`)
+      );
+    }
   }
   const drop = async () => {
     await pool.end();
