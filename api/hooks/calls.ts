@@ -14,6 +14,7 @@ import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import { findUserRecord } from '../users/records.ts';
+import { deleteForHook, readForHook, storeForHook } from './file-calls.ts';
 import type { CallContext } from './generation.ts';
 import { fetchForHook } from './outgoing.ts';
 import type { Author } from './ports.ts';
@@ -66,9 +67,9 @@ const answers: Answers = {
     const { fields: { email, verified }, created_at, updated_at } = found;
     return { id: found.id, email, verified, created_at, updated_at };
   },
-  'files.get': noFiles,
-  'files.create': noFiles,
-  'files.delete': noFiles,
+  'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
+  'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
+  'files.delete': ({ deps, app }, id) => deleteForHook(deps, app, id),
   'mail.send': () => fail('hook_error', 'hooks cannot send mail on this server yet'),
   'realtime.publish': () => fail('hook_error', 'hooks cannot publish events on this server yet'),
   'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),
@@ -114,8 +115,4 @@ function refuseBadPage(members: Record<string, number | undefined>): void {
       fail('validation', `${name}: must be a whole number of at least 1`);
     }
   }
-}
-
-function noFiles(): never {
-  fail('hook_error', 'hooks cannot use files on this server yet');
 }

@@ -2,6 +2,7 @@
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
 import { serveLog } from '../hooks/log-stream.ts';
 import { logPage } from '../hooks/log.ts';
+import { typesOf } from '../hooks/types.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { OwnAnswer, route } from '../route.ts';
 import {
@@ -129,4 +130,17 @@ export const hookStatus = route({
     rss_bytes: nullable(integer()),
   }),
   handle: ({ deps, target }) => deps.hooks.state(target.app),
+});
+
+/** For editors. */
+export const hookTypes = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/types',
+  summary:
+    'A TypeScript declaration file of everything that hooks find, with the fields of the app’s collections.',
+  scope: 'app_admin',
+  status: 200,
+  contentType: 'text/plain; charset=utf-8',
+  response: text(),
+  handle: ({ target }) => typesOf(target.app),
 });

@@ -34,6 +34,7 @@ import {
 import {
   hookLogs,
   hookStatus,
+  hookTypes,
   hookVariablesList,
   hookVariablesPut,
   hookVariablesRemove,
@@ -182,6 +183,7 @@ const described: readonly AnyRoute[] = [
   hookVariablesRemove,
   hookLogs,
   hookStatus,
+  hookTypes,
   ...customRoutes,
   policiesSystemList,
   policiesSystemShow,

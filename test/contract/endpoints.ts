@@ -202,6 +202,7 @@ export const additions: readonly Endpoint[] = [
   { method: 'DELETE', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/hooks/logs`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/hooks/status`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/hooks/types`, who: 'app admin', status: 200 },
 ];
 
 /** Method and path, whatever the path's parameters are called. */

@@ -1,9 +1,7 @@
 // Record hooks over HTTP: what they change and veto, for every way in which a record changes.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool } from '../../../storage/pool.ts';
+import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type HookedApp, hookedApp, seen } from '../../harness/hooked-app.ts';
 
 let own: OwnWorkspace;
 
@@ -11,33 +9,8 @@ beforeAll(async () => {
   own = await ownWorkspace();
 });
 
-interface HookedApp extends OwnApp {
-  records(collection: string): string;
-}
-
-/** An app with `posts`, `comments` of them (one relation cascades, one is emptied) and `seen`, and one hook file. */
-async function hooked(source: string): Promise<HookedApp> {
-  const app = await own.app();
-  const make = async (id: string, fields: object[]) =>
-    expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields } }));
-  await make('posts', [{ name: 'title', kind: 'text' }, { name: 'count', kind: 'number' }, {
-    name: 'meta',
-    kind: 'json',
-  }, { name: 'done', kind: 'bool' }]);
-  await make('comments', [
-    { name: 'post', kind: 'relation', target: 'posts', cascade_delete: true },
-    { name: 'about', kind: 'relation', target: 'posts' },
-    { name: 'text', kind: 'text' },
-  ]);
-  await make('seen', [{ name: 'what', kind: 'text' }, { name: 'data', kind: 'json' }]);
-  const put = expectOk(await app.admin.put(`${app.path}/hooks/hooks.ts`, { source }));
-  expect(put.reload.errors).toEqual([]);
-  return { ...app, records: (collection) => `${app.path}/collections/${collection}/records` };
-}
-
-async function seen({ admin, records }: HookedApp): Promise<{ what: string; data: unknown }[]> {
-  const list = expectOk(await admin.get(`${records('seen')}?sort=id&per_page=200`));
-  return list.items.map(({ fields }: { fields: unknown }) => fields);
+function hooked(source: string): Promise<HookedApp> {
+  return hookedApp(own, source);
 }
 
 describe('a before-hook', () => {
@@ -195,62 +168,3 @@ describe('hooks fire for every way in which a record changes', () => {
     expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
   });
 });
-
-describe('a hook that does not come back', () => {
-  it('hook.veto-fail-closed, hook.infinite-loop: the write is refused in time, and the next one goes through', async () => {
-    const app = await hooked(`
-      onRecordBeforeCreate('posts', async (e) => {
-        if (e.record.fields.title === 'loop') for (;;);
-        if (e.record.fields.title === 'never') await new Promise(() => {});
-        if (e.record.fields.title === 'later') setTimeout(() => { throw new Error('nobody caught this'); });
-      });
-      onRecordAfterCreate('posts', async (e) => { await $app.records.create('seen', { what: e.record.fields.title }); });`);
-    const { admin, records, path } = app;
-    const bound = { kind: 'range', min: 500, max: 500 };
-    expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, bound));
-    for (const title of ['loop', 'never']) {
-      const began = performance.now();
-      expect((await admin.post(records('posts'), { title })).body.code).toBe('hook_error');
-      expect(performance.now() - began).toBeLessThan(1_500);
-      expectOk(await admin.post(records('posts'), { title: `after ${title}` }));
-    }
-    expect((await seen(app)).map(({ what }) => what)).toEqual(['after loop', 'after never']);
-    const status = expectOk(await admin.get(`${path}/hooks/status`));
-    expect(status).toMatchObject({ running: true, loaded: ['hooks.ts'], last_kill: 'timeout' });
-  });
-
-  it('hook.no-tx-across-rpc: while hooks sleep no transaction of the workspace is open', async () => {
-    const app = await hooked(`
-      const sleep = () => new Promise((resolve) => setTimeout(resolve, 1500));
-      onRecordBeforeCreate('posts', sleep);
-      onRecordBeforeUpdate('posts', sleep);`);
-    const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'first' }));
-    const writes = [
-      app.admin.post(app.records('posts'), { title: 'slow' }),
-      app.admin.patch(`${app.records('posts')}/${id}`, { title: 'slow' }),
-      app.admin.post(`${app.path}/batch`, {
-        requests: [{ method: 'POST', collection: 'posts', body: { title: 'slow too' } }],
-      }),
-    ];
-    while (expectOk(await app.admin.get(`${app.path}/hooks/status`)).in_flight < writes.length);
-    const sessions = await sessionsOf(own.id);
-    expect(sessions.length).toBeGreaterThan(0);
-    expect(sessions.filter(({ open }) => open)).toEqual([]);
-    for (const write of writes) expectOk(await write);
-  });
-});
-
-/** Connections to the database of a workspace, and whether they have a transaction: each holds the lock on its own number. */
-async function sessionsOf(workspace: string): Promise<{ open: boolean }[]> {
-  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
-  try {
-    return await pool.run((sql) =>
-      sql<{ open: boolean }[]>`
-      select exists (select from pg_locks as l where l.pid = a.pid and l.locktype = 'virtualxid') as open
-      from pg_stat_activity as a
-      where datname = (select database from control.workspaces where id = ${workspace})`
-    );
-  } finally {
-    await pool.end();
-  }
-}

@@ -162,7 +162,9 @@ const mutants = Number(process.env['FUZZ_RUNS'] ?? 100_000);
 
 describe('filter.grammar-fuzz', () => {
   it(
-    `filter.grammar-fuzz: ${mutants.toLocaleString('en')} mutants are a tree, a parse_error or an unknown_column, each within 20 ms`,
+    `filter.grammar-fuzz: ${
+      mutants.toLocaleString('en')
+    } mutants are a tree, a parse_error or an unknown_column, each within 20 ms`,
     () => {
       const counts: Record<string, number> = { tree: 0, parse_error: 0, unknown_column: 0 };
       const slow: string[] = [];

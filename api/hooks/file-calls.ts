@@ -1,0 +1,74 @@
+// Files as hook code uses them: whole, and no larger than a frame carries.
+import type { Bytes, HookFile } from '../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import { deleteFile, type FileRow } from '../../storage/files.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, fail } from '../errors.ts';
+import { blobOf, fileOf } from '../files/access.ts';
+import { filenameOf } from '../files/filename.ts';
+import { mediaTypeOf } from '../files/media-type.ts';
+import { forgetBytes, upload } from '../files/upload.ts';
+import { bufferOf, spell } from './inbound-values.ts';
+
+/** As base64 it must fit into the answers of one run. */
+const mostBytes = 1_048_576;
+
+/** A file with its bytes, or null. Throws `hook_error` for one that is too large to be handed over. */
+export async function readForHook(
+  deps: Pick<Deps, 'databases' | 'blobs'>,
+  app: AppDefinition,
+  id: string,
+): Promise<(HookFile & { body: Bytes }) | null> {
+  const file = await fileOf(deps, app, id).catch(nullWhenMissing);
+  if (file === null) return null;
+  if (file.size > mostBytes) fail('hook_error', `the file has more than ${mostBytes} bytes`);
+  const parts: Buffer[] = [];
+  for await (const part of await deps.blobs.open(blobOf(app, file.id))) parts.push(part);
+  return { ...shown(file), body: spell(Buffer.concat(parts)) };
+}
+
+/** Stores a file. Throws `413` over the cap of policy `storage.max_upload_mb`. */
+export async function storeForHook(
+  deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'newId' | 'observe' | 'now'>,
+  app: AppDefinition,
+  { filename, mime, body }: { filename: string; mime: string; body: Bytes },
+): Promise<HookFile> {
+  const bytes = bufferOf(body);
+  const file = await upload(deps, app, {
+    filename: filenameOf(encodeURIComponent(filename.toWellFormed())),
+    mime: mediaTypeOf(mime),
+    uploadedBy: null,
+    announced: bytes.length,
+    bytes: once(bytes),
+    now: deps.now(),
+  });
+  return shown(file);
+}
+
+/** Deletes a file. Throws `404 not_found`. */
+export async function deleteForHook(
+  deps: Pick<Deps, 'databases' | 'blobs' | 'observe'>,
+  app: AppDefinition,
+  id: string,
+): Promise<null> {
+  const file = await fileOf(deps, app, id);
+  const { workspace: { database }, schema } = app;
+  if (!await deps.databases.app(database, schema).run((sql) => deleteFile(sql, schema, file.id))) {
+    fail('not_found', `file "${file.id}" does not exist`);
+  }
+  await forgetBytes(deps, app, file.id);
+  return null;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function shown({ id, filename, mime, size, created_at }: FileRow): HookFile {
+  return { id, filename, mime, size, created_at: created_at.toISOString() };
+}
+
+function nullWhenMissing(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'not_found') return null;
+  throw error;
+}
