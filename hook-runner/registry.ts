@@ -27,6 +27,8 @@ type Entry =
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** What no request can be made of or no handler should see. */
 const refusedMethods = /^(CONNECT|TRACE|TRACK)$/;
+/** Of whatever is registered, so that the report of it all fits into a frame. */
+const longestText = 512;
 const longestName = 128;
 const longestExpression = 256;
 
@@ -170,6 +172,8 @@ export class Registry {
 }
 
 function textOf(value: unknown, what: string): string {
-  if (typeof value !== 'string' || value === '') throw new TypeError(`${what} must be a text`);
+  if (typeof value !== 'string' || value === '' || value.length > longestText) {
+    throw new TypeError(`${what} must be a text of at most ${longestText} characters`);
+  }
   return value;
 }

@@ -22,7 +22,7 @@ describe('a hook that misbehaves', () => {
     own = await ownWorkspace();
   });
 
-  it.each(cases)('%s: ends its own write, and nothing else', async (name) => {
+  it.each(cases)('hook.%s: ends its own write, and nothing else', async (name) => {
     const file = (part: string) => readFile(join(import.meta.dirname, name, part), 'utf8');
     const expected: Expected = JSON.parse(await file('expected.json'));
     const { admin, path } = await own.app();

@@ -102,14 +102,14 @@ describe('the loader of the hook runner', () => {
     [`export * from 'data:text/javascript,1';`, 'and nothing else', 15],
     [`import './none.ts';`, 'the app has no file "none.ts"', 8],
     [`import './other';`, 'write the whole name, "./other.ts"', 8],
-  ])('refuses %s at its place', async (source, message, column) => {
+  ])('hook.imports: %s is refused at its place', async (source, message, column) => {
     const { errors } = await (await run()).load({ 'a.ts': source, 'other.ts': 'export {};' });
     expect(errors).toEqual([
       expect.objectContaining({ message: expect.stringContaining(message), file: 'a.ts', line: 1, column }),
     ]);
   });
 
-  it('refuses dynamic imports of anything but the app’s files, however they are asked for', async () => {
+  it('hook.imports: refuses dynamic imports of anything but the app’s files, however they are asked for', async () => {
     const runner = await run();
     await runner.load({
       'a.ts': `
@@ -173,6 +173,7 @@ describe('the loader of the hook runner', () => {
   it.each([
     [`onRecordBeforeCreate('orders');`, 'the handler must be a function'],
     [`onRecordBeforeCreate(7, () => {});`, 'the collection must be a text'],
+    [`onRecordBeforeCreate('x'.repeat(600), () => {});`, 'the collection must be a text of at most 512'],
     [`routerAdd('GET POST', '/x', () => {});`, 'is no method that a route can have'],
     [`routerAdd('GET', '/a/*/b', () => {});`, '"*" stands only at the end'],
     [`routerAdd('GET', '/a//b', () => {});`, 'nothing between two slashes'],

@@ -1,8 +1,12 @@
 // A real hook runner with the API's end of its channel in the hands of a test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { encodeFrame, FrameReader } from '../../api/hooks/frames.ts';
 import { readMessage } from '../../api/hooks/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
@@ -189,20 +193,24 @@ function isCallOf<Method extends keyof CallTable>(
   return call.method === method;
 }
 
+const { platform, arch } = process;
+/** Each file of tests has its own copy of the code. */
+const folder = mkdtempSync(join(tmpdir(), 'bulkhead-runner-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const files = findRunnerFiles({ folder, foreign: false, platform, arch });
+
 /** Starts a runner at level `deno`, with the very command of the supervisor, and waits until it is ready. */
 export async function startRunner(): Promise<TestRunner> {
-  const { platform, arch } = process;
-  const files = await findRunnerFiles({ folder: '/tmp', foreign: false, platform, arch });
   const command = runnerCommand({
     level: 'deno',
     platform,
     users: undefined,
     jit: false,
-    ...files,
+    ...await files,
     libraries: [],
     filter: '',
     tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
-  }, { program: 'main.ts', slot: 0, memory: 256 });
+  }, { program: 'main.js', slot: 0, memory: 256 });
   const child = spawn(command.file, command.args, {
     env: command.env,
     cwd: '/',
