@@ -69,7 +69,7 @@ describe('$app', () => {
 
   it('stores, reads and deletes files', async () => {
     const { value } = await run(`
-      const made = await $app.files.create({ filename: 'a b.txt', mime: 'text/plain', body: 'hello' });
+      const made = await $app.files.create({ filename: 'a b.txt', mime: 'text/plain', content: 'hello' });
       const found = await $app.files.get(made.id);
       await $app.files.delete(made.id);
       return [made.filename, made.size, found.mime, await $app.files.get(made.id)];`);

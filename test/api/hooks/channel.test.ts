@@ -1,0 +1,201 @@
+// The API's end of a runner's channel: what it takes, and what ends it.
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Asked } from '../../../api/hooks/asked.ts';
+import { Channel } from '../../../api/hooks/channel.ts';
+import { encodeFrame, FrameReader, ProtocolError } from '../../../api/hooks/frames.ts';
+import type { ToRunner } from '../../../hook-runner/protocol.ts';
+
+const server = createServer();
+const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-channel-')), 's');
+
+beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
+afterAll(() => void server.close());
+
+interface Pair {
+  channel: Channel;
+  /** The runner's end. */
+  runner: Socket;
+  /** What the API sent. */
+  received: Record<string, unknown>[];
+  /** Why the channel ended. */
+  ended: Promise<string>;
+  calls: string[];
+  event(milliseconds?: number): Promise<unknown>;
+}
+
+async function pair(): Promise<Pair> {
+  const arrived = once(server, 'connection');
+  const runner = connect(path);
+  const [socket] = await arrived;
+  const ended = Promise.withResolvers<string>();
+  const received: Record<string, unknown>[] = [];
+  const calls: string[] = [];
+  const reader = new FrameReader(16_777_216, (message) => received.push(message));
+  runner.on('data', (chunk: Buffer) => reader.push(chunk));
+  runner.on('error', () => {});
+  const channel = new Channel({
+    socket,
+    onReady: () => {},
+    onLog: () => {},
+    report: (error) => ended.reject(error),
+    onEnd: (end, message) => ended.resolve(`${end}: ${message}`),
+  });
+  runner.write(encodeFrame({ type: 'ready', protocol: 1 }));
+  const event = (milliseconds = 5_000) => {
+    const asked = new Asked('result', performance.now() + milliseconds, (call) => {
+      calls.push(call.method);
+      return Promise.resolve(null);
+    });
+    channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
+    return asked.settled.then(({ outcome }) => outcome, (error: Error) => error.message);
+  };
+  return { channel, runner, received, ended: ended.promise, calls, event };
+}
+
+function raw(length: number, text: string | Buffer): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(length);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
+
+const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {} });
+
+describe('a channel', () => {
+  it('answers each invocation once, whatever the order and the chunks', async () => {
+    const { runner, event, channel } = await pair();
+    const outcomes = [event(), event(), event()];
+    const bytes = Buffer.concat([3, 1, 2].map((id) => encodeFrame(done(id))));
+    for (const byte of bytes) runner.write(Buffer.of(byte));
+    expect(await Promise.all(outcomes)).toEqual(['done', 'done', 'done']);
+    channel.end('closed', 'over');
+  });
+
+  it.each<[string, Buffer]>([
+    ['a length of 0', raw(0, '')],
+    ['a length over the cap', raw(1_048_577, '{')],
+    ['no JSON', raw(5, '{nope')],
+    ['no object', raw(2, '[]')],
+    ['bytes that are no UTF-8', raw(9, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d, 0x20, 0x20]))],
+    ['an unknown type', encodeFrame({ type: 'evil' })],
+    ['a type of the language', encodeFrame({ type: '__proto__' })],
+    ['a second ready', encodeFrame({ type: 'ready', protocol: 1 })],
+    ['a result that nobody asked for', encodeFrame(done(99))],
+    ['a result of the wrong shape', encodeFrame({ type: 'result', id: 1, outcome: 'done' })],
+    ['a result of an unknown outcome', encodeFrame({ type: 'result', id: 1, outcome: 'great' })],
+    ['an answer of a route to an event', encodeFrame({ type: 'end', id: 1 })],
+    [
+      'a call of an unknown method',
+      encodeFrame({ type: 'call', id: 1, parent: 1, method: 'constructor', args: [] }),
+    ],
+    [
+      'a call of no invocation',
+      encodeFrame({ type: 'call', id: 1, parent: 7, method: 'users.findOne', args: ['x'] }),
+    ],
+    ['a pong that nobody asked for', encodeFrame({ type: 'pong', id: 1 })],
+    [
+      'a log that is too long',
+      encodeFrame({
+        type: 'log',
+        parent: 0,
+        level: 'info',
+        message: 'x'.repeat(9_000),
+        file: null,
+        fields: null,
+      }),
+    ],
+    ['65 levels', encodeFrame({ type: 'log', deep: JSON.parse('['.repeat(65) + ']'.repeat(65)) })],
+    ['too many values', encodeFrame({ type: 'log', wide: new Array(200_001).fill(0) })],
+  ])('rpc.confused-deputy: is ended by %s', async (_name, bytes) => {
+    const { runner, event, ended } = await pair();
+    const outcome = event();
+    runner.write(bytes);
+    expect(await ended).toMatch(/^protocol_error: /);
+    expect(await outcome).toBe('the hook runner was stopped for breaking its protocol');
+  });
+
+  it('cancels what is late, and kills a runner that does not answer a ping in 250 ms', async () => {
+    const { event, ended, received } = await pair();
+    const began = performance.now();
+    expect(await event(50)).toBe('the hook did not finish in time');
+    expect(await ended).toMatch(/^timeout: /);
+    expect(performance.now() - began).toBeGreaterThan(290);
+    expect(received.map(({ type }) => type)).toEqual(['cancel', 'cancel', 'ping']);
+  });
+
+  it('keeps a runner that answers the ping, and drops what comes late', async () => {
+    const { event, channel, received, runner } = await pair();
+    expect(await event(20)).toBe('the hook did not finish in time');
+    while (received.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    runner.write(encodeFrame({ type: 'pong', id: received[2]?.['id'] }));
+    runner.write(encodeFrame(done(1)));
+    const next = event();
+    runner.write(encodeFrame(done(3)));
+    expect(await next).toBe('done');
+    expect(channel.isOpen).toBe(true);
+    channel.end('closed', 'over');
+  });
+
+  it('answers a call whose invocation is over with an error, and no more than 100 of one', async () => {
+    const { event, runner, received, calls, channel } = await pair();
+    const outcome = event();
+    const call = (id: number) => ({ type: 'call', id, parent: 1, method: 'users.findOne', args: ['x'] });
+    for (let id = 1; id <= 101; id++) runner.write(encodeFrame(call(id)));
+    while (received.length < 102) await new Promise((resolve) => setImmediate(resolve));
+    runner.write(encodeFrame(done(1)));
+    await outcome;
+    runner.write(encodeFrame(call(102)));
+    while (received.length < 103) await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).toHaveLength(100);
+    expect(received.slice(1).filter(({ ok }) => ok === false).map(({ id }) => id)).toEqual([101, 102]);
+    channel.end('closed', 'over');
+  });
+});
+
+describe('frames', () => {
+  it('rpc.fuzz: 200,000 mutated frames are taken or refused, and nothing else is ever thrown', () => {
+    const seeds = [
+      done(1),
+      {
+        type: 'call',
+        id: 1,
+        parent: 1,
+        method: 'records.create',
+        args: ['posts', { title: 'x', n: [1, 2.5, null] }],
+      },
+      {
+        type: 'log',
+        parent: 0,
+        level: 'info',
+        message: 'hello \\u00e9',
+        file: null,
+        fields: { a: { b: [true] } },
+      },
+    ].map(encodeFrame);
+    let state = 42;
+    const random = (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff;
+      return state % below;
+    };
+    let [taken, refused] = [0, 0];
+    for (let round = 0; round < 200_000; round++) {
+      const frame = Buffer.from(seeds[round % seeds.length] ?? Buffer.alloc(0));
+      for (let change = random(4); change >= 0; change--) frame[random(frame.length)] = random(256);
+      const reader = new FrameReader(1_048_576, () => taken++);
+      try {
+        const cut = random(frame.length);
+        reader.push(frame.subarray(0, cut));
+        reader.push(frame.subarray(cut));
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error;
+        refused++;
+      }
+    }
+    expect(taken).toBeGreaterThan(1_000);
+    expect(refused).toBeGreaterThan(1_000);
+  });
+});
