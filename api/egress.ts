@@ -1,10 +1,9 @@
 // The one client for requests to other servers: every connection is checked, every answer is bounded.
-import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { Config } from '../supervisor/protocol.ts';
-import { EgressError, refuseAddress } from './egress-failure.ts';
-import { guardedLookup, type Resolve, resolverFor } from './egress-names.ts';
+import { EgressError } from './egress-failure.ts';
+import type { Resolve } from './egress-names.ts';
 import { Wall } from './egress-wall.ts';
 
 /** Names and values, in the order of the message. */
@@ -56,21 +55,17 @@ export interface Egress {
 }
 
 const defaultMilliseconds = 5_000;
-const connectMilliseconds = 5_000;
-const connectionsPerOrigin = 32;
-const headerBytes = 16_384;
 const mostRedirects = 3;
 
 /** `resolve` stands in for this machine's resolver. */
 export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: Resolve): Egress {
   const wall = new Wall(config);
-  const agent = new Agent({
-    connect: guardedConnector(wall, resolve),
-    connections: connectionsPerOrigin,
-    maxHeaderSize: headerBytes,
-    allowH2: false,
-  });
-  const open = (request: EgressRequest) => openWithin(wall, agent, request);
+  let agent: Promise<Agent> | undefined;
+  const open = async (request: EgressRequest) => {
+    // Loaded when it is needed: most servers never ask another, and the client is a tenth of their memory.
+    agent ??= import('./egress-agent.ts').then(({ guardedAgent }) => guardedAgent(wall, resolve));
+    return await openWithin(wall, await agent, request);
+  };
   return {
     objection: (url) => wall.objection(url),
     open,
@@ -80,30 +75,7 @@ export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: 
       for await (const part of body) parts.push(part);
       return { status, headers, body: Buffer.concat(parts) };
     },
-    close: () => agent.destroy(),
-  };
-}
-
-/** Connects only to addresses that the wall admits: literal ones, those of a name, and the one that was reached. */
-function guardedConnector(wall: Wall, resolve: Resolve | undefined): buildConnector.connector {
-  return (options, callback) => {
-    const { hostname, protocol, port } = options;
-    const url = new URL(`${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`);
-    if (isIP(hostname) !== 0 && !wall.admits(hostname, url)) return callback(refuseAddress(), null);
-    const addressesOf = resolve ?? resolverFor(wall, url);
-    const connect = buildConnector({
-      lookup: guardedLookup(addressesOf, (address) => wall.admits(address, url)),
-      timeout: connectMilliseconds,
-      allowH2: false,
-      maxCachedSessions: 0,
-    });
-    connect(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
-      // After an error there is no socket, whatever the types say.
-      if (error !== null) return callback(error, null);
-      if (wall.admits(socket.remoteAddress ?? '', url)) return callback(null, socket);
-      socket.destroy();
-      callback(refuseAddress(), null);
-    });
+    close: async () => await (await agent)?.destroy(),
   };
 }
 

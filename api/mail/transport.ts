@@ -1,7 +1,7 @@
 // How mail leaves: as a file in the outbox, or by SMTP.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import nodemailer from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Rendered } from './templates.ts';
 
@@ -24,13 +24,33 @@ const patienceMilliseconds = 10_000;
 
 /** The transport that the configuration names. */
 export function createTransport({ mail, data_dir }: Pick<Config, 'mail' | 'data_dir'>): Transport {
-  return mail.transport === 'smtp'
-    ? smtpTransport(mail.from, mail.smtp.url)
-    : outboxTransport(mail.from, join(data_dir, 'outbox'));
+  const { from, transport, smtp } = mail;
+  return transport === 'smtp'
+    ? throughTransporter(() => smtpTransporter(smtp.url), async (transporter, message) => {
+      await transporter.sendMail(envelopeOf(from, message));
+    })
+    : throughTransporter(
+      composer,
+      (transporter, message) =>
+        keepInOutbox(transporter, { from, message, folder: join(data_dir, 'outbox') }),
+    );
 }
 
-function smtpTransport(from: string, url: string): Transport {
-  const transport = nodemailer.createTransport({
+/** Made with the first mail: nodemailer is large, and many servers send none. */
+function throughTransporter(
+  make: () => Promise<Transporter>,
+  send: (transporter: Transporter, message: Message) => Promise<void>,
+): Transport {
+  let made: Promise<Transporter> | undefined;
+  return {
+    send: async (message) => await send(await (made ??= make()), message),
+    close: () => void made?.then((transporter) => transporter.close()),
+  };
+}
+
+async function smtpTransporter(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
     url,
     connectionTimeout: patienceMilliseconds,
     greetingTimeout: patienceMilliseconds,
@@ -39,28 +59,24 @@ function smtpTransport(from: string, url: string): Transport {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return {
-    send: async (message) => {
-      await transport.sendMail(envelopeOf(from, message));
-    },
-    close: () => transport.close(),
-  };
+}
+
+async function composer(): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
 }
 
 /** Files appear whole, and the newest is the last by name. */
-function outboxTransport(from: string, folder: string): Transport {
-  const composer = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
-  return {
-    send: async (message) => {
-      const { message: content } = await composer.sendMail(envelopeOf(from, message));
-      if (!Buffer.isBuffer(content)) throw new Error('the mail was not composed');
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const draft = join(folder, `.${message.id}.tmp`);
-      await writeFile(draft, content, { mode: 0o600 });
-      await rename(draft, join(folder, `${message.id}.eml`));
-    },
-    close: () => composer.close(),
-  };
+async function keepInOutbox(
+  composer: Transporter,
+  { from, message, folder }: { from: string; message: Message; folder: string },
+): Promise<void> {
+  const { message: content } = await composer.sendMail(envelopeOf(from, message));
+  if (!Buffer.isBuffer(content)) throw new Error('the mail was not composed');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.${message.id}.tmp`);
+  await writeFile(draft, content, { mode: 0o600 });
+  await rename(draft, join(folder, `${message.id}.eml`));
 }
 
 function envelopeOf(from: string, { id, to, date, subject, text, html }: Message) {

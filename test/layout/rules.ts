@@ -25,7 +25,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   c12: /^supervisor\/config\.ts$/,
   crossws: /^api\/realtime\/websocket\.ts$/,
   citty: /^supervisor\/(main\.ts$|commands\/)/,
-  undici: /^api\/egress\.ts$/,
+  undici: /^api\/egress(?:-agent)?\.ts$/,
 };
 
 const testPackages = new Set([

@@ -1,0 +1,43 @@
+// The HTTP client behind `egress.ts`: it checks every address that it connects to.
+import { isIP } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { refuseAddress } from './egress-failure.ts';
+import { guardedLookup, type Resolve, resolverFor } from './egress-names.ts';
+import type { Wall } from './egress-wall.ts';
+
+const connectMilliseconds = 5_000;
+const connectionsPerOrigin = 32;
+const headerBytes = 16_384;
+
+/** A client of its own connections; `resolve` stands in for this machine's resolver. */
+export function guardedAgent(wall: Wall, resolve: Resolve | undefined): Agent {
+  return new Agent({
+    connect: guardedConnector(wall, resolve),
+    connections: connectionsPerOrigin,
+    maxHeaderSize: headerBytes,
+    allowH2: false,
+  });
+}
+
+/** Connects only to addresses that the wall admits: literal ones, those of a name, and the one that was reached. */
+function guardedConnector(wall: Wall, resolve: Resolve | undefined): buildConnector.connector {
+  return (options, callback) => {
+    const { hostname, protocol, port } = options;
+    const url = new URL(`${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`);
+    if (isIP(hostname) !== 0 && !wall.admits(hostname, url)) return callback(refuseAddress(), null);
+    const addressesOf = resolve ?? resolverFor(wall, url);
+    const connect = buildConnector({
+      lookup: guardedLookup(addressesOf, (address) => wall.admits(address, url)),
+      timeout: connectMilliseconds,
+      allowH2: false,
+      maxCachedSessions: 0,
+    });
+    connect(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
+      // After an error there is no socket, whatever the types say.
+      if (error !== null) return callback(error, null);
+      if (wall.admits(socket.remoteAddress ?? '', url)) return callback(null, socket);
+      socket.destroy();
+      callback(refuseAddress(), null);
+    });
+  };
+}
