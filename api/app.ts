@@ -123,6 +123,7 @@ async function process(
   authorize(route, principal, params);
   const where = findTarget(deps.definitions, params);
   const target = where instanceof Promise ? await where : where;
+  if (target.app !== undefined) deps.activity.request(target.app);
   const reply: Reply = { status: undefined, headers: [] };
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   const admitted = route.admit?.(call);

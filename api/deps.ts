@@ -18,6 +18,7 @@ import type { Policies } from './policies/effective.ts';
 import type { Totals } from './records/totals.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
+import type { ActivityMeter } from './usage/activity.ts';
 
 /** The parts of one API process. */
 export interface Deps {
@@ -52,6 +53,8 @@ export interface Deps {
   policies: Policies;
   /** What each level has set, for those who show and change it. */
   policyBook: PolicyBook;
+  /** How much apps are used. */
+  activity: ActivityMeter;
   /** Letters to end-users. */
   mail: Mail;
   /** Requests to other servers. */

@@ -26,6 +26,7 @@ import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
 import { routes } from './routes/index.ts';
+import { ActivityMeter } from './usage/activity.ts';
 
 const drainMilliseconds = 10_000;
 /** What streams get to say goodbye when the server stops. */
@@ -48,14 +49,14 @@ async function serve(start: ApiStart): Promise<Running> {
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
   const setup = { initialized: await databases.control.run(readInitialized) };
+  const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyBook = new PolicyBook(databases);
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const egress = createEgress(config);
-  const { tokens } = auth.parts;
-  const realtime = createRealtime({ config, databases, definitions, tokens, now, observe });
-  const parts = { config, databases, blobs, secrets, now, observe, ...auth.parts };
+  const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
+  const parts = { config, databases, blobs, secrets, now, observe, activity, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
   const deps: Deps = {
     ...parts,
@@ -77,7 +78,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const changes = await hearChanges(deps, { definitions, auth, hooks });
   const listening = await openDoor(deps);
   mail.start();
-  const open = [hooks, auth, mail, egress, ...(start.worker === 0 ? [keepSweeping(parts)] : []), storage];
+  const sweeping = start.worker === 0 ? [keepSweeping(parts)] : [];
+  const open = [hooks, auth, mail, egress, activity, ...sweeping, storage];
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
     async stop() {

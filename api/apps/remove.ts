@@ -6,6 +6,7 @@ import { publish } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision-app.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
+import { forgetActivityOfApp } from '../../storage/usage.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -15,6 +16,7 @@ import { leaveApp } from '../hooks/leave.ts';
 
 type RemoveDeps = Pick<
   Deps,
+  | 'activity'
   | 'config'
   | 'hooks'
   | 'observe'
@@ -56,6 +58,8 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
       origin: by.origin,
     });
   });
+  deps.activity.drop(app);
+  await databases.control.run((sql) => forgetActivityOfApp(sql, workspace.id, id));
   await definitions.invalidate(workspace.id, id);
   await databases.forget(workspace.database, schema);
   await forgetAllBytes(deps, app);

@@ -17,7 +17,7 @@ import { Turns } from './turns.ts';
 
 /** What the hooks of every app need. */
 export interface HookParts {
-  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'now' | 'observe'>;
+  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>;
   host: RunnerHost;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
   answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
@@ -124,9 +124,15 @@ export class AppHooks {
     throw new ApiError('hook_error', 'the hook runner ended before the hook ran');
   }
 
+  /** Counts a run that begins. */
+  noteRun(): void {
+    this.counters.runs++;
+    this.#parts.deps.activity.hookRun(this.app);
+  }
+
   /** Counts a run, and that it failed. */
   async counting(work: () => Promise<InvocationResult>): Promise<InvocationResult> {
-    this.counters.runs++;
+    this.noteRun();
     try {
       const result = await work();
       if (result.outcome === 'failed') this.counters.errors++;

@@ -14,7 +14,7 @@ export interface HookSystem {
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
-  parts: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'now' | 'observe'>,
+  parts: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>,
   { send, deps }: { send: (request: RunnerRequest) => void; deps: () => Deps },
 ): HookSystem {
   const host = new SupervisedRunners(send);

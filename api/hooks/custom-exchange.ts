@@ -43,7 +43,7 @@ export class Exchange implements CustomSink {
     this.#generation = generation;
     this.#context = context;
     this.#run = new CustomRun(deadline, (call) => generation.answer(call, context), this);
-    this.#hooks.counters.runs++;
+    this.#hooks.noteRun();
     response.once('close', () => this.over());
     this.#id = generation.begin(this.#run, run, message);
     await this.#begun.promise;

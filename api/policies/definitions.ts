@@ -31,6 +31,9 @@ export interface SetDefinition {
 /** A row of the table below. */
 export type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
 
+/** A maximum that bounds nothing: what quotas have until somebody sets another. */
+export const unlimited = Number.MAX_SAFE_INTEGER;
+
 /** One row a policy. The bounds stand at the system level until the master sets others. */
 export const policyDefinitions = {
   'password.length': {
@@ -111,6 +114,35 @@ export const policyDefinitions = {
     kind: 'enum_set',
     meaning: 'Ways in which end-users may log in.',
     allowed: ['password', 'otp', 'oauth'],
+  },
+  'quota.storage_mb': {
+    kind: 'range',
+    meaning: 'What tables, indexes and files of an app may take up, in MB of 1,048,576 bytes.',
+    min: 0,
+    max: () => unlimited,
+    default: 'max',
+  },
+  'quota.records': {
+    kind: 'range',
+    meaning: 'Records of an app, in all its collections.',
+    min: 0,
+    max: () => unlimited,
+    default: 'max',
+  },
+  'quota.users': {
+    kind: 'range',
+    meaning: 'End-users of a workspace.',
+    min: 0,
+    max: () => unlimited,
+    default: 'max',
+  },
+  'quota.requests_per_sec': {
+    kind: 'range',
+    meaning:
+      'Requests to an app in a second, whoever sends them; those of its administration are not counted.',
+    min: 0,
+    max: () => unlimited,
+    default: 'max',
   },
 } as const satisfies Record<string, AnyDefinition>;
 

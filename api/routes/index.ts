@@ -84,6 +84,7 @@ import {
   verifyEmailConfirm,
   verifyEmailRequest,
 } from './user-proofs.ts';
+import { usageApp, usageWorkspace } from './usage.ts';
 import { usersList, usersRemove, usersShow, usersVerify } from './users.ts';
 import {
   workspacesCreate,
@@ -197,6 +198,8 @@ const described: readonly AnyRoute[] = [
   policiesAppShow,
   policiesAppPut,
   policiesAppRemove,
+  usageWorkspace,
+  usageApp,
   auditSystem,
   auditWorkspace,
   auditApp,

@@ -134,6 +134,16 @@ table tenant_databases
   constraint tenant_databases_pkey PRIMARY KEY (name)
   constraint tenant_databases_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'spare'::text, 'assigned'::text, 'dropping'::text])))
 
+table usage
+  workspace text not null
+  app text not null
+  hour timestamp with time zone not null
+  requests bigint not null
+  hook_runs bigint not null
+  CREATE INDEX usage_hour ON control.usage USING btree (hour)
+  constraint usage_pkey PRIMARY KEY (workspace, app, hour)
+  constraint usage_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
+
 table workspaces
   id text not null
   name text not null

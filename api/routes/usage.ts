@@ -1,0 +1,25 @@
+// How much workspaces and apps hold and are used.
+import { route } from '../route.ts';
+import { appUsage, usageAnswer, workspaceUsage } from '../usage/show.ts';
+
+/** Of a workspace. */
+export const usageWorkspace = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/usage',
+  summary: 'What the workspace holds, and how much its apps were used in the last 24 hours.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: usageAnswer,
+  handle: ({ deps, target: { workspace } }) => workspaceUsage(deps, workspace),
+});
+
+/** Of an app. */
+export const usageApp = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/usage',
+  summary: 'What the app holds, and how much it was used in the last 24 hours.',
+  scope: 'app_admin',
+  status: 200,
+  response: usageAnswer,
+  handle: ({ deps, target: { app } }) => appUsage(deps, app),
+});

@@ -1,0 +1,117 @@
+// How much each app is used: counted in memory, added to the control database every few seconds.
+import type { AppDefinition } from '../../storage/definition.ts';
+import { type Activity, addActivity, forgetActivity } from '../../storage/usage.ts';
+import type { Databases } from '../../storage/databases.ts';
+import type { Observe } from '../observe.ts';
+
+interface MeterDeps {
+  databases: Databases;
+  now: () => Date;
+  observe: Observe;
+}
+
+/** What counts the use of apps. Never throws, never waits. */
+export interface Meter {
+  request(app: AppDefinition): void;
+  hookRun(app: AppDefinition): void;
+  /** Forgets what was counted of an app that is gone. */
+  drop(app: AppDefinition): void;
+}
+
+const hourMilliseconds = 3_600_000;
+const flushMilliseconds = 5_000;
+
+/** Beginning of the hour that counts as 24 hours ago: the present one and the 23 before it are kept. */
+export function beginningOfDay(now: Date): Date {
+  return new Date(hourOf(now).getTime() - 24 * hourMilliseconds);
+}
+
+function hourOf(now: Date): Date {
+  return new Date(Math.floor(now.getTime() / hourMilliseconds) * hourMilliseconds);
+}
+
+/** Counts by the hour in which they are added, not in which they happened: a few seconds apart at most. */
+export class ActivityMeter implements Meter {
+  readonly #deps: MeterDeps;
+  readonly #timer: NodeJS.Timeout;
+  #counts = new Map<string, Activity>();
+  #flushing: Promise<void> | undefined;
+  #forgottenAt = 0;
+
+  constructor(deps: MeterDeps) {
+    this.#deps = deps;
+    this.#timer = setInterval(() => void this.#flushQuietly(), flushMilliseconds);
+    this.#timer.unref();
+  }
+
+  request(app: AppDefinition): void {
+    this.#of(app).requests++;
+  }
+
+  hookRun(app: AppDefinition): void {
+    this.#of(app).hook_runs++;
+  }
+
+  drop({ schema }: AppDefinition): void {
+    this.#counts.delete(schema);
+  }
+
+  /** Adds what was counted in this process so far. Throws `StorageError`; what was counted is kept for the next time then. */
+  async flush(): Promise<void> {
+    // What is being added is not all that was counted by now.
+    await this.#flushing;
+    this.#flushing ??= this.#add().finally(() => this.#flushing = undefined);
+    await this.#flushing;
+  }
+
+  /** Adds the last of it. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flushQuietly();
+  }
+
+  async #add(): Promise<void> {
+    if (this.#counts.size === 0) return;
+    const { databases: { control }, now } = this.#deps;
+    const hour = hourOf(now());
+    const counts = this.#counts;
+    this.#counts = new Map();
+    try {
+      await control.run((sql) => addActivity(sql, hour, [...counts.values()]));
+    } catch (error) {
+      this.#takeBack(counts);
+      throw error;
+    }
+    if (this.#forgottenAt === hour.getTime()) return;
+    this.#forgottenAt = hour.getTime();
+    await control.run((sql) => forgetActivity(sql, beginningOfDay(hour)));
+  }
+
+  #takeBack(counts: ReadonlyMap<string, Activity>): void {
+    for (const [key, { requests, hook_runs, ...place }] of counts) {
+      const since = this.#counts.get(key);
+      this.#counts.set(key, {
+        ...place,
+        requests: requests + (since?.requests ?? 0),
+        hook_runs: hook_runs + (since?.hook_runs ?? 0),
+      });
+    }
+  }
+
+  async #flushQuietly(): Promise<void> {
+    try {
+      await this.flush();
+    } catch (error) {
+      this.#deps.observe({ type: 'background_failed', task: 'add up the use of apps', error: String(error) });
+    }
+  }
+
+  #of({ id, schema, workspace }: AppDefinition): Activity {
+    // By schema, which no other app ever has.
+    const known = this.#counts.get(schema);
+    if (known !== undefined) return known;
+    const counts = { workspace: workspace.id, app: id, requests: 0, hook_runs: 0 };
+    this.#counts.set(schema, counts);
+    return counts;
+  }
+}

@@ -1,0 +1,106 @@
+// What a workspace or an app holds and how much it was used, measured when somebody asks.
+import { listAppIds } from '../../storage/apps.ts';
+import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import { activityOf, countRecordsOf, countUsers, sizeOfApp, sizeOfDatabase } from '../../storage/usage.ts';
+import type { Deps } from '../deps.ts';
+import { boolean, described, integer, nullable, object, type ValueOf } from '../schema.ts';
+import type { Place } from '../scope.ts';
+import { type ActivityMeter, beginningOfDay } from './activity.ts';
+import { mostOf } from './most.ts';
+
+const count = () => integer({ min: 0 });
+const quota = () => nullable(count());
+
+/** Usage as it is answered. */
+export const usageAnswer = object({
+  database_bytes: described(
+    count(),
+    'Of an app: its tables and indexes. Of a workspace: its whole database.',
+  ),
+  records: count(),
+  records_exact: described(
+    boolean(),
+    'False where a collection has millions of records, whose number is then that of the statistics.',
+  ),
+  files: count(),
+  file_bytes: count(),
+  users: described(count(), 'End-users of the workspace, whom all its apps share.'),
+  requests_24h: described(count(), 'To apps, in this hour and the 23 before it.'),
+  hook_runs_24h: described(count(), 'In the same time.'),
+  quotas: described(
+    object({
+      storage_mb: quota(),
+      records: quota(),
+      users: quota(),
+      requests_per_sec: quota(),
+    }),
+    'What is allowed here; null: no bound.',
+  ),
+});
+
+type Usage = ValueOf<typeof usageAnswer>;
+type Held = Pick<Usage, 'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes'>;
+type ShowDeps = Pick<Deps, 'databases' | 'definitions' | 'policies' | 'now'> & { activity: ActivityMeter };
+
+/** Usage of an app. Throws `StorageError`. */
+export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usage> {
+  const { workspace } = app;
+  const users = await deps.databases.workspace(workspace.database).run(countUsers);
+  return { ...await heldBy(deps, app), users, ...await used(deps, { workspace: workspace.id, app: app.id }) };
+}
+
+/** Usage of a workspace: that of its apps together, which are looked at one after another. Throws `StorageError`. */
+export async function workspaceUsage(
+  deps: ShowDeps,
+  { id, database }: WorkspaceDefinition,
+): Promise<Usage> {
+  const pool = deps.databases.workspace(database);
+  const total: Held = {
+    database_bytes: await pool.run(sizeOfDatabase),
+    records: 0,
+    records_exact: true,
+    files: 0,
+    file_bytes: 0,
+  };
+  for (const appId of await pool.run(listAppIds)) {
+    const app = await deps.definitions.app(id, appId);
+    if (app === undefined) continue;
+    const held = await heldBy(deps, app);
+    total.records += held.records;
+    total.records_exact &&= held.records_exact;
+    total.files += held.files;
+    total.file_bytes += held.file_bytes;
+  }
+  return { ...total, users: await pool.run(countUsers), ...await used(deps, { workspace: id }) };
+}
+
+async function heldBy(
+  { databases }: ShowDeps,
+  { workspace: { database }, schema, collections }: AppDefinition,
+): Promise<Held> {
+  return await databases.app(database, schema).run(async (sql) => {
+    const { records, exact } = await countRecordsOf(sql, schema, [...collections.keys()]);
+    return { ...await sizeOfApp(sql, schema), records, records_exact: exact };
+  });
+}
+
+async function used(
+  { databases, policies, activity, now }: ShowDeps,
+  at: Place & { workspace: string },
+): Promise<Pick<Usage, 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
+  await activity.flush();
+  const { requests, hook_runs } = await databases.control.run((sql) =>
+    activityOf(sql, { workspace: at.workspace, app: at.app, since: beginningOfDay(now()) })
+  );
+  const bound = async (name: Parameters<typeof mostOf>[1]) => await mostOf(policies, name, at) ?? null;
+  return {
+    requests_24h: requests,
+    hook_runs_24h: hook_runs,
+    quotas: {
+      storage_mb: await bound('quota.storage_mb'),
+      records: await bound('quota.records'),
+      users: await bound('quota.users'),
+      requests_per_sec: await bound('quota.requests_per_sec'),
+    },
+  };
+}
