@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
 import { benchFanOut } from './fan-out.ts';
+import { benchFiles } from './files.ts';
 import type { Findings } from './findings.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { benchLogins } from './logins.ts';
@@ -50,6 +51,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   drift: () => benchDrift({ minutes: Number(flags.minutes), connections: pace.connections }),
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
   logins: () => benchLogins({ rounds: pace.rounds, seconds: pace.seconds, tries: 200 }),
+  files: () => benchFiles({ rounds: Math.min(pace.rounds, 3), seconds: pace.seconds }),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),
   tenants: () => benchTenants(pace, { workspaces: Number(flags.tenants), active: Number(flags.active) }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
