@@ -20,6 +20,11 @@ export async function findLock(
   return row?.locked_until;
 }
 
+/** Puts attempts of one subject in line until the transaction ends: each sees what became of the one before. */
+export async function takeTurn(sql: Sql, subject: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`attempt ${subject}`}, 0))`;
+}
+
 /**
  * Counts a failure unless the subject is locked. `counted`: false when it was locked already; `lockedUntil`: set when
  * it is locked now. One statement on one row, so that failures at the same time are counted one after another.

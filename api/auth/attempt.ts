@@ -6,6 +6,7 @@ import {
   findLock,
   type LockoutLimits,
   pruneLockouts,
+  takeTurn,
 } from '../../storage/lockouts.ts';
 import type { Ledger } from '../../storage/sessions.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
@@ -42,7 +43,7 @@ export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise
 }
 
 /** Ends an attempt at something that is locked, and audits it. Throws `429 too_many_requests`. */
-export async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): Promise<never> {
+async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): Promise<never> {
   await attempt.connection.run((sql) =>
     auditAttempt(sql, deps, attempt, { action: 'login_locked', details: { until } })
   );
@@ -50,7 +51,7 @@ export async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: D
 }
 
 /** Others have locked the subject while the attempt was under way. */
-export class LockedMeanwhile extends Error {
+class LockedMeanwhile extends Error {
   readonly until: Date;
 
   constructor(until: Date) {
@@ -59,7 +60,33 @@ export class LockedMeanwhile extends Error {
   }
 }
 
-/** Ends an attempt with right credentials in the transaction that makes the session. Throws `LockedMeanwhile`. */
+/**
+ * Does `work` in a transaction, if the subject is still not locked when it is its turn: guesses that come at once are
+ * looked at one after another, so that no more of them count than if they had come so. `work` answers undefined for
+ * what proves nothing, and has changed nothing then. Throws `401 bad_credentials`, `429 too_many_requests`.
+ */
+export async function tryInTurn<Result>(
+  deps: AttemptDeps,
+  attempt: Attempt,
+  work: (sql: Sql) => Promise<Result | undefined>,
+): Promise<Result> {
+  const { connection, ledger, subject } = attempt;
+  try {
+    const outcome = await connection.transaction(async (sql) => {
+      await takeTurn(sql, subject);
+      const until = await findLock(sql, ledger, attempt);
+      if (until !== undefined) throw new LockedMeanwhile(until);
+      const result = await work(sql);
+      return result === undefined ? { failed: await countWithin(sql, deps, attempt) } : { result };
+    });
+    return 'failed' in outcome ? failCounted(attempt, outcome.failed) : outcome.result;
+  } catch (error) {
+    if (error instanceof LockedMeanwhile) return await refuseLocked(deps, attempt, error.until);
+    throw error;
+  }
+}
+
+/** Ends an attempt with right credentials within `tryInTurn`, in the transaction that makes the session. */
 export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const until = await clearFailures(sql, attempt.ledger, attempt);
   if (until !== undefined) throw new LockedMeanwhile(until);
@@ -71,15 +98,22 @@ export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attemp
  * locked the subject: whatever is tried at once, the answers are those of some order of one after another.
  */
 export async function failAttempt(deps: AttemptDeps, attempt: Attempt): Promise<never> {
-  const { connection, ledger, subject, now } = attempt;
-  const { counted, lockedUntil } = await connection.transaction(async (sql) => {
-    const outcome = await countFailure(sql, ledger, { subject, now, limits });
-    const details = outcome.lockedUntil === undefined ? {} : { locked_until: outcome.lockedUntil };
-    const action = outcome.counted ? 'login_failed' : 'login_locked';
-    await auditAttempt(sql, deps, attempt, { action, details });
-    await pruneLockouts(sql, ledger, { now, limits });
-    return outcome;
-  });
+  failCounted(attempt, await attempt.connection.transaction((sql) => countWithin(sql, deps, attempt)));
+}
+
+type Failure = Awaited<ReturnType<typeof countFailure>>;
+
+async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Failure> {
+  const { ledger, subject, now } = attempt;
+  const failure = await countFailure(sql, ledger, { subject, now, limits });
+  const details = failure.lockedUntil === undefined ? {} : { locked_until: failure.lockedUntil };
+  const action = failure.counted ? 'login_failed' : 'login_locked';
+  await auditAttempt(sql, deps, attempt, { action, details });
+  await pruneLockouts(sql, ledger, { now, limits });
+  return failure;
+}
+
+function failCounted(attempt: Attempt, { counted, lockedUntil }: Failure): never {
   if (!counted && lockedUntil !== undefined) failLocked(attempt, lockedUntil);
   fail('bad_credentials', 'the name or the password is wrong');
 }

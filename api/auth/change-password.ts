@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { beginAttempt, failAttempt } from './attempt.ts';
+import { beginAttempt, failAttempt, tryInTurn } from './attempt.ts';
 import { masterAttempt } from './login-master.ts';
 import { checkNewPassword } from './password-policy.ts';
 
@@ -35,7 +35,7 @@ export async function changeMasterPassword(
   const { matches } = await passwords.verify(current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
   const hashes = { from: known.password_hash, to: await passwords.hash(next) };
-  const rows = await control.transaction(async (sql) => {
+  const rows = await tryInTurn(deps, attempt, async (sql) => {
     if (!await replaceMasterPassword(sql, id, { ...hashes, now })) {
       fail('bad_credentials', 'the password was just changed');
     }

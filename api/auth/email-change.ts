@@ -7,7 +7,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { beginAttempt, failAttempt, normalizedName } from './attempt.ts';
+import { beginAttempt, failAttempt, normalizedName, tryInTurn } from './attempt.ts';
 import { failGone, requireUser } from './me.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 import { refuseDuplicate } from './register.ts';
@@ -40,7 +40,7 @@ export async function requestEmailChange(
   const secret = makeToken();
   const lifeSeconds = mailedTokenLife;
   const hash = hashOfToken(secret);
-  const discard = await attempt.connection.transaction(async (sql) => {
+  const discard = await tryInTurn(deps, attempt, async (sql) => {
     const { id: userId } = await lockUser(sql, user.id) ?? failGone();
     if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
     await voidTokensOf(sql, { userId, purpose: 'email_change', now });

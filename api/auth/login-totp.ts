@@ -23,7 +23,7 @@ export async function loginByTotp(
   const connection = deps.databases.workspace(workspace.database);
   const challenge = await connection.run((sql) => findToken(sql, query));
   if (challenge === undefined || challenge.user_id === null) {
-    fail('bad_credentials', 'the challenge is not valid, has expired or has been used');
+    failChallenge();
   }
   const { email, user_id: userId, app } = challenge;
   const attempt = userAttempt(deps, workspace, { email, origin, now });
@@ -33,9 +33,14 @@ export async function loginByTotp(
     app: app ?? undefined,
     isSecondStep: true,
     prove: async (sql) => {
-      if (await redeemToken(sql, query) === undefined) return undefined;
+      if (await findToken(sql, query) === undefined) return undefined;
       if (!await useSecondFactor(sql, deps.secrets, { userId, code, now })) return undefined;
-      return await findUser(sql, userId);
+      if (await redeemToken(sql, query) === undefined) failChallenge();
+      return await findUser(sql, userId) ?? failChallenge();
     },
   });
+}
+
+function failChallenge(): never {
+  fail('bad_credentials', 'the challenge is not valid, has expired or has been used');
 }

@@ -7,7 +7,7 @@ import { noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { showUser, type User } from '../users/shape.ts';
-import { type Attempt, failAttempt, LockedMeanwhile, refuseLocked, succeedWithin } from './attempt.ts';
+import { type Attempt, succeedWithin, tryInTurn } from './attempt.ts';
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftToken, hashOfToken, makeToken } from './one-time.ts';
@@ -25,8 +25,8 @@ export interface SignIn {
   /** The only app that the tokens are to be good for. */
   app: string | undefined;
   /**
-   * Uses up what proves who it is, and answers the user; undefined when it proves nothing, which undoes all. In one
-   * transaction with the session: others who try the same at once cannot come in between.
+   * Uses up what proves who it is, and answers the user; undefined when it proves nothing, and has changed nothing. In
+   * one transaction with the session: others who try the same at once cannot come in between.
    */
   prove(sql: Sql): Promise<UserRow | undefined>;
   /** The second factor has just been shown. */
@@ -44,9 +44,6 @@ export type SignInOutcome = UserSession | { challenge_id: string };
 
 const challengeLife = 300;
 
-/** What was shown proves nothing; ends the transaction. */
-class WrongProof extends Error {}
-
 /**
  * Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist, `429 too_many_requests` when others
  * have locked the user meanwhile.
@@ -60,21 +57,15 @@ export async function signInUser(
     fail('forbidden', `there is no app "${app}" for this user`);
   }
   const terms = await sessionTerms(deps, { workspace: workspace.id, app });
-  try {
-    const result = await attempt.connection.transaction(async (sql) => {
-      const user = await prove(sql);
-      if (user === undefined) throw new WrongProof();
-      return user.totp_enabled && !isSecondStep
-        ? await challenge(sql, deps, { user, app, now: attempt.now })
-        : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
-    });
-    if ('challenge_id' in result) return result;
-    return { pair: await tokensOf(deps, result.draft), user: showUser(result.user) };
-  } catch (error) {
-    if (error instanceof WrongProof) return await failAttempt(deps, attempt);
-    if (error instanceof LockedMeanwhile) return await refuseLocked(deps, attempt, error.until);
-    throw error;
-  }
+  const result = await tryInTurn(deps, attempt, async (sql) => {
+    const user = await prove(sql);
+    if (user === undefined) return undefined;
+    return user.totp_enabled && !isSecondStep
+      ? await challenge(sql, deps, { user, app, now: attempt.now })
+      : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
+  });
+  if ('challenge_id' in result) return result;
+  return { pair: await tokensOf(deps, result.draft), user: showUser(result.user) };
 }
 
 /** What a user's token lets it do. */

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { type Attempt, beginAttempt, failAttempt } from './attempt.ts';
+import { type Attempt, beginAttempt, failAttempt, tryInTurn } from './attempt.ts';
 import { requireUser } from './me.ts';
 import { useSecondFactor } from './second-factor.ts';
 import { makeRecoveryCodes, makeTotpSecret, stepOfCode } from './totp.ts';
@@ -72,13 +72,12 @@ export async function disableTotp(
   const { code, now } = request;
   const { user, attempt } = await begin(deps, workspace, request);
   if (!user.totp_enabled) fail('conflict', 'the second factor is not active');
-  const isRight = await attempt.connection.transaction(async (sql) => {
-    if (!await useSecondFactor(sql, deps.secrets, { userId: user.id, code, now })) return false;
+  await tryInTurn(deps, attempt, async (sql) => {
+    if (!await useSecondFactor(sql, deps.secrets, { userId: user.id, code, now })) return undefined;
     await dropTotp(sql, user.id, now);
     await audit(deps, attempt, { sql, user, action: 'totp_disable' });
     return true;
   });
-  if (!isRight) await failAttempt(deps, attempt);
 }
 
 async function begin(

@@ -1,9 +1,9 @@
 // One count of failures for everything that an end-user can fail at.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
-import { ownUser } from '../../harness/users.ts';
+import { freshEmail, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
 let auth: string;
@@ -41,4 +41,46 @@ describe('auth.lockout', () => {
       expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
     }
   });
+
+  it('holds for guesses at once: wrong ones before the right one shut it out, whatever it would open', async () => {
+    const user = await ownUser(own);
+    const { email } = user;
+    const authenticator = await enrol(user, auth);
+    const { challenge_id } = expectOk(await post('users/login', { email, password: user.password }));
+    const [code, wrong] = [authenticator.code(), wrongCode(authenticator)];
+    const other = await ownUser(own);
+    const ways: [right: () => Promise<Answer>, wrong: () => Promise<Answer>][] = [
+      [
+        () => post('users/login/totp', { challenge_id, code }),
+        () => post('users/login/totp', { challenge_id, code: wrong }),
+      ],
+      [
+        () =>
+          other.post(`${auth}/email-change/request`, { new_email: freshEmail(), password: other.password }),
+        () => other.post(`${auth}/email-change/request`, { new_email: freshEmail(), password: 'wrong one' }),
+      ],
+    ];
+    for (const [right, wrong] of ways) expect(await guess(right, wrong)).toEqual({ failed: 5, right: 429 });
+  });
+
+  it('holds for the password of a user with a second factor, and for turning that off', async () => {
+    const first = await ownUser(own);
+    await enrol(first, auth);
+    const login = (password: string) => post('users/login', { email: first.email, password });
+    expect(await guess(() => login(first.password), () => login('wrong one')))
+      .toEqual({ failed: 5, right: 429 });
+    const second = await ownUser(own);
+    const authenticator = await enrol(second, auth);
+    const disable = (code: string) => second.post(`${auth}/totp/disable`, { code });
+    expect(await guess(() => disable(authenticator.code()), () => disable(wrongCode(authenticator))))
+      .toEqual({ failed: 5, right: 429 });
+  });
 });
+
+/** Sends 40 wrong guesses and then the right one, all without waiting for an answer. */
+async function guess(right: () => Promise<Answer>, wrong: () => Promise<Answer>) {
+  const guesses = Array.from({ length: 40 }, wrong);
+  const last = right();
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+  return { failed: statuses.filter((status) => status === 401).length, right: (await last).status };
+}
