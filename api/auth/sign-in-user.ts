@@ -3,7 +3,7 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertToken } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { insertSession, pruneSessions } from '../../storage/sessions.ts';
-import { noteLogin, type UserRow } from '../../storage/user-accounts.ts';
+import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { showUser, type User } from '../users/shape.ts';
@@ -81,6 +81,9 @@ async function challenge(
   deps: SignInDeps,
   { user, app, now }: { user: UserRow; app: string | undefined; now: Date },
 ): Promise<{ challenge_id: string }> {
+  // Whoever changes the credentials ends all challenges there are, so none may be made afterwards.
+  const current = await lockUser(sql, user.id);
+  if (current?.password_hash !== user.password_hash || !current.totp_enabled) failChanged();
   const challenge_id = makeToken();
   const { id: userId, email } = user;
   const hash = hashOfToken(challenge_id);
@@ -101,8 +104,7 @@ async function begin(
   },
 ): Promise<{ draft: SessionDraft; user: UserRow }> {
   const { origin, now } = attempt;
-  const current = await noteLogin(sql, user, now) ??
-    fail('bad_credentials', 'the credentials were just changed');
+  const current = await noteLogin(sql, user, now) ?? failChanged();
   // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
   const id = deps.newId();
   const grant = userGrant({ id: user.id, workspace, app });
@@ -111,4 +113,8 @@ async function begin(
   await pruneSessions(sql, 'workspace', now);
   await succeedWithin(sql, deps, attempt);
   return { draft, user: current };
+}
+
+function failChanged(): never {
+  fail('bad_credentials', 'the credentials were just changed');
 }

@@ -58,7 +58,7 @@ export async function identify(sql: Sql, deps: IdentityDeps, claimant: Claimant)
   const prospect = await prospectOf(sql, claimant);
   switch (prospect.as) {
     case 'linked':
-      return await lockUser(sql, prospect.user.id) ?? failChanged();
+      return await lockLinked(sql, claimant.account, prospect.user.id);
     case 'new':
       return await addUser(sql, deps, { ...claimant, email: prospect.email });
     case 'owner':
@@ -71,6 +71,12 @@ export async function identify(sql: Sql, deps: IdentityDeps, claimant: Claimant)
 /** Ends the sign-in of somebody who cannot be told to be a user. */
 export function refuseNobody(reason: string): never {
   fail('forbidden', reason);
+}
+
+/** Whoever proved that the address is theirs while this waited for the row has dropped the link. */
+async function lockLinked(sql: Sql, account: Account, id: string): Promise<UserRow> {
+  const user = await lockUser(sql, id) ?? failChanged();
+  return await findLinkedUser(sql, account) === id ? user : failChanged();
 }
 
 async function addUser(

@@ -1,0 +1,84 @@
+// Sign-ins that are under way while somebody else changes the account.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unlimited } from '../../../storage/permits.ts';
+import { Pool, type Sql } from '../../../storage/pool.ts';
+import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { enrol } from '../../harness/authenticator.ts';
+import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
+import { provisionerEndpoint } from '../../harness/database.ts';
+import { expectError } from '../../harness/expectations.ts';
+import { authorize, redeem } from '../../harness/oauth.ts';
+import { freshEmail, ownUser } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let host: CodeHost;
+let pool: Pool;
+
+beforeAll(async () => {
+  [own, host] = await Promise.all([ownWorkspace(), startCodeHost()]);
+  const { clientId: client_id, clientSecret: client_secret, config } = host;
+  const provider = { client_id, client_secret, config };
+  expectOk(await own.admin.put(`${own.path}/auth/oauth/providers/github`, provider));
+  const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  const id = own.path.split('/').at(-1) ?? '';
+  const [row] = await control.run((sql) =>
+    sql<{ database: string }[]>`select database from control.workspaces where id = ${id}`
+  );
+  await control.end();
+  pool = new Pool(provisionerEndpoint(row?.database), { cap: 1, permits: unlimited, now: Date.now });
+});
+afterAll(() => Promise.all([host.close(), pool.end()]));
+
+/** Changes a user in a transaction that ends when the sign-in waits for it, or is over. */
+async function signInMeanwhile(
+  change: (sql: Sql) => Promise<unknown>,
+  signIn: () => Promise<Answer>,
+): Promise<Answer> {
+  let isOver = false;
+  const answering = await pool.transaction(async (sql) => {
+    await change(sql);
+    const answer = signIn().finally(() => isOver = true);
+    while (!isOver && !await somebodyWaits(sql));
+    return { answer };
+  });
+  return await answering.answer;
+}
+
+/** Whether anybody waits for the end of this transaction. */
+async function somebodyWaits(sql: Sql): Promise<boolean> {
+  const rows = await sql`
+    select 1 from pg_locks
+    where locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid and not granted`;
+  return rows.length > 0;
+}
+
+describe('session.revoke-all', () => {
+  it('leaves no challenge to a login that was under way with the old password', async () => {
+    const user = await ownUser(own);
+    const { email, password } = user;
+    await enrol(user, `${own.path}/auth`);
+    const answer = await signInMeanwhile(
+      (sql) => sql`update workspace.users set password_hash = 'another' where id = ${user.id}`,
+      () => as().post(`${own.path}/auth/users/login`, { email, password }),
+    );
+    expectError(answer, 401, 'bad_credentials');
+  });
+});
+
+describe('oauth.prehijack', () => {
+  it('lets nobody in by a link that is dropped while they sign in', async () => {
+    const someone = { id: 7, emails: [{ email: freshEmail(), primary: true, verified: true }] };
+    const visit = async () => host.enter(expectOk(await authorize(own, 'github')).authorize_url, someone);
+    const { user } = expectOk(await redeem(own, 'github', await visit()));
+    const back = await visit();
+    const answer = await signInMeanwhile(
+      async (sql) => {
+        await sql`select 1 from workspace.users where id = ${user.id} for update`;
+        await sql`delete from workspace.oauth_links where user_id = ${user.id}`;
+      },
+      () => redeem(own, 'github', back),
+    );
+    expectError(answer, 401, 'bad_credentials');
+    expect((await own.admin.get(`${own.path}/users/${user.id}`)).status).toBe(200);
+  });
+});
