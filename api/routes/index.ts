@@ -15,15 +15,7 @@ import {
 } from './collections.ts';
 import { customRoutes } from './custom.ts';
 import { appRealtime, collectionEvents } from './events.ts';
-import {
-  filesGet,
-  filesLink,
-  filesList,
-  filesMeta,
-  filesRemove,
-  filesShared,
-  filesUpload,
-} from './files.ts';
+import { filesGet, filesLink, filesList, filesMeta, filesRemove, filesShared, filesUpload } from './files.ts';
 import {
   hookFilesList,
   hookFilesPut,

@@ -28,7 +28,8 @@ describe('routing', () => {
     },
   );
 
-  it.each([...methodsByPath])('answers 405 with Allow for the other methods of %s', async (path, has) => {
+  const lacking = [...methodsByPath].filter(([, has]) => methods.some((method) => !has.includes(method)));
+  it.each(lacking)('answers 405 with Allow for the other methods of %s', async (path, has) => {
     const other = methods.find((method) => !has.includes(method)) ?? 'PUT';
     const answer = await send(serverUrl() + path, { method: other });
     expectError(answer, 405, 'method_not_allowed');

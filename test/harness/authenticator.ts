@@ -6,6 +6,8 @@ import { type Caller, expectOk } from './api.ts';
 export interface Authenticator {
   /** The code of this time step, or of one that is `steps` away. */
   code(steps?: number): string;
+  /** The code that confirmed it. */
+  used: string;
   recoveryCodes: string[];
 }
 
@@ -16,8 +18,9 @@ export async function enrol(user: Caller, auth: string): Promise<Authenticator> 
   const { secret } = expectOk(await user.post(`${auth}/totp/enroll`));
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });
   const code = (steps = 0) => totp.generate({ timestamp: Date.now() + steps * period });
-  const confirmed = expectOk(await user.post(`${auth}/totp/confirm`, { code: code(-1) }));
-  return { code, recoveryCodes: confirmed.recovery_codes };
+  const used = code(-1);
+  const confirmed = expectOk(await user.post(`${auth}/totp/confirm`, { code: used }));
+  return { code, used, recoveryCodes: confirmed.recovery_codes };
 }
 
 /** A code of six digits that is none of these. */
