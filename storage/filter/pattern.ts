@@ -2,10 +2,24 @@
 // text, in which `%` stands for any characters. Only `%` is special, and `\%` is a percent sign.
 import { foldCase, foldCaseSql } from './letter-case.ts';
 
+/**
+ * Length of the longest pattern, in characters; nothing matches a longer one. To search takes up to the product of both
+ * lengths, and nothing stops PostgreSQL meanwhile, neither a timeout nor its own shutdown.
+ */
+export const longestPattern = 256;
+
 const wildcard = /(?<!\\)%/;
+
+/** Whether a text is short enough for a pattern. */
+export function isPattern(text: string): boolean {
+  // A character has at most two units, so the exact count is made of short texts only.
+  return text.length <= longestPattern ||
+    text.length <= longestPattern * 2 && [...text].length <= longestPattern;
+}
 
 /** Whether a text matches a pattern, letter case ignored. */
 export function matches(text: string, pattern: string): boolean {
+  if (!isPattern(pattern)) return false;
   const folded = foldCase(text);
   const [first = '', ...others] = foldCase(pattern).split(wildcard).map((part) =>
     part.replaceAll('\\%', '%')
@@ -29,12 +43,12 @@ export function likePattern(pattern: string): string {
   return wildcard.test(pattern) ? escaped : `%${escaped}%`;
 }
 
-/** `likePattern` in SQL, of an expression of type text: for patterns that a column holds. */
+/** `likePattern` in SQL, of an expression of type text: for patterns that a column holds. Null for too long a one. */
 export function likePatternSql(expression: string): string {
   const escaped = `replace(replace(replace(${
     foldCaseSql(expression)
   }, '!', '!!'), '_', '!_'), E'\\\\%', '!%')`;
-  return `case when strpos(replace(${expression}, E'\\\\%', ''), '%') > 0 ` +
+  return `case when char_length(${expression}) > ${longestPattern} then null when strpos(replace(${expression}, E'\\\\%', ''), '%') > 0 ` +
     `then ${escaped} else '%' || ${escaped} || '%' end`;
 }
 

@@ -11,6 +11,7 @@ import {
 } from './condition.ts';
 import { FilterError, shown } from './error.ts';
 import { comparedAs, type Meaning, operators } from './operators.ts';
+import { isPattern, longestPattern } from './pattern.ts';
 import { usersId } from '../identities.ts';
 import type { FilterScope } from './source.ts';
 import type { Expression, Literal, Operand, Operator } from './tree.ts';
@@ -60,10 +61,17 @@ function compare(
     termOf(left, scope, typeBeside(left, right, { meaning, scope })),
     termOf(right, scope, typeBeside(right, left, { meaning, scope })),
   ] as const;
+  if (meaning.pattern) refuseLongPattern(right);
   const [leftType, rightType] = terms.map(scalarTypeOf);
   const isUnlike = leftType !== undefined && rightType !== undefined &&
     comparedAs(meaning, leftType, rightType) === undefined;
   return isUnlike ? unlike(meaning, terms) : { kind: 'compare', operator, left: terms[0], right: terms[1] };
+}
+
+function refuseLongPattern(operand: Present): void {
+  const isLiteral = operand.kind === 'text' || operand.kind === 'number' || operand.kind === 'boolean';
+  if (!isLiteral || isPattern(operand.written)) return;
+  throw new FilterError('parse_error', `more than ${longestPattern} characters to search for`, operand.at);
 }
 
 /** The type that a value takes on from what is beside it; a literal only from what has a type of its own. */

@@ -2,7 +2,7 @@
 import type { ColumnTerm, ScalarType, ValueTerm } from './condition.ts';
 import type { Test } from './fold.ts';
 import { comparedAs, type Meaning, operators } from './operators.ts';
-import { likePattern, likePatternSql } from './pattern.ts';
+import { isPattern, likePattern, likePatternSql } from './pattern.ts';
 
 /** The parameters of one text. */
 export interface Slots {
@@ -80,7 +80,8 @@ function valueSide({ type, value }: ValueTerm, slots: Slots): Side {
       const held = type === 'datetime' ? new Date(Number(value)).toISOString() : value;
       return bind(slots, typeof held === 'boolean' ? String(held) : held, wanted);
     },
-    asPattern: () => bind(slots, likePattern(String(value)), 'text'),
+    asPattern: () =>
+      isPattern(String(value)) ? bind(slots, likePattern(String(value)), 'text') : `null${casts.text}`,
     hasType: () => undefined,
     isEmpty: () => undefined,
   };

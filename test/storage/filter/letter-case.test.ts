@@ -192,4 +192,32 @@ describe('filter.like-escape', () => {
     expect(answer).toBe(false);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
+
+  it('filter.like-escape: a text that repeats itself does not make a search take long', async () => {
+    const text = 'a'.repeat(1_000_000);
+    const started = performance.now();
+    for (const pattern of [`${'a'.repeat(255)}b`, `${'a'.repeat(300_000)}b${'a'.repeat(300_000)}`]) {
+      expect(matches(text, pattern)).toBe(false);
+      await tables.insert('texts', { key: pattern, text });
+      const { sql, memory } = await tables.select('text ~ key', { collection: 'texts' });
+      expect(sql).toEqual(memory);
+      expect(sql).not.toContain(pattern);
+    }
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('filter.like-escape: nothing matches a pattern of more than 256 characters, which no literal can be', async () => {
+    const [most, more] = ['é'.repeat(256), '\u{10400}'.repeat(257)];
+    for (const text of [most, more]) await tables.insert('texts', { key: text, text });
+    const keys = async (filter: string) => {
+      const { sql, memory } = await tables.select(filter, { collection: 'texts' });
+      expect(sql, filter).toEqual(memory);
+      return sql;
+    };
+    expect(await keys(`text ~ '${most}'`)).toEqual([most]);
+    expect(await keys('text ~ key')).toContain(most);
+    expect(await keys('text ~ key')).not.toContain(more);
+    expect(await keys('text !~ key')).toContain(more);
+    await expect(keys(`text ~ '${more}'`)).rejects.toMatchObject({ code: 'parse_error', position: 8 });
+  });
 });

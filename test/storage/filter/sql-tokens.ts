@@ -39,12 +39,13 @@ const constants = new Set([
 
 const words = new Set(
   ('true false and or not is null exists select from where as case when then else end like escape collate ' +
-    'text uuid boolean timestamptz double precision coalesce jsonb_typeof jsonb_extract_path lower replace strpos')
+    'text uuid boolean timestamptz double precision coalesce jsonb_typeof jsonb_extract_path lower replace strpos ' +
+    'char_length')
     .split(' '),
 );
 
 const token =
-  /"((?:[^"]|"")*)"|(E?'(?:[^'\\]|\\\\|'')*')|(\$\d+)|([a-z_]+)|(#>>|::|\|\||<=|>=|[=<>(),.]|0)|(\s+)|(.)/gs;
+  /"((?:[^"]|"")*)"|(E?'(?:[^'\\]|\\\\|'')*')|(\$\d+)|([a-z_]+)|(#>>|::|\|\||<=|>=|[=<>(),.]|0|256)|(\s+)|(.)/gs;
 
 /** Fails when there is anything in a filter's SQL but known names, known words and its own parameters, each used. */
 export function expectParametersOnly(text: string, params: readonly unknown[], first = 1): void {
