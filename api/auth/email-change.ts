@@ -5,6 +5,7 @@ import { insertToken, redeemToken, voidTokensOf } from '../../storage/one-time-t
 import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { beginAttempt, failAttempt, normalizedName, tryInTurn } from './attempt.ts';
@@ -41,7 +42,9 @@ export async function requestEmailChange(
   const lifeSeconds = mailedTokenLife;
   const hash = hashOfToken(secret);
   const discard = await tryInTurn(deps, attempt, async (sql) => {
-    const { id: userId } = await lockUser(sql, user.id) ?? failGone();
+    const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failGone();
+    // A reset ends all changes that have begun, so none may begin with the password from before it.
+    if (password_hash !== user.password_hash) fail('bad_credentials', 'the password was just changed');
     if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
     await voidTokensOf(sql, { userId, purpose: 'email_change', now });
     await insertToken(

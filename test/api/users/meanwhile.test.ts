@@ -63,6 +63,17 @@ describe('session.revoke-all', () => {
     );
     expectError(answer, 401, 'bad_credentials');
   });
+
+  it('lets no change of address begin with the old password', async () => {
+    const user = await ownUser(own);
+    const { password } = user;
+    const new_email = freshEmail();
+    const answer = await signInMeanwhile(
+      (sql) => sql`update workspace.users set password_hash = 'another' where id = ${user.id}`,
+      () => user.post(`${own.path}/auth/email-change/request`, { new_email, password }),
+    );
+    expectError(answer, 401, 'bad_credentials');
+  });
 });
 
 describe('oauth.prehijack', () => {
