@@ -3,15 +3,30 @@ import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { chromiumPath } from './test/harness/chromium.ts';
 
-const leavesBrowserOut = !existsSync(chromiumPath) && (process.env['CI'] ?? '') === '';
-if (leavesBrowserOut) {
-  console.warn(`test/browser is left out: there is no ${chromiumPath} (Debian: apt-get install chromium)`);
+/** What a machine may lack, and the tests that are about nothing else. With `CI` set, nothing is left out. */
+const needs = [
+  { path: chromiumPath, of: 'chromium', tests: ['test/browser/**'] },
+  {
+    path: '/usr/bin/bwrap',
+    of: 'bubblewrap',
+    tests: [
+      'test/escapes/**',
+      'test/supervisor/runner-limits.test.ts',
+      'test/supervisor/runners.test.ts',
+      'test/supervisor/sandbox.test.ts',
+      'test/supervisor/seccomp.test.ts',
+    ],
+  },
+];
+const missing = (process.env['CI'] ?? '') === '' ? needs.filter(({ path }) => !existsSync(path)) : [];
+for (const { path, of, tests } of missing) {
+  console.warn(`left out: ${tests.join(', ')}: there is no ${path} (Debian: apt-get install ${of})`);
 }
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(leavesBrowserOut ? ['test/browser/**'] : [])],
+    exclude: [...configDefaults.exclude, ...missing.flatMap(({ tests }) => tests)],
     globalSetup: ['test/harness/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
