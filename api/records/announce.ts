@@ -50,7 +50,7 @@ export function announceAll(
 /** Everything that a deletion changed. */
 export function writtenBy({ updated, deleted }: Removal, now: Date): Written[] {
   return [
-    ...updated.map((record): Written => ({ type: 'record_updated', record, now })),
+    ...updated.map(({ record }): Written => ({ type: 'record_updated', record, now })),
     ...deleted.map((record): Written => ({ type: 'record_deleted', record, now })),
   ];
 }

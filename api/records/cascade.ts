@@ -21,8 +21,16 @@ import type { RecordTarget } from './collection.ts';
 export interface Removal {
   /** As they were; each collection's together, the record that was asked for among the first. */
   deleted: StoredRecord[];
-  /** As they are now. */
-  updated: StoredRecord[];
+  /** Those that lost what they pointed to. */
+  updated: Emptied[];
+}
+
+/** A record whose relation was emptied. */
+export interface Emptied {
+  /** As it is now. */
+  record: StoredRecord;
+  /** As it was. */
+  previous: StoredRecord;
 }
 
 /** What is to be deleted, for whom, and when. */
@@ -137,22 +145,34 @@ class Sweep {
 
   /** Writes it all. */
   async finish(now: string): Promise<Removal> {
-    const updated = new Map<string, StoredRecord>();
-    for (const { collection, doomed, emptied } of this.#shares.values()) {
-      for (const [field, found] of emptied) {
-        const ids = [...found.difference(doomed)];
-        if (ids.length === 0) continue;
-        const records = await emptyRelation(this.#sql, this.#planOf(collection), { field, ids, now });
-        for (const record of records) updated.set(record.id, record);
-      }
-    }
+    const updated: Emptied[] = [];
+    for (const share of this.#shares.values()) updated.push(...await this.#empty(share, now));
     const parts = [...this.#shares.values()]
       .filter(({ doomed }) => doomed.size > 0)
       .map(({ collection, doomed }) => ({ plan: this.#planOf(collection), ids: [...doomed] }));
     const deleted: StoredRecord[] = [];
     for (const { plan, ids } of parts) deleted.push(...await selectRecords(this.#sql, plan, ids));
     if (parts.length > 0) await deleteTogether(this.#sql, parts);
-    return { deleted, updated: [...updated.values()] };
+    return { deleted, updated };
+  }
+
+  /** One that points to what goes by several fields was one record, and is one afterwards. */
+  async #empty({ collection, doomed, emptied }: Share, now: string): Promise<Emptied[]> {
+    const plan = this.#planOf(collection);
+    const all = new Set([...emptied.values()].flatMap((found) => [...found.difference(doomed)]));
+    if (all.size === 0) return [];
+    const before = await selectRecords(this.#sql, plan, [...all]);
+    const after = new Map<string, StoredRecord>();
+    for (const [field, found] of emptied) {
+      const ids = [...found.difference(doomed)];
+      if (ids.length === 0) continue;
+      const records = await emptyRelation(this.#sql, plan, { field, ids, now });
+      for (const record of records) after.set(record.id, record);
+    }
+    return before.flatMap((previous) => {
+      const record = after.get(previous.id);
+      return record === undefined ? [] : [{ record, previous }];
+    });
   }
 
   async #reach({ collection, field, then }: Referrer, ids: readonly string[]): Promise<void> {

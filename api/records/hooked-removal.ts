@@ -1,8 +1,7 @@
 // A deletion with everything that goes with it, and what hooks have to say to each part of it.
 import type { Connection } from '../../storage/pool.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
 import { unboundedAccess } from '../rules/access.ts';
-import type { Removal } from './cascade.ts';
+import type { Emptied, Removal } from './cascade.ts';
 import { collectionOf, scopeOf } from './collection.ts';
 import { settledBy } from './hooked.ts';
 import type { Rehearsal } from './rehearsal.ts';
@@ -21,13 +20,15 @@ export async function removeAsked(
   { now, remove }: AskedRemoval,
 ): Promise<Removal> {
   const { deleted, updated } = await remove();
-  for (const record of deleted) {
-    const question = { action: 'delete', collection: record.collection, record, previous: null } as const;
-    rehearsal.ask(question);
-    rehearsal.note(question);
-  }
-  const settled: StoredRecord[] = [];
-  for (const record of updated) settled.push(await updateAsked(rehearsal, connection, { record, now }));
+  const deletions = deleted.map((record) =>
+    ({ action: 'delete', collection: record.collection, record, previous: null }) as const
+  );
+  // A veto of what the caller asked for comes before one of what follows from it.
+  for (const deletion of deletions) rehearsal.ask(deletion);
+  const settled: Emptied[] = [];
+  for (const emptied of updated) settled.push(await updateAsked(rehearsal, connection, { ...emptied, now }));
+  // After-hooks run in the order of the events.
+  for (const deletion of deletions) rehearsal.note(deletion);
   return { deleted, updated: settled };
 }
 
@@ -35,11 +36,11 @@ export async function removeAsked(
 async function updateAsked(
   rehearsal: Rehearsal,
   connection: Connection,
-  { record, now }: { record: StoredRecord; now: Date },
-): Promise<StoredRecord> {
+  { record, previous, now }: Emptied & { now: Date },
+): Promise<Emptied> {
   const { app } = rehearsal;
   const { collection } = record;
-  const question = { action: 'update', collection, record, previous: record } as const;
+  const question = { action: 'update', collection, record, previous } as const;
   const changes = rehearsal.ask(question);
   const scope = scopeOf({ app, collection: collectionOf(app, collection) }, connection);
   const update = { access: unboundedAccess('update', now), id: record.id, now };
@@ -47,5 +48,5 @@ async function updateAsked(
     ? record
     : await updateOn(scope, { ...update, ...settledBy({}, changes) }) ?? record;
   rehearsal.note({ ...question, record: settled });
-  return settled;
+  return { record: settled, previous };
 }

@@ -91,8 +91,8 @@ describe('deleting a record', () => {
     const updated_at = later.toISOString();
     expect(updated).toHaveLength(2);
     expect(updated).toEqual(expect.arrayContaining([
-      { ...both, fields: { author: null, editor: null, n: 1 }, updated_at },
-      { ...one, fields: { author: null, editor: other.id, n: 2 }, updated_at },
+      { record: { ...both, fields: { author: null, editor: null, n: 1 }, updated_at }, previous: both },
+      { record: { ...one, fields: { author: null, editor: other.id, n: 2 }, updated_at }, previous: one },
     ]));
   });
 
@@ -147,7 +147,8 @@ describe('deleting a record', () => {
     expect((await app.remove('leaves', leaf)).deleted).toEqual([leaf]);
     const { deleted, updated } = await app.remove('roots', root);
     expect(ids(deleted)).toEqual(ids([root, branch]));
-    expect(updated).toEqual([{ ...label, fields: { root: null }, updated_at: later.toISOString() }]);
+    const record = { ...label, fields: { root: null }, updated_at: later.toISOString() };
+    expect(updated).toEqual([{ record, previous: label }]);
   });
 
   it('misses no record that begins to point to it meanwhile', async () => {

@@ -142,10 +142,31 @@ describe('hooks fire for every way in which a record changes', () => {
     const left = expectOk(await admin.post(records('comments'), { about: post.id, text: 'stays' }));
     expectOk(await admin.delete(`${records('posts')}/${post.id}`));
     expect((await seen(app)).slice(2)).toEqual([
-      { what: 'Delete', data: [null, 'goes'] },
       { what: 'Update', data: ['stays', 'stays'] },
+      { what: 'Delete', data: [null, 'goes'] },
     ]);
     expect(expectOk(await admin.get(`${records('comments')}/${left.id}`)).fields.about).toBeNull();
+  });
+
+  it('a cascade shows what a record pointed to that is emptied, in the order of the events', async () => {
+    const app = await hooked(`
+      const note = (when) => (e) => $app.records.create('seen', {
+        what: when + e.action, data: [e.record.fields.about ?? null, e.previous?.fields.about ?? null],
+      });
+      onRecordBeforeUpdate('comments', (e) => {
+        e.record.fields.text = (e.previous.fields.about === null) + ' ' + (e.record.fields.about === null);
+      });
+      onRecordAfterUpdate('comments', note('after '));
+      onRecordAfterDelete('posts', note('after '));`);
+    const { admin, records } = app;
+    const post = expectOk(await admin.post(records('posts'), { title: 'p' }));
+    const left = expectOk(await admin.post(records('comments'), { about: post.id, text: 'stays' }));
+    expectOk(await admin.delete(`${records('posts')}/${post.id}`));
+    expect(await seen(app)).toEqual([
+      { what: 'after update', data: [null, post.id] },
+      { what: 'after delete', data: [null, null] },
+    ]);
+    expect(expectOk(await admin.get(`${records('comments')}/${left.id}`)).fields.text).toBe('false true');
   });
 
   it('a cascade that a hook vetoes leaves everything', async () => {

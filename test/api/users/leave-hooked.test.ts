@@ -72,8 +72,8 @@ it('hooks are asked of each record that goes with a user, change what stays, and
   expect(told).toEqual([
     'before delete orders',
     'before update tasks task',
-    'after delete orders',
     'after update tasks orphan',
+    'after delete orders',
   ]);
   expect([await app.count('orders'), await app.count('tasks')]).toEqual([0, 1]);
 });
