@@ -5,8 +5,8 @@ import { readFor } from './reading.ts';
 import type { Subscription } from './subscription.ts';
 import { SharedView } from './view.ts';
 
-/** Subscriptions that are served between two looks at the clock. */
-const stride = 64;
+/** Subscriptions that are served between two looks at the clock, when all of them share one judgement. */
+const longestStride = 64;
 /** Bytes of batches that may wait while related records are read. */
 const maximalWaiting = 4_194_304;
 
@@ -86,6 +86,8 @@ export class Lane {
       this.#current ??= this.#next();
       if (this.#isReading || this.#current === undefined) return true;
       const { batch, left } = this.#current;
+      // A judgement may take long, so that the more of them there are, the fewer fit between two looks: at most eight.
+      const stride = Math.max(1, Math.floor(longestStride / Math.max(1, this.#views.size)));
       let served = 0;
       // The iterator of a set survives leaving the loop, and goes on where it was.
       for (const subscription of left) {

@@ -4,6 +4,7 @@ import type { AppDefinition, CollectionDefinition } from '../../storage/definiti
 import { type Condition, nameOfHops, relatedIn, type RelatedPart } from '../../storage/filter/condition.ts';
 import { compile, type FilterSubject } from '../../storage/filter/evaluate.ts';
 import { decideEarly } from '../../storage/filter/fold.ts';
+import { Patience } from '../../storage/filter/patience.ts';
 import { type Access, predicateOf, type Sight, sightOf } from '../rules/access.ts';
 import { conditionOfFilter } from '../rules/caller-filter.ts';
 import { authMembersOf, mentionsNow, ruleOf } from '../rules/compile.ts';
@@ -62,7 +63,8 @@ export function viewOf(
     reading: parts.size === 0 ? undefined : { reader, parts },
     passes: (change, follow) => {
       if (judges.length === 0) return true;
-      const subject = { record: shown(change.record), related: (hops: string) => follow(change, hops) };
+      const related = (hops: string) => follow(change, hops);
+      const subject = { record: shown(change.record), related, patience: new Patience() };
       // As of now and not of the write: a record that has expired by the time of a replay stays hidden.
       const at = now().getTime();
       return judges.every((judge) => judge.passes(subject, at));
@@ -136,14 +138,15 @@ class Glances {
   }
 
   narrow(subject: FilterSubject, at: number): FilterSubject {
-    const follow = subject.related ?? (() => undefined);
+    const { related: follow = () => undefined, patience } = subject;
     return {
       record: subject.record,
+      patience,
       related: (hops) => {
         const isSeen = this.#ways.get(hops)?.every(({ name, target }) => {
           const record = follow(name);
           const related = (rest: string) => follow(`${name}.${rest}`);
-          return record !== undefined && this.#sight(target, { record, related }, at);
+          return record !== undefined && this.#sight(target, { record, related, patience }, at);
         });
         return isSeen === true ? follow(hops) : undefined;
       },

@@ -130,7 +130,7 @@ export function residueOf(
 
 /**
  * The rule as a predicate over records in memory, for those who watch them change: it means the same as the residue does in
- * SQL. `now` is when it is asked, in milliseconds since 1970. It never throws.
+ * SQL. `now` is when it is asked, in milliseconds since 1970. Throws as a `Predicate` does.
  */
 export function predicateOf(
   { action, unbounded, request }: Access,
@@ -168,7 +168,7 @@ export function guardOf(
   };
 }
 
-/** Whether a caller may look at a record that a relation leads to; `now` as in `predicateOf`. */
+/** Whether a caller may look at a record that a relation leads to; `now` and what it throws as in `predicateOf`. */
 export type Sight = (target: string, subject: FilterSubject, now: number) => boolean;
 
 /** What `guardOf` asks in SQL, in memory. Undefined for an admin, who may look at all. */

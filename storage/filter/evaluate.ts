@@ -1,5 +1,6 @@
 // A condition as a predicate over records in memory: compiled once, for streams and for records not yet stored.
 import { type ColumnTerm, type Condition, nameOfHops, type Term, type Truth } from './condition.ts';
+import type { Patience } from './patience.ts';
 import { decide, type Found, readRequest, type RequestValues } from './request.ts';
 
 /** A record as responses show it (`StoredRecord` is one). */
@@ -18,9 +19,11 @@ export interface FilterSubject {
    * none, or none that the caller may see. Without it, relations lead nowhere.
    */
   related?: (hops: string) => FilterRecord | undefined;
+  /** Bounds the work; without it, there is no bound. */
+  patience?: Patience | undefined;
 }
 
-/** Decides a condition for a record and a request. It never throws. */
+/** Decides a condition for a record and a request. Throws nothing but the `RangeError` of the subject's patience. */
 export type Predicate = (subject: FilterSubject, request: RequestValues) => Truth;
 
 /** The meaning in memory; `fold` and `toSql` together have the same: a record passes when this answers true. */
@@ -44,9 +47,18 @@ export function compile(condition: Condition): Predicate {
     case 'compare': {
       const { operator } = condition;
       const [left, right] = [reader(condition.left), reader(condition.right)];
-      return (subject, request) => decide(operator, left(subject, request), right(subject, request));
+      return (subject, request) => {
+        const [one, other] = [left(subject, request), right(subject, request)];
+        if (subject.patience !== undefined) payFor(subject.patience, one, other);
+        return decide(operator, one, other);
+      };
     }
   }
+}
+
+function payFor(patience: Patience, left: Found, right: Found): void {
+  if (typeof left === 'object') patience.pay(left?.value);
+  if (typeof right === 'object') patience.pay(right?.value);
 }
 
 function negation(part: Predicate): Predicate {

@@ -118,4 +118,19 @@ describe('sse.authz-live: a real event stream', () => {
     await client.closed;
     expect((await as().get(orders.events)).status).toBe(404);
   });
+
+  it('ends where one event would take too long to judge, and only there', async () => {
+    const orders = await watched(app);
+    const search = (times: number) => Array(times).fill('title ~ "tea"').join(' && ');
+    const [patient, impatient] = [
+      await orders.watch({ filter: search(2) }),
+      await orders.watch({ filter: search(3) }),
+    ];
+    expect([patient.status, impatient.status]).toEqual([200, 200]);
+    await orders.create({ title: `${'x'.repeat(7_000_000)}tea` });
+    await impatient.closed;
+    expect(impatient.events).toEqual([]);
+    expect(await patient.count(1)).toMatchObject([{ event: 'record_created' }]);
+    patient.socket.destroy();
+  });
 });

@@ -13,7 +13,7 @@ import { Stream } from '../../api/realtime/stream.ts';
 import type { Subscription } from '../../api/realtime/subscription.ts';
 import { place } from './rig.ts';
 
-const view: View = { key: '', incarnation: '1', passes: () => true };
+const sameForAll: View = { key: '', incarnation: '1', passes: () => true };
 
 function setUp(bounds: Partial<Bounds> = {}) {
   const broker = new InProcessBroker((error) => {
@@ -55,7 +55,7 @@ function streamTo(socket: PassThrough): Stream {
   });
 }
 
-function join(feed: Feed): { stream: Stream; socket: PassThrough; member: Subscription } {
+function join(feed: Feed, view = sameForAll): { stream: Stream; socket: PassThrough; member: Subscription } {
   const socket = new PassThrough();
   const stream = streamTo(socket);
   const position = feed.log.newest;
@@ -171,6 +171,25 @@ describe('the fan-out', () => {
     expect(served()).toBeLessThan(300);
     while (served() < 300) await new Promise((resolve) => setImmediate(resolve));
   });
+
+  it('lets others have their turn between judgements that take long', async () => {
+    const { watch, write, clock } = setUp();
+    const orders = watch('orders');
+    let judged = 0;
+    const passes = () => {
+      judged++;
+      clock.now += 1_000;
+      return true;
+    };
+    for (let n = 0; n < 100; n++) join(orders, { ...sameForAll, key: String(n), passes });
+    write('orders');
+    const perTurn: number[] = [];
+    for (let before = judged; judged < 100; before = judged) {
+      await new Promise((resolve) => setImmediate(resolve));
+      perTurn.push(judged - before);
+    }
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(8);
+  });
 });
 
 describe('a review', () => {
@@ -183,7 +202,7 @@ describe('a review', () => {
       open: async () => {
         asked++;
         await waiting.promise;
-        return view;
+        return sameForAll;
       },
       tokenState: () => 'good',
       onDefinitionChange: () => () => undefined,

@@ -1,0 +1,18 @@
+// How much work one decision in memory may be: PostgreSQL has a timeout, an event loop has none.
+
+/** Characters of two bodies of the largest size. */
+const characters = 16_777_216;
+/** Shorter texts cost no more than finding out. */
+const free = 1_024;
+
+/** What is left of the characters that comparisons may look at. */
+export class Patience {
+  #left = characters;
+
+  /** Pays for a comparison of a value. Throws `RangeError` when too much has been looked at. */
+  pay(value: unknown): void {
+    if (typeof value !== 'string' || value.length <= free) return;
+    this.#left -= value.length;
+    if (this.#left < 0) throw new RangeError(`more than ${characters} characters to compare`);
+  }
+}
