@@ -4,7 +4,6 @@ import { millisecondOf } from '../../storage/ids.ts';
 import type { Connection } from '../../storage/pool.ts';
 import type { Ledger, SessionKind, SessionRow } from '../../storage/sessions.ts';
 import type { Deps } from '../deps.ts';
-import { policyDefinitions } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import type { Place } from '../scope.ts';
 import type { Grant } from './claims.ts';
@@ -61,9 +60,6 @@ export async function draftSession(
   return prepareSession(deps, start, terms);
 }
 
-/** Revocations are kept for this long, so no access token may live longer, whatever the master allows. */
-const longestAccessTtl = policyDefinitions['tokens.access_ttl_sec'].max();
-
 /** By the policies of the place. */
 export async function sessionTerms(
   { policies }: Pick<Deps, 'policies'>,
@@ -71,7 +67,7 @@ export async function sessionTerms(
 ): Promise<SessionTerms> {
   const access = await policies.range('tokens.access_ttl_sec', place);
   const refresh = await policies.range('tokens.refresh_ttl_sec', place);
-  return { accessTtl: Math.min(access.value, longestAccessTtl), refreshTtl: refresh.value };
+  return { accessTtl: access.value, refreshTtl: refresh.value };
 }
 
 /** The same as `draftSession` for terms that are known: for use inside a transaction. */

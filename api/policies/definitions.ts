@@ -10,6 +10,8 @@ export interface RangeDefinition {
   max(config: Config): number;
   /** `max`: whatever the bounds allow at most. */
   default: 'max' | ((config: Config) => number);
+  /** The least and the most that can be made use of, whatever the master sets. */
+  usable?: readonly [least: number, most: number];
 }
 
 /** A yes or no. */
@@ -33,6 +35,9 @@ export type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
 
 /** A maximum that bounds nothing: what quotas have until somebody sets another. */
 export const unlimited = Number.MAX_SAFE_INTEGER;
+
+/** Ten years in seconds: an instant that far away can still be written. */
+const decade = 315_360_000;
 
 /** One row a policy. The bounds stand at the system level until the master sets others. */
 export const policyDefinitions = {
@@ -65,6 +70,8 @@ export const policyDefinitions = {
     min: 1,
     max: () => 86_400,
     default: () => 900,
+    // Revocations are kept for this long.
+    usable: [1, 86_400],
   },
   'tokens.refresh_ttl_sec': {
     kind: 'range',
@@ -72,6 +79,7 @@ export const policyDefinitions = {
     min: 1,
     max: () => 31_536_000,
     default: () => 2_592_000,
+    usable: [1, decade],
   },
   'otp.ttl_sec': {
     kind: 'range',
@@ -79,6 +87,7 @@ export const policyDefinitions = {
     min: 1,
     max: () => 3_600,
     default: ({ auth }) => auth.otp_ttl_sec,
+    usable: [1, decade],
   },
   'storage.max_upload_mb': {
     kind: 'range',
@@ -93,6 +102,8 @@ export const policyDefinitions = {
     min: 1,
     max: () => 30_000,
     default: ({ hooks }) => hooks.timeout_ms,
+    // A timer fires at once when it is set for longer.
+    usable: [1, 2_147_483_647],
   },
   'hooks.memory_mb': {
     kind: 'range',

@@ -3,10 +3,16 @@ import type { Config } from '../../supervisor/protocol.ts';
 import type { Place } from '../scope.ts';
 import type { PolicyBook } from './book.ts';
 import { boundOf, serverSpec } from './chain.ts';
-import { policyDefinitions, type RangePolicy, type SetPolicy, type TogglePolicy } from './definitions.ts';
+import {
+  policyDefinitions,
+  type RangeDefinition,
+  type RangePolicy,
+  type SetPolicy,
+  type TogglePolicy,
+} from './definitions.ts';
 import type { PolicySpec } from './spec.ts';
 
-/** Bounds in force, and the value that they leave of the default. */
+/** Bounds in force, and the value that they leave of the default, as far as it can be made use of. */
 export interface EffectiveRange {
   min: number;
   max: number;
@@ -32,9 +38,10 @@ export function effectivePolicies({ config, book }: { config: Config; book: Poli
       const spec = await specAt(name, at);
       if (spec.kind !== 'range') throw new TypeError(`policy ${name} is stored as ${spec.kind}`);
       const { min, max } = spec;
-      const { default: wanted } = policyDefinitions[name];
+      const { default: wanted, usable: [least, most] = [min, max] }: RangeDefinition =
+        policyDefinitions[name];
       const value = wanted === 'max' ? max : Math.min(max, Math.max(min, wanted(config)));
-      return { min, max, value };
+      return { min, max, value: Math.min(most, Math.max(least, value)) };
     },
     async toggle(name, at) {
       const spec = await specAt(name, at);

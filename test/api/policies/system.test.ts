@@ -168,6 +168,22 @@ describe('a policy of the master', () => {
     expectOk(await root.delete(system('tokens.access_ttl_sec')));
   });
 
+  it('shuts nobody out, however short or long the lives are that it asks for', async () => {
+    const forever = range(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    expectOk(await root.put(system('tokens.access_ttl_sec'), range(0, 0)));
+    for (const field of ['tokens.refresh_ttl_sec', 'otp.ttl_sec']) {
+      expectOk(await root.put(system(field), forever));
+    }
+    const { token = '' } = await login();
+    const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    expect(exp - iat).toBe(1);
+    const email = `${randomUUID()}@example.com`;
+    expectOk(await as(undefined, server.url).post('/api/workspaces/two/auth/otp/request', { email }));
+    for (const field of ['tokens.access_ttl_sec', 'tokens.refresh_ttl_sec', 'otp.ttl_sec']) {
+      expectOk(await root.delete(system(field)));
+    }
+  });
+
   it('may be read by the admins below, one at a time', async () => {
     const email = `${randomUUID()}@example.com`;
     expectOk(
