@@ -1,6 +1,6 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import { createHash } from 'node:crypto';
-import type { Call, InvocationResult, ToRunner } from '../../hook-runner/protocol.ts';
+import type { Call, InvocationResult, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -159,8 +159,12 @@ export class AppHooks {
   /** Loads for a runner that is needed now. */
   async #wake(): Promise<void> {
     if (this.#failed !== undefined && performance.now() < this.#failed.until) throw this.#failed.error;
-    await (this.#next ?? this.#loading ?? this.#begin(true));
+    const underWay = this.#next ?? this.#loading;
+    await (underWay ?? this.#begin(true));
     if (this.#failed !== undefined) throw this.#failed.error;
+    // What was under way may have found the files as they were, and so started nothing.
+    const isHere = this.#isGone || this.#known?.files.length === 0 || this.#live?.isOpen === true;
+    if (underWay !== undefined && !isHere) await this.#wake();
   }
 
   #begin(force: boolean): Promise<Loading> {
@@ -200,11 +204,7 @@ export class AppHooks {
   }
 
   async #open(
-    { files, env, fingerprint }: {
-      files: { file: string; source: string }[];
-      env: Record<string, string>;
-      fingerprint: string;
-    },
+    { files, env, fingerprint }: Pick<Load, 'files' | 'env'> & { fingerprint: string },
   ): Promise<Generation> {
     const { deps, host, answer, makeRoom } = this.#parts;
     const { workspace, app } = this.#place;

@@ -17,6 +17,8 @@ export interface ServerOptions {
   dataDir?: string;
   /** Leaves the temporary data directory there after `stop`. */
   keep?: boolean;
+  /** Runs a copy of the sources that is there. */
+  root?: string;
   /** Runs the supervisor as this user; only root can. */
   user?: { uid: number; gid: number };
 }
@@ -46,9 +48,8 @@ export interface TestServer {
   kill(signal: NodeJS.Signals): void;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const node = join(root, 'node_modules', '.bin', 'node');
-const program = join(root, 'supervisor', 'main.ts');
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const node = join(project, 'node_modules', '.bin', 'node');
 
 /** Starts `bulkhead serve` on a free port and waits until it says where it listens. Throws with its output. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
@@ -63,6 +64,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const settings = { data_dir: dataDir, 'http.port': 0, 'log.format': 'json', ...options.config };
   const flags = flatten(settings, '').map(([key, text]) => `--set=${key}=${text}`);
   const started = performance.now();
+  const program = join(options.root ?? project, 'supervisor', 'main.ts');
   const subprocess = execa(node, [program, 'serve', ...flags], {
     cwd: home,
     env: { PATH: process.env['PATH'] },

@@ -1,0 +1,82 @@
+// Runners that say what they like: the API believes none of it, refuses the write in time, and serves the next one.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, expectOk } from '../harness/api.ts';
+import { processTree, residentMemory } from '../harness/processes.ts';
+import { openStorefront } from '../harness/storefront.ts';
+import { type Breach, excessive, forged, garbage } from './cases.ts';
+import { type HostileServer, startHostileServer } from './runner.ts';
+
+const app = '/api/workspaces/acme/apps/shop';
+const records = `${app}/collections/orders/records`;
+const timeout = 500;
+/** What an honest runner does with any other title. */
+const honest = `send({ type: 'result', id: frame.id, outcome: 'done', changes: {} });`;
+
+let hostile: HostileServer;
+let admin: Caller;
+let api = 0;
+
+beforeAll(async () => {
+  hostile = await startHostileServer();
+  admin = (await openStorefront(hostile.server.url)).master;
+  expectOk(
+    await admin.put(`${app}/policies/hooks.timeout_ms`, { kind: 'range', min: timeout, max: timeout }),
+  );
+  api = (await processTree(hostile.server.pid)).find(({ command }) =>
+    /node\S* \S*api\/main/.test(command)
+  )?.pid ?? 0;
+});
+afterAll(() => hostile.stop());
+
+/** Puts a runner in place that says this when a record is not titled `next`, and answers pings. */
+async function put(says: string): Promise<void> {
+  const source = `return (frame) => {
+    if (frame.type === 'ping') return send({ type: 'pong', id: frame.id });
+    if (frame.type !== 'event') return;
+    if (frame.record.fields.title === 'next') { ${honest} return; }
+    ${says}
+  };`;
+  const { reload } = expectOk(await admin.put(`${app}/hooks/hostile.js`, { source }));
+  expect(reload.errors).toEqual([]);
+}
+
+async function titles(): Promise<string[]> {
+  const { items } = expectOk(await admin.get(`${records}?per_page=200`));
+  return items.map(({ fields }: { fields: { title: string } }) => fields.title);
+}
+
+describe('a hostile runner', () => {
+  const waits: number[] = [];
+  afterAll(() =>
+    console.log(`the next write after a breach: ${waits.map(Math.round).sort((a, b) => a - b).join(' ')} ms`)
+  );
+
+  it.each<Breach>([...garbage, ...forged, ...excessive])(
+    'rpc.confused-deputy: gets nothing done by $title',
+    async ({ title, says, told }) => {
+      await put(says);
+      const began = performance.now();
+      const { status, body } = await admin.post(records, { title });
+      expect(performance.now() - began).toBeLessThan(timeout + 1_500);
+      expect(body.message).toMatch(told);
+      expect([400, 500]).toContain(status);
+      const broken = performance.now();
+      expectOk(await admin.post(records, { title: 'next' }));
+      waits.push(performance.now() - broken);
+      expect(await titles()).not.toContain(title);
+    },
+  );
+
+  it('stays a server all the while, of the same process and size, with no failure of its own', async () => {
+    const before = await residentMemory(api);
+    for (const { says } of excessive) {
+      await put(says);
+      await admin.post(records, { title: 'go' });
+    }
+    const grown = await residentMemory(api) - before;
+    console.log(`the API grew by ${grown.toFixed(1)} MiB`);
+    expect(grown).toBeLessThan(40);
+    expect(hostile.server.output.filter((line) => /background_failed|unhandled|TypeError/.test(line)))
+      .toEqual([]);
+  });
+});
