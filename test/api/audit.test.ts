@@ -117,7 +117,7 @@ describe('the workspace scope', () => {
     expect(expectOk(await workspace.admin.get(`${log}?skip_total=true`)).total_items).toBe(-1);
   });
 
-  it('filters by part of the action in any case, literally, and by the whole actor', async () => {
+  it('filter.like-escape: filters by part of the action in any case, literally, and by the whole actor', async () => {
     const found = await entries(`${log}?action=PP_UPD`);
     expect(found.length).toBeGreaterThan(0);
     expect(new Set(actions(found))).toEqual(new Set(['app_update']));

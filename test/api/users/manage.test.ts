@@ -38,7 +38,7 @@ describe('the list', () => {
     ['a percent sign as itself', `p%q.${tag}`, [added[2]]],
     ['a percent sign alone as itself', `%.${tag}`, []],
     ['a backslash and quotes as themselves', `\\' or 1=1 -- ${tag}`, []],
-  ])('filter.hidden-columns: searches for %s', async (_what, part, expected) => {
+  ])('filter.like-escape: searches for %s', async (_what, part, expected) => {
     expect(await emails(`q=${encodeURIComponent(part)}`)).toEqual(expected);
   });
 
