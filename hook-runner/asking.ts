@@ -1,4 +1,5 @@
 // Calls to the API in the name of the invocation that is under way.
+import { checkArguments } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
 import type { Channel } from './channel.ts';
 import type { Invocations } from './invocations.ts';
@@ -54,6 +55,7 @@ export class Asking {
           `${method}: the call of the hook that this belongs to has ended; await what it starts`,
         );
       }
+      checkArguments(method, args);
       const id = this.#nextId++;
       const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${
         jsonText(args, `an argument of ${method}`)

@@ -1,0 +1,59 @@
+// What `$app` may be given, checked before it travels: the API ends a runner that sends it anything else, and an author's slip
+// is not worth that.
+import type { CallTable } from './calls.ts';
+
+/** What is wrong with one argument; undefined when nothing is. */
+type Check = (value: unknown) => string | undefined;
+
+const isText: Check = (value) => typeof value === 'string' ? undefined : 'must be a text';
+const isAnything: Check = () => undefined;
+const isObject: Check = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'must be an object';
+const isNumber: Check = (value) =>
+  typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number';
+
+/** An object with these members; the optional ones may be left out. */
+function has(
+  required: Readonly<Record<string, Check>>,
+  optional: Readonly<Record<string, Check>> = {},
+): Check {
+  return (value) => {
+    const fault = isObject(value);
+    if (fault !== undefined) return fault;
+    const members = value as Readonly<Record<string, unknown>>;
+    for (const [name, check] of Object.entries({ ...required, ...optional })) {
+      if (members[name] === undefined && Object.hasOwn(optional, name)) continue;
+      const wrong = check(members[name]);
+      if (wrong !== undefined) return `: ${name} ${wrong}`;
+    }
+    return undefined;
+  };
+}
+
+const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string, check: Check])[]>> = {
+  'records.findOne': [['the collection', isText], ['the id', isText]],
+  'records.list': [['the collection', isText], [
+    'the query',
+    has({}, { filter: isText, sort: isText, page: isNumber, per_page: isNumber }),
+  ]],
+  'records.create': [['the collection', isText], ['the fields', isObject]],
+  'records.update': [['the collection', isText], ['the id', isText], ['the fields', isObject]],
+  'records.delete': [['the collection', isText], ['the id', isText]],
+  'users.findOne': [['the id', isText]],
+  'files.get': [['the id', isText]],
+  'files.create': [['the file', has({ filename: isText, mime: isText })]],
+  'files.delete': [['the id', isText]],
+  'mail.send': [['the mail', has({ to: isText, subject: isText, text: isText }, { html: isText })]],
+  'realtime.publish': [['the collection', isText], ['the event', isText], ['the data', isAnything]],
+  'fetch': [],
+};
+
+/** Throws `TypeError` for an argument that is none. */
+export function checkArguments(method: keyof CallTable, args: readonly unknown[]): void {
+  for (const [index, [name, check]] of checks[method].entries()) {
+    const wrong = check(args[index]);
+    if (wrong !== undefined) {
+      throw new TypeError(`${method}: ${name}${wrong.startsWith(':') ? '' : ' '}${wrong}`);
+    }
+  }
+}
