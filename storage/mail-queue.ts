@@ -9,19 +9,21 @@ export interface MailRow {
   sealed: Buffer;
   created_at: Date;
   expires_at: Date;
+  /** Waits behind all that are the server's own. */
+  of_app: boolean;
 }
 
 /** A mail that the caller is to send now; the attempt is counted. */
-export interface ClaimedMail extends MailRow {
+export interface ClaimedMail extends Omit<MailRow, 'of_app'> {
   attempts: number;
 }
 
 /** Adds a mail that is due at once. Throws `StorageError` `missing_reference` when its workspace is gone. */
 export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
-  const { id, workspace, sealed, created_at, expires_at } = mail;
+  const { id, workspace, sealed, created_at, expires_at, of_app } = mail;
   await sql`
-    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at)
-    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at})`;
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at, of_app)
+    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, ${of_app})`;
 }
 
 /** The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. */
@@ -32,7 +34,8 @@ export async function claimMail(
   const [row] = await sql<ClaimedMail[]>`
     update control.mail_queue set attempts = attempts + 1, next_attempt_at = ${leaseEnds}
     where id = (
-      select id from control.mail_queue where next_attempt_at <= ${now} order by next_attempt_at, id limit 1
+      select id from control.mail_queue where next_attempt_at <= ${now}
+      order by of_app, next_attempt_at, id limit 1
       for update skip locked)
     returning id, workspace, sealed, attempts, created_at, expires_at`;
   return row;

@@ -9,7 +9,7 @@ import {
   removeMail,
 } from '../../storage/mail-queue.ts';
 import type { Deps } from '../deps.ts';
-import type { Letter, Mail } from './letter.ts';
+import type { AppLetter, Content, Letter, Mail } from './letter.ts';
 import { render } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -46,14 +46,21 @@ export class Courier implements Mail {
     this.#lendHand();
   }
 
-  async post(letter: Letter): Promise<void> {
+  async post(letter: Letter | AppLetter): Promise<void> {
     const { databases: { control }, secrets, newId, now } = this.#deps;
     const id = newId();
     const created_at = now();
     const expires_at = new Date(created_at.getTime() + letter.lifeSeconds * 1_000);
     const sealed = secrets.seal('mail', id, Buffer.from(JSON.stringify(letter)));
     await control.run((sql) =>
-      insertMail(sql, { id, workspace: letter.workspace, sealed, created_at, expires_at })
+      insertMail(sql, {
+        id,
+        workspace: letter.workspace,
+        sealed,
+        created_at,
+        expires_at,
+        of_app: 'content' in letter,
+      })
     );
     this.#lendHand();
   }
@@ -90,16 +97,22 @@ export class Courier implements Mail {
     }
   }
 
+  /** Undefined when nobody is to get it. */
+  async #contentOf(letter: Letter | AppLetter, writtenAt: Date): Promise<Content | undefined> {
+    if ('content' in letter) return letter.content;
+    return letter.discard ? undefined : await render({ letter, writtenAt }, this.#folder);
+  }
+
   async #deliver(mail: ClaimedMail): Promise<void> {
     const { databases: { control }, secrets, observe, now } = this.#deps;
     const { id, attempts, expires_at } = mail;
     const wait = Math.min(lastRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1));
     const again = new Date(now().getTime() + wait);
     try {
-      const letter: Letter = JSON.parse(secrets.open('mail', id, mail.sealed).toString('utf8'));
-      if (!letter.discard && expires_at > now()) {
-        const rendered = await render({ letter, writtenAt: mail.created_at }, this.#folder);
-        await this.#transport.send({ ...rendered, id, to: letter.to, date: mail.created_at });
+      const letter: Letter | AppLetter = JSON.parse(secrets.open('mail', id, mail.sealed).toString('utf8'));
+      const content = await this.#contentOf(letter, mail.created_at);
+      if (content !== undefined && expires_at > now()) {
+        await this.#transport.send({ ...content, id, to: letter.to, date: mail.created_at });
       }
       await control.run((sql) => removeMail(sql, id));
     } catch (error) {

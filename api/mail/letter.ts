@@ -18,8 +18,26 @@ export interface Letter {
   discard: boolean;
 }
 
+/** A letter in an app's own words. Waits behind those of the server. */
+export interface AppLetter {
+  /** Id of the workspace that the app is in. */
+  workspace: string;
+  /** One address. */
+  to: string;
+  content: Content;
+  lifeSeconds: number;
+}
+
+/** What a letter says. */
+export interface Content {
+  /** One line. */
+  subject: string;
+  text: string;
+  html?: string | undefined;
+}
+
 /** The way out for letters. */
 export interface Mail {
   /** Stores a letter, to be sent in the background. Throws `StorageError`. */
-  post(letter: Letter): Promise<void>;
+  post(letter: Letter | AppLetter): Promise<void>;
 }

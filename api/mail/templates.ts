@@ -1,17 +1,10 @@
 // The texts of the letters. Files of the operator replace them: <data_dir>/mail/<kind>.subject.txt, .txt and .html.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Letter, LetterKind } from './letter.ts';
+import type { Content, Letter, LetterKind } from './letter.ts';
 
 /** A letter's parts, with `{{name}}` where a value goes. */
 interface Template {
-  subject: string;
-  text: string;
-  html: string;
-}
-
-/** A letter that is ready to be sent. */
-export interface Rendered {
   subject: string;
   text: string;
   html: string;
@@ -62,7 +55,7 @@ function template(subject: string, [before, after]: [string, string]): Template 
 export async function render(
   { letter, writtenAt }: { letter: Letter; writtenAt: Date },
   folder: string,
-): Promise<Rendered> {
+): Promise<Content> {
   const known = templates[letter.kind];
   const [subject, text, html] = await Promise.all([
     readOr(join(folder, `${letter.kind}.subject.txt`), known.subject),

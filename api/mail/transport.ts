@@ -3,10 +3,10 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
-import type { Rendered } from './templates.ts';
+import type { Content } from './letter.ts';
 
 /** One mail. */
-export interface Message extends Rendered {
+export interface Message extends Content {
   /** A v7 UUID: names the file, and is the Message-ID. */
   id: string;
   to: string;

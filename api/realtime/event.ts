@@ -3,15 +3,26 @@
 /** Kinds of event, as the interface names them. */
 export type ChangeType = 'record_created' | 'record_updated' | 'record_deleted';
 
-/** One committed write, as the writer publishes it. Nobody may change `record` afterwards. */
+/** One committed write, or what a hook has made up, as it is published. Nobody may change `record` afterwards. */
 export interface RecordChange {
-  type: ChangeType;
+  /** A `ChangeType`, or the name that a hook gave. */
+  type: string;
   /** The record as the API shows it: as stored now, or as it was when it was deleted. */
   record: Readonly<Record<string, unknown>>;
   /** When the request that wrote it arrived. */
   at: Date;
+  /** Of an event that a hook made up: `record` then stands for one in what rules and filters ask, and is not shown. */
+  made?: Made | undefined;
   /** Of a deletion: what went in the same write and can be reached from the record. Nobody finds it elsewhere any more. */
   gone?: Gone | undefined;
+}
+
+/** An event that a hook made up. */
+export interface Made {
+  /** What is shown: JSON. */
+  data: unknown;
+  /** Names of what `record` holds; a rule or filter that reads anything else is not met. */
+  shows: ReadonlySet<string>;
 }
 
 /** Deleted records as they were, by `goneKey`, and about how many bytes they take. */
@@ -37,7 +48,7 @@ export interface RecordEvent extends RecordChange {
   id: string;
   /** Place in the order of the collection, from 1. */
   seq: number;
-  /** The whole Server-Sent Event, which holds the record's JSON from `jsonStart` to two bytes before its end. */
+  /** The whole Server-Sent Event, which holds the JSON of the record, or of what was made up, from `jsonStart` to two bytes before its end. */
   frame: Buffer;
   jsonStart: number;
   /** What keeping it costs, in bytes. */
@@ -46,14 +57,14 @@ export interface RecordEvent extends RecordChange {
 
 /** Gives a change its place and its bytes. Throws `TypeError` when the record is not JSON. */
 export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id: string }): RecordEvent {
-  const { type, record, gone } = change;
+  const { type, record, gone, made } = change;
   const head = `id: ${id}\nevent: ${type}\ndata: `;
   // JSON has no line break outside its strings and escapes those inside, so one data line is enough.
-  const frame = Buffer.from(`${head}${JSON.stringify(record)}\n\n`);
+  const frame = Buffer.from(`${head}${JSON.stringify(made === undefined ? record : made.data)}\n\n`);
   return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (gone?.bytes ?? 0) };
 }
 
-/** The bytes of the record's JSON, shared with the frame. */
+/** The bytes of that JSON, shared with the frame. */
 export function recordJson({ frame, jsonStart }: RecordEvent): Buffer {
   return frame.subarray(jsonStart, -2);
 }

@@ -88,11 +88,11 @@ export function errorMessage(id: string | undefined, { code, message }: ApiError
   return frameOf({ type: 'error', ...(id === undefined ? {} : { id }), code, message });
 }
 
-/** `{ type: "event", id, event, cursor, record }`, around the record's bytes as they are. */
+/** `{ type: "event", id, event, cursor, record }`, around the record's bytes as they are; `data` of what a hook made up. */
 export function eventMessage(id: string, event: RecordEvent): Buffer {
-  const head = `{"type":"event","id":${
-    JSON.stringify(id)
-  },"event":"${event.type}","cursor":"${event.id}","record":`;
+  const head = `{"type":"event","id":${JSON.stringify(id)},"event":"${event.type}","cursor":"${event.id}","${
+    event.made === undefined ? 'record' : 'data'
+  }":`;
   return textFrame(Buffer.from(head), recordJson(event), closing);
 }
 

@@ -1,7 +1,13 @@
 // What a subscriber may see of a collection: what passes its `list` rule and the subscriber's own filter, each of which may
 // look at related records.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { type Condition, nameOfHops, relatedIn, type RelatedPart } from '../../storage/filter/condition.ts';
+import {
+  type Condition,
+  nameOfHops,
+  ownColumnsOf,
+  relatedIn,
+  type RelatedPart,
+} from '../../storage/filter/condition.ts';
 import { compile, type FilterSubject } from '../../storage/filter/evaluate.ts';
 import { decideEarly } from '../../storage/filter/fold.ts';
 import { Patience } from '../../storage/filter/patience.ts';
@@ -34,6 +40,8 @@ interface Judge {
   parts: Map<string, RelatedPart>;
   /** Members of the caller that it reads. */
   members: ReadonlySet<string>;
+  /** Columns of the record that it reads. */
+  columns: ReadonlySet<string>;
   /** `at` is when it is asked, in milliseconds since 1970. */
   passes(subject: FilterSubject, at: number): boolean;
 }
@@ -63,6 +71,8 @@ export function viewOf(
     reading: parts.size === 0 ? undefined : { reader, parts },
     passes: (change, follow) => {
       if (judges.length === 0) return true;
+      const { made } = change;
+      if (made !== undefined && !judges.every(({ columns }) => columns.isSubsetOf(made.shows))) return false;
       const related = (hops: string) => follow(change, hops);
       const subject = { record: shown(change.record), related, patience: new Patience() };
       // As of now and not of the write: a record that has expired by the time of a replay stays hidden.
@@ -79,6 +89,7 @@ function judgeOfRule(target: Target, access: Access): Judge | undefined {
   return {
     parts: relatedIn(condition),
     members: authMembersOf(condition),
+    columns: ownColumnsOf(condition),
     passes: predicateOf(access, target),
   };
 }
@@ -93,6 +104,7 @@ function judgeOfFilter(target: Target, access: Access, filter: string): Judge {
   const predicate = compile(condition);
   return {
     ...(sight === undefined ? { parts, members: authMembersOf(condition) } : guarded(app, condition, parts)),
+    columns: ownColumnsOf(condition),
     passes: (subject, at) => {
       const seen = glances === undefined ? subject : glances.narrow(subject, at);
       return predicate(seen, { ...access.request, body: {}, now: at }) === true;

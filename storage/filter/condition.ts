@@ -119,6 +119,11 @@ export function relatedIn(condition: Condition, from: readonly Hop[] = []): Map<
   return found;
 }
 
+/** The columns of the filtered record itself that a condition reads; a relation that it follows is one. */
+export function ownColumnsOf(condition: Condition): Set<string> {
+  return new Set(columnsOf(condition).map(({ hops, column }) => relations(hops)[0]?.column ?? column));
+}
+
 function columnsOf(condition: Condition): ColumnTerm[] {
   switch (condition.kind) {
     case 'constant':

@@ -43,6 +43,7 @@ table mail_queue
   next_attempt_at timestamp with time zone not null
   expires_at timestamp with time zone not null
   created_at timestamp with time zone not null
+  of_app boolean not null default false
   CREATE INDEX mail_queue_next_attempt_at ON control.mail_queue USING btree (next_attempt_at)
   CREATE INDEX mail_queue_workspace ON control.mail_queue USING btree (workspace)
   constraint mail_queue_pkey PRIMARY KEY (id)

@@ -1,0 +1,81 @@
+// Events that hook code makes up, for those who watch a collection.
+import type { CallTable } from '../../hook-runner/calls.ts';
+import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { isUuid } from '../../storage/ids.ts';
+import { planOf } from '../../storage/record-plan.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+
+/** Most bytes of an event's data, as JSON. */
+export const largestEventData = 65_536;
+
+const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/;
+/** The stream's own, those of the WebSocket, and those that an EventSource has for itself. */
+const reserved = [
+  'reset',
+  'unauthorized',
+  'open',
+  'message',
+  'error',
+  'close',
+  'event',
+  'ping',
+  'pong',
+  'subscribed',
+];
+
+/** Tells those who may see it. Throws `404 not_found` for a collection that is not there, and `400 validation`. */
+export function publishForHook(
+  { realtime, now }: Pick<Deps, 'realtime' | 'now'>,
+  app: AppDefinition,
+  [name, type, data]: CallTable['realtime.publish']['args'],
+): null {
+  const collection = app.collections.get(name) ?? fail('not_found', `collection "${name}" does not exist`);
+  if (!namePattern.test(type)) {
+    fail('validation', 'event: must be a letter and up to 63 letters, digits or characters of "_.:-"');
+  }
+  const small = type.toLowerCase();
+  if (small.startsWith('record_') || reserved.includes(small)) {
+    fail('validation', `event: "${type}" is a name of the server's own events`);
+  }
+  if (Buffer.byteLength(JSON.stringify(data)) > largestEventData) {
+    fail('validation', `data: must have at most ${largestEventData} bytes as JSON`);
+  }
+  const at = now();
+  const fields = fieldsIn(app, collection, data);
+  const id = idIn(data);
+  const record = { id: id ?? '', collection: name, fields, created_at: '', updated_at: '' };
+  const shows = new Set([...Object.keys(fields), ...(id === undefined ? [] : ['id'])]);
+  realtime.publish({ workspace: app.workspace.id, app: app.id, collection: name }, {
+    type,
+    record,
+    at,
+    made: { data, shows },
+  });
+  return null;
+}
+
+/** The members of the data that could be values of the collection's fields: what rules and filters go by. */
+function fieldsIn(
+  app: AppDefinition,
+  collection: CollectionDefinition,
+  data: unknown,
+): Record<string, unknown> {
+  if (!isObject(data)) return {};
+  const { fields } = planOf(app.schema, collection);
+  const found = fields.flatMap(({ field: { name }, read }): [string, unknown][] => {
+    const value = Object.hasOwn(data, name) ? data[name] : undefined;
+    if (value === undefined) return [];
+    return value === null || 'value' in read(value) ? [[name, value]] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+function idIn(data: unknown): string | undefined {
+  const id = isObject(data) ? data['id'] : undefined;
+  return typeof id === 'string' && isUuid(id) ? id : undefined;
+}
+
+function isObject(data: unknown): data is Readonly<Record<string, unknown>> {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
