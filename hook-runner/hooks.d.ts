@@ -202,10 +202,14 @@ declare const $app: {
     delete(id: string): Promise<null>;
   };
   readonly mail: {
+    /** To one address; from the server's. Throws `too_many_requests` when the app has sent too much. */
     send(mail: { to: string; subject: string; text: string; html?: string }): Promise<null>;
   };
   readonly realtime: {
-    /** Sends an event of that name to the collection's subscribers whom its list rule lets see it. */
+    /**
+     * Sends an event of that name to the collection's subscribers. Where its list rule or their filter reads fields, it
+     * reads those of `data`; who asks for one that `data` lacks gets nothing, admins excepted.
+     */
     publish(collection: CollectionName, event: string, data: Json): Promise<null>;
   };
   readonly log: {

@@ -16,6 +16,8 @@ import { unboundedAccess } from '../rules/access.ts';
 import { findUserRecord } from '../users/records.ts';
 import { deleteForHook, readForHook, storeForHook } from './file-calls.ts';
 import type { CallContext } from './generation.ts';
+import { sendForHook } from './letters.ts';
+import { publishForHook } from './made-events.ts';
 import { fetchForHook } from './outgoing.ts';
 import type { Author } from './ports.ts';
 
@@ -70,8 +72,8 @@ const answers: Answers = {
   'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
   'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
   'files.delete': ({ deps, app }, id) => deleteForHook(deps, app, id),
-  'mail.send': () => fail('hook_error', 'hooks cannot send mail on this server yet'),
-  'realtime.publish': () => fail('hook_error', 'hooks cannot publish events on this server yet'),
+  'mail.send': ({ deps, app }, mail) => sendForHook(deps, app, mail),
+  'realtime.publish': ({ deps, app }, ...event) => publishForHook(deps, app, event),
   'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),
 };
 

@@ -81,6 +81,25 @@ describe('$app', () => {
     expect(error.message).toContain('hooks.egress');
   });
 
+  it('tells an author of an argument that is none, and goes on', async () => {
+    const calls = [
+      '$app.records.findOne("posts")',
+      '$app.records.list("posts", { page: NaN })',
+      '$app.records.create("posts", null)',
+      '$app.mail.send({ to: "ada@example.com", subject: "x" })',
+    ];
+    const { value } = await run(`
+      return Promise.all([${calls.join(', ')}].map((call) => call.catch(({ message }) => message)));`);
+    expect(value).toEqual([
+      'records.findOne: the id must be a text',
+      'records.list: the query: page must be a number',
+      'records.create: the fields must be an object',
+      'mail.send: the mail: text must be a text',
+    ]);
+    const { last_kill } = expectOk(await app.admin.get(`${app.path}/hooks/status`));
+    expect(last_kill).toBeNull();
+  });
+
   it('may call 100 times in one run', async () => {
     const { value } = await run(`
       for (let calls = 0; ; calls++) {

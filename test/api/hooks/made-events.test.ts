@@ -1,0 +1,135 @@
+// Events that hooks make up, as subscribers get them.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, expectOk, serverUrl } from '../../harness/api.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { tokenOf, type Watched, watched } from '../../harness/watched.ts';
+import { openSocket } from '../../realtime/socket-client.ts';
+
+let app: RuledApp;
+/** Path of the app; `app.path` is that of its collections. */
+let path: string;
+let ada: EndUser;
+let bob: EndUser;
+
+beforeAll(async () => {
+  app = await ruledApp();
+  path = app.path.replace(/\/collections$/, '');
+  [ada, bob] = [await app.user(), await app.user()];
+  const source = `routerAdd('POST', '/publish', async (e) => {
+    const given = await e.request.json();
+    try { return { told: await $app.realtime.publish(given.collection, given.event, given.data) }; }
+    catch (error) { return { code: error.code, message: error.message }; }
+  });`;
+  expectOk(await app.admin.put(`${path}/hooks/publish.js`, { source }));
+});
+
+async function publish(collection: string, event: string, data: unknown) {
+  return expectOk(await as().post(`${path}/custom/publish`, { collection, event, data }));
+}
+
+/** What came up to the event `end`, which everybody can see who sees anything. */
+async function seenBy(
+  { name, watch }: Watched,
+  asks: Parameters<Watched['watch']>[0][],
+  told: [string, unknown][],
+): Promise<unknown[][]> {
+  const clients = await Promise.all(asks.map((ask) => watch(ask)));
+  for (const [event, data] of told) expect(await publish(name, event, data)).toEqual({ told: null });
+  await publish(name, 'end', { owner: ada.id, title: 'end' });
+  await Promise.all(clients.map((client) => client.until(({ body }) => body.includes('event: end'))));
+  for (const { socket } of clients) socket.destroy();
+  return clients.map(({ events }) => events.slice(0, -1).map(({ event, data }) => [event, data]));
+}
+
+describe('$app.realtime.publish', () => {
+  it('tells all who may list the collection, between its own events and with a place in their order', async () => {
+    const rooms = await watched(app);
+    const client = await rooms.watch();
+    await rooms.create({ title: 'before' });
+    await publish(rooms.name, 'typing', { who: 'Ada', lines: 'a\nb' });
+    await rooms.create({ title: 'after' });
+    const [first, typing] = await client.count(3);
+    expect(client.events.map(({ event }) => event)).toEqual(['record_created', 'typing', 'record_created']);
+    expect(typing?.data).toEqual({ who: 'Ada', lines: 'a\nb' });
+    client.socket.destroy();
+    const again = await rooms.watch({ since: first?.id ?? '' });
+    expect((await again.count(2)).map(({ event }) => event)).toEqual(['typing', 'record_created']);
+    again.socket.destroy();
+  });
+
+  it('has a rule read its data in the place of a record, and tells only admins where that says too little', async () => {
+    const orders = await watched(app, { list: 'owner = @request.auth.id' });
+    const told: [string, unknown][] = [
+      ['shipped', { owner: ada.id, parcel: 1 }],
+      ['shipped', { owner: bob.id, parcel: 2 }],
+      ['shipped', { parcel: 3 }],
+      ['shipped', 4],
+      ['shipped', { owner: [ada.id], parcel: 5 }],
+    ];
+    const [hers, admins] = await seenBy(
+      orders,
+      [{ token: tokenOf(ada) }, { token: tokenOf(app.admin) }],
+      told,
+    );
+    expect(hers).toEqual([['shipped', { owner: ada.id, parcel: 1 }]]);
+    expect(admins).toEqual(told);
+  });
+
+  it('is not let through by a rule that is met by what is missing', async () => {
+    const notes = await watched(app, { list: 'owner != "x" || title = "end"' });
+    const [anybody] = await seenBy(notes, [{}], [['hidden', { owner: 'x' }], ['hidden', {}]]);
+    expect(anybody).toEqual([]);
+  });
+
+  it('is narrowed by the filter of a subscriber', async () => {
+    const rooms = await watched(app);
+    const told: [string, unknown][] = [['typing', { title: 'a' }], ['typing', { title: 'b' }], [
+      'typing',
+      null,
+    ]];
+    const [inA, all] = await seenBy(rooms, [{ filter: "title in ['a', 'end']" }, {}], told);
+    expect(inA).toEqual([['typing', { title: 'a' }]]);
+    expect(all).toEqual(told);
+  });
+
+  it('is a message of its own on a WebSocket', async () => {
+    const rooms = await watched(app);
+    const client = await openSocket(Number(new URL(serverUrl()).port), {}, `${path}/realtime`);
+    await client.subscribe('s', { collection: rooms.name });
+    const next = client.told.length + 1;
+    await publish(rooms.name, 'typing', { who: 'Ada' });
+    expect((await client.count(next)).at(-1)).toEqual({
+      type: 'event',
+      id: 's',
+      event: 'typing',
+      cursor: expect.any(String),
+      data: { who: 'Ada' },
+    });
+    client.socket.close();
+  });
+
+  it('refuses names of the server, data that is too large, and collections that are not there', async () => {
+    const { name } = await watched(app);
+    const names = [
+      'record_created',
+      'Record_x',
+      'reset',
+      'unauthorized',
+      'message',
+      'error',
+      'a b',
+      'a\nb',
+      '',
+      '1',
+    ];
+    for (const event of names) {
+      expect([event, await publish(name, event, 1)]).toEqual([
+        event,
+        expect.objectContaining({ code: 'validation' }),
+      ]);
+    }
+    expect(await publish(name, 'big', 'x'.repeat(65_535))).toMatchObject({ code: 'validation' });
+    expect(await publish('nope', 'x', 1)).toMatchObject({ code: 'not_found' });
+    expect(await publish('users', 'x', 1)).toMatchObject({ code: 'not_found' });
+  });
+});
