@@ -37,7 +37,7 @@ const systemFolder = '/var/lib/bulkhead';
 
 /** The sources are TypeScript; what is published, in dist/, is JavaScript already. */
 const isSource = import.meta.url.endsWith('.ts');
-const stripTypes = fileURLToPath(new URL('strip-types.ts', import.meta.url));
+const bundler = fileURLToPath(new URL('bundle-runner.ts', import.meta.url));
 
 /**
  * Deno and the runner's code, as JavaScript. As they are where they can be; as copies under `folder` when the code is
@@ -115,7 +115,8 @@ interface Wanted {
 /** Copies are named for what they are copies of, so that a new release has new ones and a half-made copy none. */
 async function copy({ deno, scripts, place }: Wanted): Promise<string> {
   const hash = createHash('sha256');
-  for (const path of deno === undefined ? scripts : [deno, ...scripts]) {
+  const origins = [...deno === undefined ? [] : [deno], ...isSource ? [bundler] : [], ...scripts];
+  for (const path of origins) {
     const { size, mtimeMs } = await stat(path);
     hash.update(`${path} ${size} ${mtimeMs}\n`);
   }
@@ -150,9 +151,13 @@ async function exists(path: string): Promise<boolean> {
 
 async function copyCode(from: string, to: string): Promise<void> {
   if (isSource) {
-    // A process of its own, as Node warns of the function for it, once in each process.
-    const args = ['--disable-warning=ExperimentalWarning', stripTypes, from, to];
-    const { code, lines } = await runToEnd({ file: process.execPath, args, env: {}, orphanSignal: 'KILL' });
+    // A process of its own: the bundler would stay in this one's memory.
+    const { code, lines } = await runToEnd({
+      file: process.execPath,
+      args: [bundler, from, to],
+      env: {},
+      orphanSignal: 'KILL',
+    });
     if (code !== 0) throw new Error(`the runner's code could not be prepared: ${lines.at(-1) ?? code}`);
     return;
   }

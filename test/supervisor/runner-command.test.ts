@@ -32,6 +32,7 @@ const namespaces = '/usr/bin/bwrap --unshare-all --die-with-parent --new-session
 const flags = '--quiet --no-prompt --no-config --no-lock --no-remote --no-npm --cached-only ' +
   '--node-modules-dir=none --no-code-cache --no-check --deny-read --deny-write --deny-net --deny-env --deny-sys ' +
   '--deny-run --deny-ffi --deny-import';
+const small = '--jitless,--optimize-for-size,--max-semi-space-size=1,--single-threaded';
 const shell = (script: string, filter = '/data/runtime/seccomp') => ['/bin/sh', '-c', script, filter];
 
 describe('sandbox.flags: the command line of a runner', () => {
@@ -40,7 +41,7 @@ describe('sandbox.flags: the command line of a runner', () => {
       ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`),
       ...ownUser.split(' '),
       ...namespaces.split(' '),
-      ...`/deno run ${flags} --v8-flags=--jitless,--max-heap-size=144 /runner/main.ts`.split(' '),
+      ...`/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /runner/main.ts`.split(' '),
     ]);
   });
 
@@ -48,7 +49,7 @@ describe('sandbox.flags: the command line of a runner', () => {
     expect(words({ level: 'deno', filter: '' })).toEqual([
       ...shell(`${limits} && ${ownProcesses} && exec "$@"`, ''),
       ...ownUser.split(' '),
-      ...`/srv/deno run ${flags} --v8-flags=--jitless,--max-heap-size=144 /srv/hook-runner/main.ts`.split(
+      ...`/srv/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /srv/hook-runner/main.ts`.split(
         ' ',
       ),
     ]);
@@ -58,7 +59,7 @@ describe('sandbox.flags: the command line of a runner', () => {
     expect(words({ users: undefined })).toEqual([
       ...shell(`${limits} && exec "$@" 4<"$0"`),
       ...namespaces.split(' '),
-      ...`/deno run ${flags} --v8-flags=--jitless,--max-heap-size=144 /runner/main.ts`.split(' '),
+      ...`/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /runner/main.ts`.split(' '),
     ]);
     expect(words({ users: undefined, level: 'deno', filter: '' }).slice(4, 8)).toEqual(
       '/usr/bin/setpriv --no-new-privs --pdeathsig KILL'.split(' '),
@@ -76,7 +77,7 @@ describe('sandbox.flags: the command line of a runner', () => {
     (memory, heap) => {
       const line = words({}, memory);
       expect(line[2]).toContain(`ulimit -d ${memory * 1024} `);
-      expect(line).toContain(`--v8-flags=--jitless,--max-heap-size=${heap}`);
+      expect(line).toContain(`--v8-flags=${small},--max-heap-size=${heap}`);
     },
   );
 

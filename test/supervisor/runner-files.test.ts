@@ -14,14 +14,13 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('the files of runners', () => {
-  it('are JavaScript that every user can read, made once and replaced when the sources change', async () => {
+  it('are one file of JavaScript each that every user can read, made once', async () => {
     const files = await findRunnerFiles({ folder, foreign: true, platform, arch });
     const scripts = await readdir(files.code);
-    expect(scripts).toContain('main.js');
-    expect(scripts.filter((name) => !name.endsWith('.js'))).toEqual([]);
+    expect(scripts.sort()).toEqual(['main.js', 'probe.js']);
     for (const name of scripts) {
       const text = await readFile(join(files.code, name), 'utf8');
-      expect(text).not.toMatch(/from '\.\/[\w-]+\.ts'/);
+      expect(text).not.toMatch(/from\s*['"]\.\//);
       expect((await stat(join(files.code, name))).mode & 0o777).toBe(0o644);
     }
     const { mtimeMs } = await stat(files.code);

@@ -51,7 +51,9 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
     for (const flag of ['--no-prompt', '--no-config', '--no-remote', '--no-npm', '--cached-only']) {
       expect(words).toContain(flag);
     }
-    expect(words).toContain('--v8-flags=--jitless,--max-heap-size=144');
+    expect(words).toContain(
+      '--v8-flags=--jitless,--optimize-for-size,--max-semi-space-size=1,--single-threaded,--max-heap-size=144',
+    );
     expect(words.filter((word) => /^(-A|--allow|--unstable)/.test(word))).toEqual([]);
     await desk.kill(id);
   });
