@@ -68,7 +68,7 @@ export async function requestEmailChange(
  * a token that is no good, `409 conflict` when somebody else has the new address by now.
  */
 export async function confirmEmailChange(
-  deps: Pick<Deps, 'databases' | 'mail' | 'newId' | 'now' | 'observe'>,
+  deps: Pick<Deps, 'databases' | 'definitions' | 'mail' | 'newId' | 'now' | 'observe'>,
   workspace: WorkspaceDefinition,
   { token, origin, now }: { token: string; origin: Origin; now: Date },
 ): Promise<void> {
@@ -90,9 +90,12 @@ export async function confirmEmailChange(
     });
     return user.email;
   }).catch(refuseDuplicate);
+  // The address is changed, whatever becomes of these.
+  const failed = (task: string) => (error: unknown) =>
+    deps.observe({ type: 'background_failed', task, error: String(error) });
+  // Open streams have looked the address up for their rules: now they look again.
+  await deps.definitions.invalidate(workspace.id).catch(failed('review streams for a new address'));
   const notice = { kind: 'email-changed', secret: null, lifeSeconds: noticeLife, discard: false } as const;
-  // The address is changed, whatever becomes of the notice.
-  await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail }).catch((error) =>
-    deps.observe({ type: 'background_failed', task: 'tell the old address', error: String(error) })
-  );
+  await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail })
+    .catch(failed('tell the old address'));
 }

@@ -1,8 +1,10 @@
 // An end-user takes another address.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
+import { tokenOf } from '../../harness/watched.ts';
+import { openEvents } from '../../realtime/event-client.ts';
 
 let own: OwnWorkspace;
 let auth: string;
@@ -45,6 +47,33 @@ describe('email-change', () => {
     expect(secretIn(notice)).toBeUndefined();
     expect(notice).not.toMatch(/\{\{|https?:/);
     expect(notice).not.toContain(next);
+  });
+
+  it('sse.authz-live: takes the old address from streams that are open', async () => {
+    const app = await own.app();
+    const notes = `${app.path}/collections/notes`;
+    const fields = [{ name: 'for', kind: 'email' }];
+    expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id: 'notes', fields } }));
+    const rule = { template: 'filter', filter: 'for = @request.auth.email' };
+    expectOk(await app.admin.put(`${notes}/access_rules/list`, rule));
+    const [user, next] = [await ownUser(own), freshEmail()];
+    const client = await openEvents(Number(new URL(serverUrl()).port), {
+      path: `${notes}/events`,
+      token: tokenOf(user),
+    });
+    expectOk(await request(user, next));
+    expectOk(await confirm(await secretFor(next)));
+    const confirmed = performance.now();
+    const write = async (email: string) => expectOk(await app.admin.post(`${notes}/records`, { for: email }));
+    while (client.events.length === 0) {
+      expect(performance.now() - confirmed).toBeLessThan(5_000);
+      await write(next);
+    }
+    await write(user.email);
+    const { id } = await write(next);
+    while (!client.text.includes(id)) await client.count(client.events.length + 1);
+    expect(client.text).not.toContain(user.email);
+    client.socket.destroy();
   });
 
   it('asks for the password, and counts wrong ones', async () => {
