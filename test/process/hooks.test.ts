@@ -1,0 +1,182 @@
+// Hook runners that die, stop, grow without bound or never come back: what their app, the API and other apps notice.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, expectOk } from '../harness/api.ts';
+import { processTree, residentMemory } from '../harness/processes.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+import { openStorefront, unlimited } from '../harness/storefront.ts';
+
+const apps = '/api/workspaces/acme/apps';
+const MiB = 1024 * 1024;
+const memory = 256;
+
+let server: TestServer;
+let admin: Caller;
+let made = 0;
+
+beforeAll(async () => {
+  server = await startServer({ config: { ...unlimited, hooks: { memory_mb: memory } } });
+  admin = (await openStorefront(server.url)).master;
+});
+afterAll(() => server.stop());
+
+/** A new app with a collection `orders` and one hook file; answers the paths of its records and of its hooks. */
+async function appWith(source: string): Promise<{ records: string; hooks: string; app: string }> {
+  const app = `${apps}/h${++made}`;
+  expectOk(await admin.post(apps, { id: `h${made}`, name: 'Hooked' }));
+  const fields = [{ name: 'title', kind: 'text' }, { name: 'meta', kind: 'json' }];
+  expectOk(await admin.post(`${app}/collections`, { schema: { id: 'orders', kind: 'base', fields } }));
+  expectOk(await admin.put(`${app}/hooks/hook.js`, { source }));
+  return { app, records: `${app}/collections/orders/records`, hooks: `${app}/hooks` };
+}
+
+const bound = (app: string, ms: number) =>
+  admin.put(`${app}/policies/hooks.timeout_ms`, { kind: 'range', min: ms, max: ms }).then(expectOk);
+
+async function pids(pattern: RegExp): Promise<number[]> {
+  return (await processTree(server.pid)).filter(({ command }) => pattern.test(command)).map(({ pid }) => pid);
+}
+const runners = () => pids(/^\S*\/deno run .*--deny-read/);
+
+/** The runner that came with what `work` does. */
+async function runnerOf<Result>(work: () => Promise<Result>): Promise<{ pid: number; result: Result }> {
+  const before = new Set(await runners());
+  const result = await work();
+  const [pid] = (await runners()).filter((one) => !before.has(one));
+  if (pid === undefined) throw new Error('no runner was started');
+  return { pid, result };
+}
+
+const waits = `onRecordBeforeCreate('orders', (e) => {
+  if (e.record.fields.title === 'go') return new Promise(() => {});
+});`;
+
+async function timed<Result>(work: Promise<Result>): Promise<{ result: Result; ms: number }> {
+  const began = performance.now();
+  const result = await work;
+  return { result, ms: Math.round(performance.now() - began) };
+}
+
+async function untilInFlight(hooks: string): Promise<void> {
+  await expect.poll(async () => expectOk(await admin.get(`${hooks}/status`)).in_flight, { interval: 5 }).toBe(
+    1,
+  );
+}
+
+describe('a runner that is killed while a hook runs', () => {
+  it('hook.killed: refuses that write at once, and serves the next; nothing of it is stored', async () => {
+    const { result: { records, hooks } } = await runnerOf(() => appWith(waits));
+    const figures: { refused: number; next: number }[] = [];
+    for (let round = 0; round < 10; round++) {
+      // New code forgives the app its crashes.
+      const { pid } = await runnerOf(() =>
+        admin.put(`${hooks}/hook.js`, { source: `${waits}\n// ${round}` })
+      );
+      const write = admin.post(records, { title: 'go' });
+      await untilInFlight(hooks);
+      process.kill(pid, 'SIGKILL');
+      const { result: { status, body }, ms: refused } = await timed(write);
+      expect({ status, code: body.code }).toEqual({ status: 500, code: 'hook_error' });
+      const { result, ms: next } = await timed(admin.post(records, { title: 'next' }));
+      expectOk(result);
+      figures.push({ refused, next });
+    }
+    console.log(`refused after ${figures.map(({ refused }) => refused).join(' ')} ms`);
+    console.log(`the next write took ${figures.map(({ next }) => next).join(' ')} ms`);
+    expect(Math.max(...figures.map(({ refused }) => refused))).toBeLessThan(1000);
+    expect(Math.max(...figures.map(({ next }) => next))).toBeLessThan(2000);
+    const { items } = expectOk(await admin.get(records));
+    expect(items.map(({ fields }: { fields: { title: string } }) => fields.title)).not.toContain('go');
+  });
+
+  it('hook.stopped: a runner that no longer runs is given up by the deadline and replaced', async () => {
+    const { pid, result: { app, records, hooks } } = await runnerOf(() => appWith(waits));
+    await bound(app, 500);
+    const write = timed(admin.post(records, { title: 'go' }));
+    await untilInFlight(hooks);
+    process.kill(pid, 'SIGSTOP');
+    const { result, ms } = await write;
+    expect(result.body.code).toBe('hook_error');
+    expect(ms).toBeLessThan(2000);
+    expectOk(await admin.post(records, { title: 'next' }));
+    await expect.poll(async () => (await runners()).includes(pid), { timeout: 5000 }).toBe(false);
+  });
+});
+
+describe('code that hangs while it is loaded', () => {
+  it.each([['a loop', 'for (;;);'], ['a promise', 'await new Promise(() => {});']])(
+    'hook.top-level-hang: %s is an error of the PUT in time, and what was live before goes on',
+    async (_name, hang) => {
+      const { app, records, hooks } = await appWith(`onRecordBeforeCreate('orders', () => false);`);
+      await bound(app, 500);
+      const { result, ms } = await timed(admin.put(`${hooks}/hangs.js`, { source: hang }));
+      const { reload } = expectOk(result);
+      expect(reload.errors).toHaveLength(1);
+      expect(ms).toBeLessThan(3000);
+      expect((await admin.post(records, { title: 'x' })).body.code).toMatch(/^hook_/);
+      expectOk(await admin.delete(`${hooks}/hangs.js`));
+      expect((await admin.post(records, { title: 'x' })).body.code).toBe('hook_veto');
+    },
+  );
+});
+
+describe('four apps that take all the memory they can', () => {
+  it('hook.memory-bomb: stay within their bound; the API does not grow and another app is served', async () => {
+    const bombs = ['heap-bomb', 'array-buffer-bomb', 'blob-bomb', 'inflate-bomb'];
+    const sources = await Promise.all(
+      bombs.map((name) => readFile(new URL(`../hook-cases/${name}/hook.js`, import.meta.url), 'utf8')),
+    );
+    const four = [];
+    for (const source of sources) four.push(await appWith(source));
+    const other = await appWith(`onRecordBeforeCreate('orders', (e) => { e.record.fields.title += '!'; });`);
+    const [api = 0] = await pids(/node\S* \S*api\/main/);
+    const before = await residentMemory(api);
+    let isOver = false;
+    const writes = Promise.all(four.map(({ records }) => admin.post(records, { title: 'go' })));
+    const watched = watchPeaks(() => isOver);
+    const served = serveMeanwhile(other.records, () => isOver);
+    const answers = await writes;
+    isOver = true;
+    const peaks = await watched;
+    const times = await served;
+    const grown = await residentMemory(api) - before;
+    expect(answers.map(({ body }) => body.code)).toEqual(
+      answers.map(() => expect.stringMatching(/^hook_(error|veto)$/)),
+    );
+    console.log(
+      `runners peaked at ${peaks.map(Math.round).join(' ')} MiB, the API grew by ${grown.toFixed(1)} MiB`,
+    );
+    console.log(
+      `${times.length} writes of another app meanwhile, the slowest in ${Math.round(times.at(-1) ?? 0)} ms`,
+    );
+    expect(Math.max(...peaks)).toBeGreaterThan(memory / 2);
+    // The pages of the executable count too, which all runners share.
+    expect(Math.max(...peaks)).toBeLessThan(memory * 1.1 + 40);
+    expect(grown).toBeLessThan(40);
+    for (const { records } of four) expectOk(await admin.post(records, { title: 'next' }));
+  });
+});
+
+/** The largest resident size that each runner has reached, in MiB. */
+async function watchPeaks(isOver: () => boolean): Promise<number[]> {
+  const peaks = new Map<number, number>();
+  while (!isOver()) {
+    for (const pid of await runners()) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024 / MiB;
+      peaks.set(pid, Math.max(peak, peaks.get(pid) ?? 0));
+    }
+  }
+  return [...peaks.values()];
+}
+
+/** Writes one after another, all of which must succeed. Answers their milliseconds, shortest first. */
+async function serveMeanwhile(records: string, isOver: () => boolean): Promise<number[]> {
+  const times: number[] = [];
+  while (!isOver()) {
+    const { result, ms } = await timed(admin.post(records, { title: 'meanwhile' }));
+    expectOk(result);
+    times.push(ms);
+  }
+  return times.sort((a, b) => a - b);
+}
