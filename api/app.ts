@@ -11,6 +11,7 @@ import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
 import { bucketKey } from './pipeline/rate-limit.ts';
 import { requireSetup } from './pipeline/setup-gate.ts';
 import { type AnyRoute, type Call, OwnAnswer, type Reply } from './route.ts';
+import { isPaced } from './route-errors.ts';
 import { check } from './schema.ts';
 import { decide, type Principal, type Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
@@ -123,7 +124,11 @@ async function process(
   authorize(route, principal, params);
   const where = findTarget(deps.definitions, params);
   const target = where instanceof Promise ? await where : where;
-  if (target.app !== undefined) deps.activity.request(target.app);
+  if (target.app !== undefined) {
+    deps.activity.request(target.app);
+    const pacing = isPaced(route) ? deps.quotas.request(target.app) : undefined;
+    if (pacing !== undefined) await pacing;
+  }
   const reply: Reply = { status: undefined, headers: [] };
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   const admitted = route.admit?.(call);

@@ -19,6 +19,7 @@ import type { Totals } from './records/totals.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 import type { ActivityMeter } from './usage/activity.ts';
+import type { Quotas } from './usage/quotas.ts';
 
 /** The parts of one API process. */
 export interface Deps {
@@ -55,6 +56,8 @@ export interface Deps {
   policyBook: PolicyBook;
   /** How much apps are used. */
   activity: ActivityMeter;
+  /** How much they may be used, and hold. */
+  quotas: Quotas;
   /** Letters to end-users. */
   mail: Mail;
   /** Requests to other servers. */

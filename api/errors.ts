@@ -1,6 +1,13 @@
 // The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
 import { StorageError } from '../storage/errors.ts';
 
+interface CodeRow {
+  status: number;
+  /** Other statuses that it comes with. */
+  also?: readonly number[];
+  meaning: string;
+}
+
 /** Every `code` that a response can carry. `mfa_required` is answered as a 202 body, not as an error. */
 export const errorCodes = {
   validation: {
@@ -17,6 +24,12 @@ export const errorCodes = {
   unauthorized: { status: 401, meaning: 'The token is missing, invalid, expired or revoked.' },
   bad_credentials: { status: 401, meaning: 'Wrong password, unknown email or wrong code.' },
   forbidden: { status: 403, meaning: 'Authenticated, but not allowed.' },
+  quota_exceeded: {
+    status: 403,
+    also: [413, 429],
+    meaning:
+      'A quota is used up; the message names it. 413 for `quota.storage_mb`, 429 for `quota.requests_per_sec`, else 403.',
+  },
   not_found: { status: 404, meaning: 'The object or the route does not exist.' },
   workspace_not_found: { status: 404, meaning: 'The workspace of the URL does not exist.' },
   app_not_found: { status: 404, meaning: 'The app of the URL does not exist.' },
@@ -50,7 +63,7 @@ export const errorCodes = {
     meaning: 'Too many hook calls are waiting; try again after `Retry-After` seconds.',
   },
   hook_unavailable: { status: 503, meaning: 'The hook runner keeps crashing and is left down for a while.' },
-} as const satisfies Record<string, { status: number; meaning: string }>;
+} as const satisfies Record<string, CodeRow>;
 
 /** A code of the table above. */
 export type ErrorCode = keyof typeof errorCodes;
@@ -59,17 +72,20 @@ export type ErrorCode = keyof typeof errorCodes;
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: readonly (readonly [string, string])[];
+  /** The HTTP status: that of its code, unless the code has several. */
+  readonly status: number;
 
-  constructor(code: ErrorCode, message: string, headers: readonly (readonly [string, string])[] = []) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    headers: readonly (readonly [string, string])[] = [],
+    status: number = errorCodes[code].status,
+  ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
     this.headers = headers;
-  }
-
-  /** The HTTP status of its code. */
-  get status(): number {
-    return errorCodes[this.code].status;
+    this.status = status;
   }
 }
 

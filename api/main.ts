@@ -27,6 +27,8 @@ import { createRealtime } from './realtime/build.ts';
 import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
 import { routes } from './routes/index.ts';
 import { ActivityMeter } from './usage/activity.ts';
+import { Quotas } from './usage/quotas.ts';
+import type { Sharing } from './usage/room.ts';
 
 const drainMilliseconds = 10_000;
 /** What streams get to say goodbye when the server stops. */
@@ -54,7 +56,6 @@ async function serve(start: ApiStart): Promise<Running> {
   const policyBook = new PolicyBook(databases);
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
-  const egress = createEgress(config);
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
   const parts = { config, databases, blobs, secrets, now, observe, activity, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
@@ -71,7 +72,8 @@ async function serve(start: ApiStart): Promise<Running> {
     setup,
     mail,
     policyBook,
-    egress,
+    egress: createEgress(config),
+    quotas: new Quotas({ ...parts, policyBook, sharing: sharingOf(start), now: Date.now }),
   };
   hearRunners(receive);
   if (start.worker === 0) await recordSandbox(deps);
@@ -79,7 +81,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const listening = await openDoor(deps);
   mail.start();
   const sweeping = start.worker === 0 ? [keepSweeping(parts)] : [];
-  const open = [hooks, auth, mail, egress, activity, ...sweeping, storage];
+  const open = [hooks, auth, mail, deps.egress, activity, ...sweeping, storage];
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
     async stop() {
@@ -118,6 +120,10 @@ async function openDoor(deps: Deps): Promise<Listening> {
 function totalsOf({ api, database }: Config): Totals {
   const alone = api.workers === 1 && database.url === '';
   return alone ? new RememberedTotals({ now: Date.now }) : new SnapshotTotals();
+}
+
+function sharingOf({ config: { api: { workers } }, worker }: ApiStart): Sharing {
+  return { alone: workers === 1, workers, worker };
 }
 
 /** Keeps what is in memory in step with the other processes. */

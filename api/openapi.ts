@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 description, made from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
 import { type ErrorCode, errorCodes } from './errors.ts';
-import { errorsOf, whoMayCall } from './route-errors.ts';
+import { errorsByStatus, whoMayCall } from './route-errors.ts';
 import type { AnyRoute } from './route.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -178,9 +178,8 @@ function responsesOf(route: AnyRoute, shared: Responses): Operation['responses']
   for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {
     responses[status] = success(schema, json);
   }
-  const byStatus = Object.groupBy(errorsOf(route), (code) => String(errorCodes[code].status));
-  for (const [status, found] of Object.entries(byStatus)) {
-    if (found === undefined || responses[status] !== undefined) continue;
+  for (const [status, found] of errorsByStatus(route)) {
+    if (responses[status] !== undefined) continue;
     const name = found.join('_or_');
     shared[name] ??= errorResponse(found);
     responses[status] = { $ref: `#/components/responses/${name}` };

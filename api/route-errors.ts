@@ -9,10 +9,23 @@ export function errorsOf(route: AnyRoute): ErrorCode[] {
     ...arrivalErrors(route),
     ...authorizationErrors(route),
     ...targetErrors(route),
+    ...(isPaced(route) ? ['quota_exceeded' as const] : []),
     ...inputErrors(route),
     ...(route.errors ?? []),
   ]);
   return codes.filter((code) => possible.has(code));
+}
+
+/** The same by status. */
+export function errorsByStatus(route: AnyRoute): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(route)) {
+    const row = errorCodes[code];
+    for (const status of [row.status, ...('also' in row ? row.also : [])]) {
+      byStatus.set(status, [...byStatus.get(status) ?? [], code]);
+    }
+  }
+  return byStatus;
 }
 
 const codes = Object.keys(errorCodes).filter(isErrorCode);
@@ -42,6 +55,12 @@ function targetErrors({ path, scope, method }: AnyRoute): ErrorCode[] {
   if (path.includes('/:')) found.push('not_found');
   if (found.length > 0 || scope !== 'open' || method !== 'GET') found.push('unavailable');
   return found;
+}
+
+/** Whether requests count for the quota of the app: those that use it do, those that administer it do not. */
+export function isPaced({ path, scope }: Pick<AnyRoute, 'path' | 'scope'>): boolean {
+  return path.includes('/:app') &&
+    (scope === 'open' || scope === 'anyone' || scope === 'user' || scope === 'member');
 }
 
 function inputErrors({ query, body }: AnyRoute): ErrorCode[] {

@@ -7,6 +7,8 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
+import { mostOf } from '../usage/most.ts';
+import { requireSeat } from '../usage/seats.ts';
 import { type Attempt, beginAttempt, normalizedName } from './attempt.ts';
 import { endAllTokens } from './end-user-tokens.ts';
 import { draftToken, hashOfCode, mailLimits, makeCode } from './one-time.ts';
@@ -49,20 +51,29 @@ export async function loginByOtp(
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   await beginAttempt(deps, attempt);
   const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
+  const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
   return await signInUser(deps, attempt, {
     workspace,
     app,
     prove: async (sql) => {
       const redeemed = await redeemToken(sql, { purpose: 'otp', hash, now });
-      return redeemed === undefined ? undefined : await ownerOf(sql, deps, attempt);
+      return redeemed === undefined ? undefined : await ownerOf(sql, deps, { ...attempt, mostUsers });
     },
   });
 }
 
 /** The user of an address that was just shown to be somebody's own. */
-async function ownerOf(sql: Sql, deps: OtpDeps, { actor: email, origin, now }: Attempt): Promise<UserRow> {
+async function ownerOf(
+  sql: Sql,
+  deps: OtpDeps,
+  { actor: email, origin, now, mostUsers }: Attempt & { mostUsers: number | undefined },
+): Promise<UserRow> {
   const id = await findUserId(sql, email);
-  if (id === undefined) return await addUser(sql, deps, { email, origin, now });
+  if (id === undefined) {
+    const added = await addUser(sql, deps, { email, origin, now });
+    await requireSeat(sql, mostUsers);
+    return added;
+  }
   const user = await lockUser(sql, id) ?? fail('bad_credentials', 'the user was just removed');
   if (!await proveAddress(sql, user, now)) return user;
   await voidTokensOf(sql, { userId: user.id, email, now });

@@ -7,6 +7,8 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import { showUser, type User } from '../users/shape.ts';
+import { mostOf } from '../usage/most.ts';
+import { requireSeat } from '../usage/seats.ts';
 import { normalizedName } from './attempt.ts';
 import { checkNewPassword } from './password-policy.ts';
 import { requireMethod } from './user-attempt.ts';
@@ -26,9 +28,11 @@ export async function registerUser(
   await checkNewPassword(deps.policies, at, { field: 'password', password });
   const address = normalizedName(email);
   const user = { id: deps.newId(), email: address, verified: false, now };
+  const most = await mostOf(deps.policies, 'quota.users', at);
   const password_hash = await deps.passwords.hash(password);
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const added = await insertUser(sql, { ...user, password_hash });
+    await requireSeat(sql, most);
     await auditWorkspace(sql, deps, {
       actor: address,
       action: 'user_register',

@@ -17,23 +17,41 @@ export interface NewFile {
   now: Date;
 }
 
-type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'newId' | 'observe'>;
+type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe'>;
 
 const mebibyte = 1_048_576;
 
 /**
  * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
- * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`.
+ * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
+ * over what the app may hold.
  */
 export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
-  const { databases, blobs, policies, newId } = deps;
-  const { workspace: { id: workspace, database }, schema } = app;
-  const { max } = await policies.range('storage.max_upload_mb', { workspace, app: app.id });
+  const at = { workspace: app.workspace.id, app: app.id };
+  const { max } = await deps.policies.range('storage.max_upload_mb', at);
   const cap = max * mebibyte;
   if (file.announced !== undefined && file.announced > cap) throw tooLarge(max);
+  const bytes = { least: file.announced ?? 1, most: file.announced ?? cap };
+  const claim = await deps.quotas.claimBytes(app, bytes);
+  // A client that says less than it sends is held to what it said.
+  const bound = claim === undefined || claim.amount >= cap
+    ? { cap, exceeded: () => tooLarge(max) }
+    : { cap: claim.amount, exceeded: claim.exceeded };
+  try {
+    const row = await store(deps, app, { ...file, bytes: capped(file.bytes, bound) });
+    claim?.settle(row.size);
+    return row;
+  } catch (error) {
+    claim?.settle(0);
+    throw error;
+  }
+}
+
+async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
+  const { databases, blobs, newId } = deps;
+  const { workspace: { database }, schema } = app;
   const id = newId();
-  const key = blobOf(app, id);
-  const { size } = await blobs.put(key, capped(file.bytes, cap, max));
+  const { size } = await blobs.put(blobOf(app, id), file.bytes);
   const row: FileRow = {
     id,
     filename: file.filename,
@@ -78,13 +96,12 @@ export async function forgetAllBytes(
 
 async function* capped(
   bytes: AsyncIterable<Uint8Array>,
-  cap: number,
-  max: number,
+  { cap, exceeded }: { cap: number; exceeded: () => Error },
 ): AsyncIterable<Uint8Array> {
   let size = 0;
   for await (const chunk of bytes) {
     size += chunk.byteLength;
-    if (size > cap) throw tooLarge(max);
+    if (size > cap) throw exceeded();
     yield chunk;
   }
 }

@@ -29,7 +29,7 @@ export async function readForHook(
 
 /** Stores a file. Throws `413` over the cap of policy `storage.max_upload_mb`. */
 export async function storeForHook(
-  deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'newId' | 'observe' | 'now'>,
+  deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe' | 'now'>,
   app: AppDefinition,
   { filename, mime, body }: { filename: string; mime: string; body: Bytes },
 ): Promise<HookFile> {

@@ -31,9 +31,15 @@ const systemKey = '';
 export class PolicyBook {
   readonly #databases: Databases;
   readonly #chapters = new Map<string, Promise<Chapter>>();
+  #revision = 0;
 
   constructor(databases: Databases) {
     this.#databases = databases;
+  }
+
+  /** Another number whenever something was forgotten: what was made of policies before is to be made again. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** What the levels down to this place have set of a field, from the top. Throws `StorageError`. */
@@ -50,14 +56,15 @@ export class PolicyBook {
 
   /** Forgets what another process, or this one, has changed. */
   heed(change: Change): void {
-    if (change.kind === 'workspace') this.#chapters.delete(change.workspace);
-    if (change.kind !== 'policies') return;
+    if (change.kind !== 'workspace' && change.kind !== 'policies') return;
+    this.#revision++;
     if (change.workspace === undefined) this.#chapters.clear();
     else this.#chapters.delete(change.workspace);
   }
 
   /** Forgets everything: changes may have been missed. */
   forgetAll(): void {
+    this.#revision++;
     this.#chapters.clear();
   }
 

@@ -87,7 +87,11 @@ export async function runBatch(
       return { results, written };
     };
     const run = () => rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
-    const { results, written } = await deps.totals.during(tablesOf(admitted), run);
+    const addition = { records: writes.filter(({ method }) => method === 'POST').length, input: writes };
+    const { results, written } = await deps.totals.during(
+      tablesOf(admitted),
+      () => deps.quotas.write(app, addition, run),
+    );
     announceAll(deps, app, written);
     await rehearsal?.tell();
     return { results };
@@ -203,7 +207,7 @@ async function naming<Result>(index: number, work: () => Promise<Result>): Promi
     return await work();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(error.code, `requests.${index}: ${error.message}`, error.headers);
+    throw new ApiError(error.code, `requests.${index}: ${error.message}`, error.headers, error.status);
   }
 }
 

@@ -8,13 +8,14 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
+import type { WriteQuotas } from '../usage/quotas.ts';
 import { untilSettled } from './clash.ts';
 
 /** What every record feature needs. */
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'> & { realtime: Publisher };
 
 /** What those need that write. */
-export type WriteDeps = RecordDeps & { hooks: RecordHooks };
+export type WriteDeps = RecordDeps & { hooks: RecordHooks; quotas: WriteQuotas };
 
 /** A collection and the app that it is in. */
 export interface RecordTarget {

@@ -56,7 +56,9 @@ export async function createRecord(
     writtenTables(target),
     () =>
       onCollection(deps, target, async (scope) => {
-        const record = await createOn(deps, scope, settled);
+        const { input } = settled;
+        const create = () => createOn(deps, scope, settled);
+        const record = await deps.quotas.write(scope.target.app, { records: 1, input }, create);
         announce(deps, scope.target.app, { type: 'record_created', record, now });
         return record;
       }),

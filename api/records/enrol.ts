@@ -12,6 +12,8 @@ import { requireMethod } from '../auth/user-attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
+import { mostOf } from '../usage/most.ts';
+import { requireSeat } from '../usage/seats.ts';
 import type { RecordScope } from './collection.ts';
 import type { Credentials } from './credentials.ts';
 import type { Hooked } from './hooked.ts';
@@ -27,6 +29,8 @@ export interface Enrolment extends Credentials {
   newId: string;
   /** Null where there is no password, or a user already. */
   hash: string | null;
+  /** How many users the workspace may have. */
+  mostUsers: number | undefined;
   /** Who asks, for the audit log. */
   actor: string;
   origin: AuditEvent['origin'];
@@ -68,7 +72,8 @@ export async function prepareEnrolment(
     hash = await deps.passwords.hash(password);
   }
   const actor = await actorOf(deps, scope, access) ?? email;
-  return { email, password, hash, newId: newUserId ?? deps.newId(), actor, origin };
+  const mostUsers = await mostOf(deps.policies, 'quota.users', at);
+  return { email, password, hash, mostUsers, newId: newUserId ?? deps.newId(), actor, origin };
 }
 
 /** Throws `400 validation` when a profile has become another's since it was prepared, as hooks in a batch can make it. */
@@ -113,7 +118,7 @@ export async function insertProfile(
   deps: EnrolDeps,
   { enrolment, id, now, insert, refuse }: Profile,
 ): Promise<StoredRecord> {
-  const { email, password, hash, newId, actor, origin } = enrolment;
+  const { email, password, hash, mostUsers, newId, actor, origin } = enrolment;
   const user = await enrolUser(sql, { id: newId, email, password_hash: hash, now });
   const isNew = user === newId;
   // The user was there before the transaction, so nothing was hashed; by now it is not.
@@ -128,6 +133,7 @@ export async function insertProfile(
     failValidation([{ field: 'id', reason: 'must be that of the user, or be left out' }]);
   }
   if (isNew) {
+    await requireSeat(sql, mostUsers);
     const details = { id: user, collection: stored.collection };
     const event = { actor, action: 'user_register', target: email, details };
     await auditApp(sql, deps, origin === undefined ? event : { ...event, origin });

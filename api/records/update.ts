@@ -78,7 +78,9 @@ async function write(
 ): Promise<StoredRecord | undefined> {
   return await deps.totals.during(writtenTables(target), () =>
     onCollection(deps, target, async (scope) => {
-      const record = await updateOn(scope, update);
+      const addition = { records: 0, input: update.input };
+      const change = () => updateOn(scope, update);
+      const record = await deps.quotas.write(scope.target.app, addition, change);
       if (record === undefined) return undefined;
       announce(deps, scope.target.app, { type: 'record_updated', record, now: update.now });
       return record;

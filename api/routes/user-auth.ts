@@ -18,7 +18,7 @@ export const userRegister = route({
   body: object({ email: adminEmail, password: passwordText }),
   status: 201,
   response: userSchema,
-  errors: ['conflict'],
+  errors: ['conflict', 'quota_exceeded'],
   handle: ({ deps, target, body, origin, now }) =>
     registerUser(deps, target.workspace, { ...body, origin, now }),
 });

@@ -98,7 +98,7 @@ export const otpLogin = route({
     app: onlyApp,
   }),
   ...signInAnswers,
-  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  errors: ['bad_credentials', 'forbidden', 'quota_exceeded', 'too_many_requests'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     return answerSignIn(call, await loginByOtp(deps, target.workspace, { ...body, origin, now }));

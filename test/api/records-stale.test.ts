@@ -14,6 +14,7 @@ import type { EnrolDeps } from '../../api/records/enrol.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
+import type { WriteQuotas } from '../../api/usage/quotas.ts';
 import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import type { RecordHooks } from '../../api/hooks/ports.ts';
@@ -29,6 +30,7 @@ import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
   realtime: Publisher;
   hooks: RecordHooks;
+  quotas: WriteQuotas;
 };
 
 const now = () => new Date();

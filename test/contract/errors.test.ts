@@ -25,6 +25,7 @@ const specified: Readonly<Record<string, number>> = {
 /** Codes where the interface is silent, each decided on its own. */
 const decided: Readonly<Record<string, number>> = {
   deserialization: 422,
+  quota_exceeded: 403,
   method_not_allowed: 405,
   hook_veto: 400,
   hook_error: 500,

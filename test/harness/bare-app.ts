@@ -15,6 +15,8 @@ import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { Passwords } from '../../api/auth/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';
+import { unlimited } from '../../api/policies/definitions.ts';
+import type { WriteQuotas } from '../../api/usage/quotas.ts';
 import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
@@ -35,13 +37,15 @@ export const later = new Date('2026-02-03T04:05:06.789Z');
 type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
   realtime: Publisher;
   hooks: RecordHooks;
+  quotas: WriteQuotas;
 };
 
 /** What profiles are made with; no thread runs until there is a password. */
-export const enrolling: Pick<Deps, 'passwords' | 'policies'> = {
+export const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } = {
+  quotas: { write: (_app, _addition, work) => work() },
   passwords: new Passwords({ now: Date.now }),
   policies: {
-    range: () => Promise.resolve({ min: 8, max: 256, value: 8 }),
+    range: (name) => Promise.resolve({ min: 8, max: name.startsWith('quota.') ? unlimited : 256, value: 8 }),
     toggle: () => Promise.resolve(false),
     set: () => Promise.resolve(['password']),
   },

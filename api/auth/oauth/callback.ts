@@ -10,6 +10,7 @@ import { beginAttempt } from '../attempt.ts';
 import { refuseDuplicate } from '../register.ts';
 import { hashOfToken } from '../one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../sign-in-user.ts';
+import { mostOf } from '../../usage/most.ts';
 import { requireMethod, userAttempt } from '../user-attempt.ts';
 import { exchangeCode } from './exchange.ts';
 import { type Claimant, identify, type Prospect, prospectOf, refuseNobody } from './identity.ts';
@@ -51,7 +52,8 @@ export async function signInByProvider(
   checkRedirectUri(provider, taken.redirect_uri);
   const profile = await askProvider(deps, workspace, { provider, code: callback.code, state: taken });
   const account = { provider: name, source: provider.userinfo_url, subject: profile.subject };
-  const claimant: Claimant = { account, profile, origin, now };
+  const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
+  const claimant: Claimant = { account, profile, mostUsers, origin, now };
   const prospect = await connection.run((sql) => prospectOf(sql, claimant));
   if (prospect.as === 'nobody') return await turnAway(deps, workspace, { prospect, claimant });
   const email = prospect.as === 'new' ? prospect.email : prospect.user.email;

@@ -13,6 +13,7 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { Origin } from '../../route.ts';
+import { requireSeat } from '../../usage/seats.ts';
 import { endAllTokens } from '../end-user-tokens.ts';
 import { proveAddress } from '../prove-address.ts';
 import type { Profile } from './profile.ts';
@@ -21,6 +22,8 @@ import type { Profile } from './profile.ts';
 export interface Claimant {
   account: Account;
   profile: Profile;
+  /** How many users the workspace may have. */
+  mostUsers: number | undefined;
   origin: Origin;
   now: Date;
 }
@@ -82,10 +85,11 @@ async function lockLinked(sql: Sql, account: Account, id: string): Promise<UserR
 async function addUser(
   sql: Sql,
   deps: IdentityDeps,
-  { account, profile, email, origin, now }: Claimant & { email: string },
+  { account, profile, email, mostUsers, origin, now }: Claimant & { email: string },
 ): Promise<UserRow> {
   const user = { id: deps.newId(), email, password_hash: null, verified: profile.isVerified, now };
   const { id } = await insertUser(sql, user);
+  await requireSeat(sql, mostUsers);
   await insertLink(sql, account, { userId: id, now });
   const details = { id, by: 'oauth', provider: account.provider };
   await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });

@@ -1,0 +1,242 @@
+// Quotas: policies that bound how much an app may hold and how often it may be asked.
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  as,
+  type Caller,
+  expectOk,
+  type OwnApp,
+  type OwnWorkspace,
+  ownWorkspace,
+} from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
+import { put } from '../../harness/file-app.ts';
+import { secretFor } from '../../harness/mailbox.ts';
+import { freshEmail } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let app: OwnApp;
+let admin: Caller;
+let records: string;
+
+beforeEach(async () => {
+  own = await ownWorkspace();
+  app = await own.app();
+  admin = app.admin;
+  records = `${app.path}/collections/notes/records`;
+  const fields = [{ name: 'title', kind: 'text', unique: true }, { name: 'body', kind: 'text' }];
+  expectOk(await admin.post(`${app.path}/collections`, { schema: { id: 'notes', kind: 'base', fields } }));
+  const profiles = { id: 'members', kind: 'auth', fields: [{ name: 'nick', kind: 'text' }] };
+  expectOk(await admin.post(`${app.path}/collections`, { schema: profiles }));
+});
+
+async function allow(quota: string, max: number, path = app.path): Promise<void> {
+  expectOk(await own.admin.put(`${path}/policies/quota.${quota}`, { kind: 'range', min: 0, max }));
+}
+
+function create(title?: string): Promise<Answer> {
+  return admin.post(records, title === undefined ? {} : { title });
+}
+
+function statuses(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+async function usage() {
+  return expectOk(await own.admin.get(`${app.path}/usage`));
+}
+
+describe('quota.records', () => {
+  it('refuses the record above it with 403 that names it, and takes one again once one is deleted', async () => {
+    await allow('records', 2);
+    const first = expectOk(await create());
+    expectOk(await create());
+    const refused = await create();
+    expectError(refused, 403, 'quota_exceeded');
+    expect(refused.body.message).toBe('quota.records allows 2 records in the app');
+    expectOk(await admin.patch(`${records}/${first.id}`, { title: 'still' }));
+    expectOk(await admin.delete(`${records}/${first.id}`));
+    expectOk(await create());
+    expectError(await create(), 403, 'quota_exceeded');
+    expect(await usage()).toMatchObject({ records: 2, quotas: { records: 2 } });
+  });
+
+  it('is never exceeded by writers that race, and no room is lost on writes that fail', async () => {
+    await allow('records', 25);
+    expectOk(await create('taken'));
+    const racers = Array.from({ length: 60 }, (_unused, n) => create(n % 3 === 0 ? 'taken' : undefined));
+    const { 201: made = 0, 409: doubled = 0, 403: refused = 0 } = statuses(await Promise.all(racers));
+    expect(made).toBeLessThanOrEqual(24);
+    expect(made + doubled + refused).toBe(60);
+    // A write that fails has had its place while it was under way, and no longer.
+    for (let left = 24 - made; left > 0; left--) expectOk(await create());
+    expectError(await create(), 403, 'quota_exceeded');
+    expect((await usage()).records).toBe(25);
+  });
+
+  it('counts every create of a batch, which happens as a whole or not', async () => {
+    await allow('records', 3);
+    const requests = (many: number) =>
+      Array.from({ length: many }, () => ({ method: 'POST', collection: 'notes', body: {} }));
+    expectOk(await admin.post(`${app.path}/batch`, { requests: requests(2) }));
+    expectError(await admin.post(`${app.path}/batch`, { requests: requests(2) }), 403, 'quota_exceeded');
+    expectOk(await admin.post(`${app.path}/batch`, { requests: requests(1) }));
+    expect((await usage()).records).toBe(3);
+  });
+
+  it('binds hooks, which are told by the code', async () => {
+    await allow('records', 1);
+    const source = `routerAdd('POST', '/two', async () => {
+      await $app.records.create('notes', {});
+      try { await $app.records.create('notes', {}); return 'both'; } catch (error) { return { code: error.code }; }
+    });`;
+    expect(expectOk(await admin.put(`${app.path}/hooks/a.ts`, { source })).reload.errors).toEqual([]);
+    expect(expectOk(await admin.post(`${app.path}/custom/two`, {}))).toEqual({ code: 'quota_exceeded' });
+    expect((await usage()).records).toBe(1);
+  });
+
+  it('of a workspace bounds each of its apps by itself, and is lifted with the policy', async () => {
+    await allow('records', 1, own.path);
+    expectOk(await create());
+    expectError(await create(), 403, 'quota_exceeded');
+    const other = await own.app();
+    const schema = { id: 'notes', kind: 'base', fields: [] };
+    expectOk(await other.admin.post(`${other.path}/collections`, { schema }));
+    expectOk(await other.admin.post(`${other.path}/collections/notes/records`, {}));
+    expectOk(await own.admin.delete(`${own.path}/policies/quota.records`));
+    expectOk(await create());
+    expect((await usage()).quotas.records).toBeNull();
+  });
+});
+
+describe('quota.storage_mb', () => {
+  const megabyte = 1_048_576;
+
+  it('refuses the file that does not fit with 413, with and without an announced length', async () => {
+    const { database_bytes: tables } = await usage();
+    await allow('storage_mb', 2);
+    const fits = Buffer.alloc(2 * megabyte - tables - 600_000);
+    expect((await put(admin, app, fits)).status).toBe(201);
+    for (const body of [Buffer.alloc(700_000), new Blob([Buffer.alloc(700_000)]).stream()]) {
+      const answer = await fetch(`${new URL((await put(admin, app, 'x')).url).origin}${app.path}/files`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${admin.token}`, 'Content-Type': 'application/octet-stream' },
+        body,
+        ...(body instanceof Buffer ? {} : { duplex: 'half' }),
+      });
+      expect(answer.status).toBe(413);
+      expect(await answer.json()).toEqual({
+        code: 'quota_exceeded',
+        message: 'quota.storage_mb allows 2 MB of tables and files',
+      });
+    }
+    const { database_bytes, file_bytes } = await usage();
+    expect(database_bytes + file_bytes).toBeLessThanOrEqual(2 * megabyte);
+  });
+
+  it('is never exceeded by uploads that race', async () => {
+    const { database_bytes: tables } = await usage();
+    await allow('storage_mb', 2);
+    const room = Math.floor((2 * megabyte - tables) / 200_000);
+    const answers = await Promise.all(
+      Array.from({ length: room + 8 }, () => put(admin, app, Buffer.alloc(200_000))),
+    );
+    const stored = answers.filter(({ status }) => status === 201).length;
+    expect(stored).toBe(room);
+    expect((await usage()).file_bytes).toBe(room * 200_000);
+  });
+
+  it('refuses records too, and lets them be deleted', async () => {
+    const { id } = expectOk(await create());
+    await allow('storage_mb', 0);
+    expectError(await create(), 413, 'quota_exceeded');
+    expectError(await admin.patch(`${records}/${id}`, { body: 'more' }), 413, 'quota_exceeded');
+    expectOk(await admin.delete(`${records}/${id}`));
+  });
+});
+
+describe('quota.users', () => {
+  const password = 'a password of somebody';
+  const register = () => as().post(`${own.path}/auth/users/register`, { email: freshEmail(), password });
+
+  it('holds exactly, however many register at once', async () => {
+    await allow('users', 3, own.path);
+    const answers = await Promise.all(Array.from({ length: 8 }, register));
+    expect(statuses(answers)).toEqual({ 201: 3, 403: 5 });
+    const refused = await register();
+    expectError(refused, 403, 'quota_exceeded');
+    expect(refused.body.message).toBe('quota.users allows 3 users in the workspace');
+    expect(await usage()).toMatchObject({ users: 3, quotas: { users: 3 } });
+  });
+
+  it('says nothing of who is registered to somebody whom the rule refuses', async () => {
+    const email = freshEmail();
+    expectOk(await as().post(`${own.path}/auth/users/register`, { email, password }));
+    await allow('users', 1, own.path);
+    const rule = { template: 'filter', filter: "nick = 'right'" };
+    expectOk(await admin.put(`${app.path}/collections/members/access_rules/create`, rule));
+    const answers = await Promise.all(
+      [email, freshEmail()].map((address) =>
+        as().post(`${app.path}/collections/members/records`, { email: address, nick: 'wrong' })
+      ),
+    );
+    for (const answer of answers) expectError(answer, 401, 'unauthorized');
+  });
+
+  it('binds profiles that make a user, and none of somebody who is one', async () => {
+    const email = freshEmail();
+    expectOk(await as().post(`${own.path}/auth/users/register`, { email, password }));
+    await allow('users', 1, own.path);
+    const members = `${app.path}/collections/members/records`;
+    expectError(await admin.post(members, { email: freshEmail() }), 403, 'quota_exceeded');
+    expectOk(await admin.post(members, { email }));
+    expect(await usage()).toMatchObject({ users: 1, records: 1 });
+  });
+
+  it('binds whoever signs in by a mailed code for the first time', async () => {
+    const email = freshEmail();
+    expectOk(await as().post(`${own.path}/auth/otp/request`, { email }));
+    const code = await secretFor(email);
+    await allow('users', 0, own.path);
+    expectError(await as().post(`${own.path}/auth/otp/login`, { email, code }), 403, 'quota_exceeded');
+    expect((await usage()).users).toBe(0);
+  });
+});
+
+describe('quota.requests_per_sec', () => {
+  it('answers 429 with Retry-After above it, whoever asks, and leaves administration alone', async () => {
+    await allow('requests_per_sec', 5);
+    const callers = [admin, own.admin, own.master];
+    const started = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_unused, n) => (callers[n % 3] ?? admin).get(`${records}?per_page=1`)),
+    );
+    const seconds = (performance.now() - started) / 1_000;
+    const passed = answers.filter(({ status }) => status === 200).length;
+    expect(passed).toBeGreaterThanOrEqual(5);
+    expect(passed).toBeLessThanOrEqual(5 + Math.ceil(seconds * 5));
+    const refused = answers.find(({ status }) => status !== 200);
+    if (refused === undefined) throw new Error('nothing was refused');
+    expectError(refused, 429, 'quota_exceeded');
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(refused.body.message).toBe('quota.requests_per_sec allows 5 requests to the app in a second');
+    for (let times = 0; times < 8; times++) expectOk(await admin.get(`${app.path}/policies`));
+  });
+
+  it('at 0 shuts an app to all but its administration', async () => {
+    await allow('requests_per_sec', 0);
+    expectError(await admin.get(records), 429, 'quota_exceeded');
+    expectOk(await admin.delete(`${app.path}/policies/quota.requests_per_sec`));
+    expectOk(await admin.get(records));
+  });
+});
+
+describe('a quota', () => {
+  it('lies within that of the level above', async () => {
+    await allow('records', 10, own.path);
+    const wider = { kind: 'range', min: 0, max: 11 };
+    expectError(await own.admin.put(`${app.path}/policies/quota.records`, wider), 400, 'policy_violation');
+  });
+});
