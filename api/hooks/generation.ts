@@ -112,6 +112,11 @@ export class Generation {
     return this.channel.isOpen && !this.#isDraining;
   }
 
+  /** What its process may use. */
+  get memory_mb(): number {
+    return this.#options.wish.memory_mb;
+  }
+
   /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends. */
   async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
     const context = this.contextOf(run);

@@ -77,12 +77,14 @@ export class Runners implements Hooks {
   /** Hears of a change in whatever process. */
   heed(change: Change): void {
     if (change.kind === 'hooks') this.refresh(change);
+    if (change.kind === 'policies') void this.#refit(change);
     if (change.kind === 'workspace' || change.kind === 'app') void this.#dropGone(change);
   }
 
   /** Changes may have been missed. */
   heedAll(): void {
     for (const { app } of this.#apps.values()) this.refresh({ workspace: app.workspace.id, app: app.id });
+    void this.#refit({});
   }
 
   drop(app: AppDefinition): void {
@@ -122,6 +124,21 @@ export class Runners implements Hooks {
         if (found?.schema !== schema) this.drop(hooks.app);
       } catch (error) {
         deps.observe({ type: 'background_failed', task: 'look for the app of hooks', error: String(error) });
+      }
+    }
+  }
+
+  /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
+  async #refit({ workspace }: Place): Promise<void> {
+    const { policies, observe } = this.#parts.deps;
+    for (const hooks of [...this.#apps.values()]) {
+      const { live, app: { id, workspace: { id: workspaceId } } } = hooks;
+      if (live === undefined || (workspace !== undefined && workspaceId !== workspace)) continue;
+      try {
+        const { value } = await policies.range('hooks.memory_mb', { workspace: workspaceId, app: id });
+        if (value !== live.memory_mb && hooks.live === live) hooks.rest();
+      } catch (error) {
+        observe({ type: 'background_failed', task: 'refit hook runners', error: String(error) });
       }
     }
   }
