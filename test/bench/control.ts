@@ -46,6 +46,23 @@ export async function untilRested(dataDir: string): Promise<void> {
   while (Number(await text(dataDir, provisioner, { query, parameters: [] })) < spares) await pause(20);
 }
 
+/** Runs statements on the control database, as the provisioner. */
+export async function onControl(dataDir: string, work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
+  const password = derivePassword(await masterKeyOf(dataDir), provisioner);
+  const sql = postgres({
+    ...endpointOf(dataDir),
+    database: provisioner,
+    username: provisioner,
+    password,
+    max: 1,
+  });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
 /** The first column of the first row, as the provisioner. */
 async function text(
   dataDir: string,

@@ -8,6 +8,7 @@ import { benchFiles } from './files.ts';
 import type { Findings } from './findings.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { benchLogins } from './logins.ts';
+import { benchPolicies } from './policies.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
@@ -54,6 +55,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   files: () => benchFiles({ rounds: Math.min(pace.rounds, 3), seconds: pace.seconds }),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),
   tenants: () => benchTenants(pace, { workspaces: Number(flags.tenants), active: Number(flags.active) }),
+  policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };
 
