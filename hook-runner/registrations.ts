@@ -39,7 +39,7 @@ export interface RouteRegistration {
   readonly segments: readonly RouteSegment[];
 }
 
-/** A scheduled job. `name` is unique in the app; the API judges the expression. */
+/** A scheduled job. `name` is unique in the app; the expression was checked. */
 export interface JobRegistration {
   readonly name: string;
   readonly expression: string;

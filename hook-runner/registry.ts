@@ -1,4 +1,5 @@
 // What the app's files registered: record hooks, routes and jobs.
+import { checkCronExpression } from './cron-expression.ts';
 import { placeIn } from './faults.ts';
 import type { LoadedFile } from './loader.ts';
 import type {
@@ -78,6 +79,7 @@ export class Registry {
         `a job's name has at most ${longestName} characters, its expression ${longestExpression}`,
       );
     }
+    checkCronExpression(job.expression);
     this.#claim(`job ${job.name}`);
     this.#add({ kind: 'job', handler: this.#handler(run), job });
   }
