@@ -83,6 +83,9 @@ export class Client {
       max: 1,
       idle_timeout: 0,
       max_lifetime: null,
+      // A `begin` behind as many statements as this would lose its connection (postgres 3.4.9): an exception that nobody
+      // can catch. What is in flight is bounded by the requests that there are.
+      max_pipeline: Number.MAX_SAFE_INTEGER,
       connect_timeout: authenticationSeconds,
       fetch_types: false,
       types: { textArray: textArrayType },

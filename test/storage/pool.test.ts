@@ -208,6 +208,18 @@ describe('a pool', () => {
     expect(own.inFlight).toBe(0);
   });
 
+  it('begins a transaction behind any number of statements', async () => {
+    const own = pool(1);
+    await own.warm();
+    for (let ahead = 98; ahead <= 102; ahead++) {
+      const asked = [own.run(nap), ...Array.from({ length: ahead - 1 }, () => own.run(ask))];
+      // By then they have been sent, and the server still naps.
+      await new Promise(setImmediate);
+      expect(await own.transaction(ask)).toBeGreaterThan(0);
+      await Promise.all(asked);
+    }
+  });
+
   it('does not slow down while more is in flight than it has connections', async () => {
     const own = pool(4);
     const batch = async (statements: number) => {
