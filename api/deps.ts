@@ -5,6 +5,7 @@ import type { Provisioning } from '../storage/provision.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import type { Upkeep } from '../storage/upkeep.ts';
 import type { Config, Sandbox } from '../supervisor/protocol.ts';
+import type { SealDesk } from './audit/ports.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Revocations } from './auth/revocations.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
@@ -62,6 +63,8 @@ export interface Deps {
   mail: Mail;
   /** Requests to other servers. */
   egress: Egress;
+  /** Hears of new entries of audit logs, and seals them. */
+  seals: SealDesk;
   observe: Observe;
   /** Whether the first-run setup is complete; turns true once and stays. */
   setup: { initialized: boolean };

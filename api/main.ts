@@ -9,13 +9,14 @@ import { readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { ApiStart, Config, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
+import { createAudit } from './audit/build.ts';
 import { recordSandbox } from './audit/sandbox.ts';
 import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
-import { keepSweeping } from './files/sweeping.ts';
+import { keepSweeping, type Sweeping } from './files/sweeping.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
 import { counting, logObserver } from './observe.ts';
@@ -50,6 +51,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const blobs = await openBlobs(config.storage, config.data_dir);
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
+  const seals = createAudit({ config, databases, secrets, observe, now }, start.worker);
   const setup = { initialized: await databases.control.run(readInitialized) };
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
@@ -57,7 +59,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
-  const parts = { config, databases, blobs, secrets, now, observe, activity, ...auth.parts };
+  const parts = { config, databases, blobs, secrets, now, observe, activity, seals, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
   const deps: Deps = {
     ...parts,
@@ -80,8 +82,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const changes = await hearChanges(deps, { definitions, auth, hooks });
   const listening = await openDoor(deps);
   mail.start();
-  const sweeping = start.worker === 0 ? [keepSweeping(parts)] : [];
-  const open = [hooks, auth, mail, deps.egress, activity, ...sweeping, storage];
+  const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
   tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
   return {
     async stop() {
@@ -91,6 +92,11 @@ async function serve(start: ApiStart): Promise<Running> {
       for (const part of open) await part.close();
     },
   };
+}
+
+/** One process sweeps for all. */
+function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof keepSweeping>[0]): Sweeping {
+  return worker === 0 ? keepSweeping(parts) : { close: () => Promise.resolve() };
 }
 
 /** What the supervisor says of hook runners, and of their files. */

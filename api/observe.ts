@@ -23,6 +23,8 @@ export type Fact =
   | { type: 'workspace_reaped'; database: string }
   /** Blobs that no file needed were removed. */
   | { type: 'blobs_swept'; removed: number }
+  /** Audit entries were removed, as `audit.retention_days` says. */
+  | { type: 'audit_pruned'; log: string; removed: number }
   | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean }
   | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
 
@@ -39,6 +41,7 @@ const levels: Record<Fact['type'], Level> = {
   database_lost: 'warn',
   workspace_reaped: 'info',
   blobs_swept: 'info',
+  audit_pruned: 'info',
   mail_failed: 'warn',
   provider_failed: 'warn',
 };

@@ -103,6 +103,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 /** Brings everything up to date, as worker 0 does; the other workers start after it and only look. */
 async function prepare(provisioning: Provisioning, options: StorageOptions): Promise<void> {
   const { databases, migrations, names, secrets } = provisioning;
+  if (options.worker === 0) {
+    await databases.control.transaction((sql) => ensureGroupRoles(sql, names.groups));
+  }
   await migrate(databases.control, {
     schema: 'control',
     table: 'migrations',
@@ -112,10 +115,9 @@ async function prepare(provisioning: Provisioning, options: StorageOptions): Pro
   await databases.control.transaction((sql) => checkMasterKey(sql, secrets));
   await refuseNewerFleet(databases, migrations);
   if (options.worker !== 0) return;
-  await databases.control.transaction(async (sql) => {
-    await ensureMasterAdmin(sql, { id: options.newId(), now: options.now() });
-    await ensureGroupRoles(sql, names.groups);
-  });
+  await databases.control.transaction((sql) =>
+    ensureMasterAdmin(sql, { id: options.newId(), now: options.now() })
+  );
   await ensureTemplate(provisioning);
   await migrateFleet(provisioning, options.report);
 }

@@ -131,9 +131,10 @@ async function liftTimeouts(sql: Sql): Promise<void> {
     ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 }
 
-/** Puts the group roles in the place of `:workspace_role` and `:app_role`, as psql variables would be. */
+/** Puts the group roles in the place of `:workspace_role` and the like, as psql variables would be. */
 function bind(text: string, groups: GroupRoles): string {
   return text
     .replaceAll(':workspace_role', quoteIdentifier(groups.workspace))
-    .replaceAll(':app_role', quoteIdentifier(groups.app));
+    .replaceAll(':app_role', quoteIdentifier(groups.app))
+    .replaceAll(':auditor_role', quoteIdentifier(groups.auditor));
 }

@@ -1,4 +1,4 @@
-// Roles of the cluster: two groups that hold rights, and a login role for each workspace and each app.
+// Roles of the cluster: groups that hold rights, the owner of audit logs, and a login role for each workspace and app.
 import type { Sql } from './pool.ts';
 import { quoteIdentifier, quoteLiteral } from './quote.ts';
 
@@ -6,6 +6,8 @@ import { quoteIdentifier, quoteLiteral } from './quote.ts';
 export interface GroupRoles {
   workspace: string;
   app: string;
+  /** Owns the audit logs, so that whoever uses the database can add to them and no more. */
+  auditor: string;
 }
 
 /** What an installation calls its things in the cluster. */
@@ -20,17 +22,25 @@ export function clusterNames(control: string): ClusterNames {
   return {
     control,
     template: `${control}_template`,
-    groups: { workspace: `${control}_workspace`, app: `${control}_app` },
+    groups: { workspace: `${control}_workspace`, app: `${control}_app`, auditor: `${control}_auditor` },
   };
 }
 
-/** Creates the group roles once. */
+/** Creates the group roles once, before the first migration, which names them. */
 export async function ensureGroupRoles(sql: Sql, groups: GroupRoles): Promise<void> {
-  const known = await sql<{ rolname: string }[]>`
-    select rolname from pg_roles where rolname in (${groups.workspace}, ${groups.app})`;
+  const wanted = Object.values(groups);
+  const known = await sql<{ rolname: string }[]>`select rolname from pg_roles where rolname in ${
+    sql(wanted)
+  }`;
   const names = new Set(known.map(({ rolname }) => rolname));
-  for (const group of [groups.workspace, groups.app]) {
+  for (const group of wanted) {
     if (!names.has(group)) await sql.unsafe(`create role ${quoteIdentifier(group)} nologin noinherit`);
+  }
+  // Migrations hand tables over to the auditor, for which its rights must be within reach; nothing inherits them.
+  if (!names.has(groups.auditor)) {
+    await sql.unsafe(
+      `grant ${quoteIdentifier(groups.auditor)} to current_user with inherit false, set true`,
+    );
   }
 }
 

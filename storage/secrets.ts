@@ -59,6 +59,12 @@ export class Secrets {
     return createHmac('sha256', this.#key('file-link')).update(text).digest();
   }
 
+  /** What ties a row of an audit log to the one before it. `chain` keeps the logs of an installation apart. */
+  auditSeal(chain: string, previous: Buffer, text: string): Buffer {
+    const seal = createHmac('sha256', this.#key('audit-seal')).update(`${chain}\0${previous.length}\0`);
+    return seal.update(previous).update(text).digest();
+  }
+
   /** A value that only this master key makes: kept in the control database to notice a wrong key at once. */
   keyCheck(): Buffer {
     return createHmac('sha256', this.#key('key-check')).update('bulkhead').digest();

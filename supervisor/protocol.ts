@@ -39,6 +39,7 @@ export interface Config {
   };
   egress: { private_hosts: 'auto' | 'deny' | 'allow' | readonly string[] };
   auth: { issuer: string; legacy_hs256_secret: string; otp_ttl_sec: number };
+  audit: { retention_days: number };
   secrets: { master_key: string };
   api: { workers: number };
   log: { level: 'debug' | 'info' | 'warn' | 'error'; format: 'pretty' | 'json' };

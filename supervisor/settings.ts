@@ -145,6 +145,9 @@ export const settings: SettingsOf<Config> = {
     ),
     otp_ttl_sec: row(integer(1, 3600), 600, 'Life of a mailed code in seconds.'),
   },
+  audit: {
+    retention_days: row(integer(0, 36_500), 0, 'Days that audit entries are kept; 0: for ever.'),
+  },
   secrets: {
     master_key: secret(masterKey, 'The key of all secrets; empty: <data_dir>/master.key, made once.'),
   },

@@ -2,39 +2,47 @@
 import {
   type AuditEntry,
   type AuditFilter,
-  listApp,
-  listSystem,
-  listWorkspace,
-} from '../../storage/audit-log.ts';
+  type AuditQuestion,
+  type AuditScope,
+  listAudit,
+} from '../../storage/audit-listing.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Page, PageRequest } from '../../storage/page.ts';
+import type { Connection } from '../../storage/pool.ts';
 import type { Deps } from '../deps.ts';
+import type { OwnAnswer } from '../route.ts';
+import { exportAudit } from './export.ts';
 
-type QueryDeps = Pick<Deps, 'databases'>;
+/** Whose log is read: the system's when neither is given. */
+export type AuditPlace = { workspace: WorkspaceDefinition } | { app: AppDefinition } | 'system';
 
-/** Entries of the system scope, newest first. */
-export async function querySystemAudit(
-  { databases }: QueryDeps,
-  filter: AuditFilter,
-  page: PageRequest,
-): Promise<Page<AuditEntry>> {
-  return await databases.control.run((sql) => listSystem(sql, filter, page));
+/** What is wanted of it: a page, newest first, or all of it as JSON Lines. */
+export interface AuditWish {
+  filter: AuditFilter;
+  page: PageRequest;
+  format?: 'json' | 'jsonl' | undefined;
 }
 
-/** Entries of a workspace and its apps, newest first. */
-export async function queryWorkspaceAudit(
-  { databases }: QueryDeps,
-  { database }: WorkspaceDefinition,
-  { filter, page }: { filter: AuditFilter; page: PageRequest },
-): Promise<Page<AuditEntry>> {
-  return await databases.workspace(database).run((sql) => listWorkspace(sql, filter, page));
+/** Entries of one scope. */
+export function queryAudit(
+  deps: Pick<Deps, 'databases' | 'observe'>,
+  place: AuditPlace,
+  { filter, page, format }: AuditWish,
+): Promise<Page<AuditEntry>> | OwnAnswer {
+  const { connection, scope } = logOf(deps, place);
+  const question: AuditQuestion = { scope, filter };
+  if (format === 'jsonl') return exportAudit(deps, connection, question);
+  return connection.run((sql) => listAudit(sql, question, page));
 }
 
-/** Entries of one app, newest first. */
-export async function queryAppAudit(
-  { databases }: QueryDeps,
-  { workspace: { database }, schema }: AppDefinition,
-  { filter, page }: { filter: AuditFilter; page: PageRequest },
-): Promise<Page<AuditEntry>> {
-  return await databases.workspace(database).run((sql) => listApp(sql, { ...filter, schema }, page));
+function logOf(
+  { databases }: Pick<Deps, 'databases'>,
+  place: AuditPlace,
+): { connection: Connection; scope: AuditScope } {
+  if (place === 'system') return { connection: databases.control, scope: { ledger: 'control' } };
+  if ('workspace' in place) {
+    return { connection: databases.workspace(place.workspace.database), scope: { ledger: 'workspace' } };
+  }
+  const { workspace: { database }, schema } = place.app;
+  return { connection: databases.workspace(database), scope: { ledger: 'workspace', schema } };
 }

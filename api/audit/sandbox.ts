@@ -1,5 +1,5 @@
 // The wall around hooks, on record: whoever reads the audit log can tell since when it has been what it is.
-import { listSystem } from '../../storage/audit-log.ts';
+import { listAudit } from '../../storage/audit-listing.ts';
 import type { Deps } from '../deps.ts';
 import { auditSystem } from './write.ts';
 
@@ -11,7 +11,11 @@ export async function recordSandbox(
 ): Promise<void> {
   const { level, why } = deps.sandbox;
   await deps.databases.control.run(async (sql) => {
-    const { items: [last] } = await listSystem(sql, { action }, { page: 1, per_page: 1, count: false });
+    const { items: [last] } = await listAudit(sql, { scope: { ledger: 'control' }, filter: { action } }, {
+      page: 1,
+      per_page: 1,
+      count: false,
+    });
     if (last?.details['level'] === level) return;
     await auditSystem(sql, deps, { actor: 'system', action, target: 'hooks', details: { level, why } });
   });

@@ -1,4 +1,5 @@
 // Audit entries, written in the same transaction as what they record: a write that fails fails the action.
+import { controlChain, workspaceChain } from '../../storage/audit-chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit-log.ts';
 import type { Sql } from '../../storage/pool.ts';
 import type { Deps } from '../deps.ts';
@@ -13,11 +14,11 @@ export interface AuditEvent {
   target: string;
   details?: Readonly<Record<string, unknown>>;
   /** The request; absent for what the server does by itself. */
-  origin?: Pick<Origin, 'requestId' | 'ip'>;
+  origin?: Origin;
 }
 
-/** Where an entry's id and time come from. */
-export type AuditDeps = Pick<Deps, 'newId' | 'now'>;
+/** Where an entry's id and time come from, and who is told to seal it; what nobody is told of is sealed after a restart. */
+export type AuditDeps = Pick<Deps, 'newId' | 'now'> & Partial<Pick<Deps, 'seals'>>;
 
 /** Appends at system scope, in the control database. `workspace` is the one that the entry is about. */
 export async function auditSystem(
@@ -25,33 +26,51 @@ export async function auditSystem(
   deps: AuditDeps,
   { workspace, ...event }: AuditEvent & { workspace?: string },
 ): Promise<void> {
-  await appendSystem(sql, rowOf(deps, event), workspace ?? null);
+  const row = rowOf(deps, event);
+  await appendSystem(sql, row, workspace ?? null);
+  deps.seals?.note(controlChain, row.id);
 }
 
 /** Appends at workspace scope, in the workspace's database. */
 export async function auditWorkspace(sql: Sql, deps: AuditDeps, event: AuditEvent): Promise<void> {
-  await appendWorkspace(sql, rowOf(deps, event));
+  const row = rowOf(deps, event);
+  const database = await appendWorkspace(sql, row);
+  deps.seals?.note(workspaceChain(database), row.id);
 }
 
 /** Appends at the scope of the app whose role the connection has. */
 export async function auditApp(sql: Sql, deps: AuditDeps, event: AuditEvent): Promise<void> {
-  await appendApp(sql, rowOf(deps, event));
+  const row = rowOf(deps, event);
+  const database = await appendApp(sql, row);
+  deps.seals?.note(workspaceChain(database), row.id);
 }
 
 function rowOf(deps: AuditDeps, { actor, action, target, details = {}, origin }: AuditEvent): AuditRow {
   return {
     id: deps.newId(),
     ts: deps.now(),
-    actor: clean(actor),
+    actor: clean([...actor].slice(0, longestActor).join('')),
     action,
     target: clean(target),
     details: cleanObject(details),
     request_id: origin?.requestId ?? null,
     ip: origin?.ip ?? null,
+    user_agent: agentOf(origin),
   };
 }
 
+/** Null for the server itself, and for a client that does not say. */
+function agentOf(origin: Origin | undefined): string | null {
+  return origin === undefined || origin.userAgent === ''
+    ? null
+    : clean(origin.userAgent.slice(0, longestAgent));
+}
+
 const longestValue = 4096;
+/** In characters: an index has the whole of it, and a query of the log can ask for no longer one. */
+const longestActor = 320;
+/** In characters. */
+const longestAgent = 500;
 /** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of text. */
 // deno-lint-ignore no-control-regex
 const deceptive = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

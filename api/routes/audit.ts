@@ -1,14 +1,32 @@
 // The audit logs of the three scopes.
-import { queryAppAudit, querySystemAudit, queryWorkspaceAudit } from '../audit/query.ts';
+import { type AuditWish, queryAudit } from '../audit/query.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { described, fieldMap, object, optional, pageOf, text, timestamp } from '../schema.ts';
+import {
+  described,
+  fieldMap,
+  object,
+  oneOf,
+  optional,
+  pageOf,
+  text,
+  timestamp,
+  type ValueOf,
+} from '../schema.ts';
 
 const query = object({
   ...pageMembers,
   action: described(optional(text({ max: 200 })), 'Part of the action, in any case.'),
   actor: described(optional(text({ max: 400 })), 'The whole actor.'),
+  format: described(
+    optional(oneOf(['json', 'jsonl'])),
+    'jsonl: all entries that match, one a line (application/x-ndjson), newest first, and no paging.',
+  ),
 });
+
+function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditWish {
+  return { filter: { action, actor }, page: pageRequestOf(page), format };
+}
 
 const entries = pageOf(object({
   id: text({ format: 'uuid' }),
@@ -28,8 +46,7 @@ export const auditSystem = route({
   query,
   status: 200,
   response: entries,
-  handle: ({ deps, query: { action, actor, ...page } }) =>
-    querySystemAudit(deps, { action, actor }, pageRequestOf(page)),
+  handle: ({ deps, query }) => queryAudit(deps, 'system', wishOf(query)),
 });
 
 /** The log of a workspace's scope. */
@@ -41,8 +58,7 @@ export const auditWorkspace = route({
   query,
   status: 200,
   response: entries,
-  handle: ({ deps, target, query: { action, actor, ...page } }) =>
-    queryWorkspaceAudit(deps, target.workspace, { filter: { action, actor }, page: pageRequestOf(page) }),
+  handle: ({ deps, target: { workspace }, query }) => queryAudit(deps, { workspace }, wishOf(query)),
 });
 
 /** The log of an app's scope. */
@@ -54,6 +70,5 @@ export const auditApp = route({
   query,
   status: 200,
   response: entries,
-  handle: ({ deps, target, query: { action, actor, ...page } }) =>
-    queryAppAudit(deps, target.app, { filter: { action, actor }, page: pageRequestOf(page) }),
+  handle: ({ deps, target: { app }, query }) => queryAudit(deps, { app }, wishOf(query)),
 });

@@ -4,9 +4,10 @@ import { createApp } from '../../api/apps/create.ts';
 import type { By } from '../../api/audit/actor.ts';
 import { auditSystem, auditWorkspace } from '../../api/audit/write.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
-import { listSystem, listWorkspace } from '../../storage/audit-log.ts';
+import { listAudit } from '../../storage/audit-listing.ts';
 import type { Storage } from '../../storage/boot.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
+import type { Connection } from '../../storage/pool.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
@@ -30,10 +31,20 @@ const by = (): By => ({
   now: now(),
 });
 
+/** As its owner, takes from the provisioner the right to append, and gives it back. */
+const refusing = (connection: Connection, schema: string) =>
+  asAuditor(connection, `revoke insert on ${schema}.audit_log from session_user`);
+const accepting = (connection: Connection, schema: string) =>
+  asAuditor(connection, `grant insert on ${schema}.audit_log to session_user`);
+const asAuditor = (connection: Connection, text: string) =>
+  connection.transaction((sql) =>
+    sql.unsafe(`set local role ${storage.provisioning.names.groups.auditor}; ${text}`)
+  );
+
 it('audit.integrity: a workspace whose entry cannot be written is not made, and its database stays a spare', async () => {
-  await storage.databases.control.run((sql) => sql`alter table control.audit_log rename to hidden`);
+  await refusing(storage.databases.control, 'control');
   await expect(createWorkspace(deps, { id: 'acme', name: 'Acme' }, by())).rejects.toThrow('audit_log');
-  await storage.databases.control.run((sql) => sql`alter table control.hidden rename to audit_log`);
+  await accepting(storage.databases.control, 'control');
   expect(await storage.databases.control.run((sql) => findWorkspace(sql, 'acme'))).toBeUndefined();
   const states = await storage.databases.control.run((sql) =>
     sql`select state from control.tenant_databases`
@@ -51,9 +62,9 @@ it('audit.integrity: an app whose entry cannot be written is not made, nor its r
         array(select nspname::text from pg_namespace where nspname like 'a\\_%' order by 1) as schemas`
     );
   const fails = async (id: string) => {
-    await provisioner.run((sql) => sql`alter table workspace.audit_log rename to hidden`);
+    await refusing(provisioner, 'workspace');
     await expect(createApp(deps, workspace, { id, name: 'Shop', by: by() })).rejects.toThrow('audit_log');
-    await provisioner.run((sql) => sql`alter table workspace.hidden rename to audit_log`);
+    await accepting(provisioner, 'workspace');
   };
   // The first takes the schema that is ready, the second makes one.
   for (const id of ['first', 'second']) {
@@ -100,7 +111,7 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
     auditWorkspace(sql, deps, { actor: long, action: 'hook_put', target: long, details })
   );
   const { items } = await storage.databases.workspace(workspace.database).run((sql) =>
-    listWorkspace(sql, {}, page)
+    listAudit(sql, { scope: { ledger: 'workspace' }, filter: {} }, page)
   );
   const [entry] = items;
   expect(Object.keys(entry?.details ?? {}).sort()).toEqual(Object.keys(details).sort());
@@ -114,7 +125,11 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
 
 it('lists an empty page beyond the last', async () => {
   const { items, total_pages } = await storage.databases.control.run((sql) =>
-    listSystem(sql, {}, { page: 1_000_000, per_page: 200, count: true })
+    listAudit(sql, { scope: { ledger: 'control' }, filter: {} }, {
+      page: 1_000_000,
+      per_page: 200,
+      count: true,
+    })
   );
   expect([items, total_pages]).toEqual([[], 1]);
 });

@@ -38,7 +38,7 @@ describe('the system scope', () => {
       actor: 'admin',
       action: 'workspace_create',
       target: workspace.id,
-      details: { name: 'A test', request_id: expect.any(String) },
+      details: { name: 'A test', request_id: expect.any(String), ip: '127.0.0.1', user_agent: 'node' },
     });
   });
 

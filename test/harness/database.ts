@@ -25,10 +25,15 @@ export function clusterEndpoint(database = 'bulkhead'): Endpoint {
   return endpointOf(inject('storage').dataDir, database);
 }
 
-function endpointOf(dataDir: string, database: string): Endpoint {
+/** The master key that a server has made for itself. */
+export function masterKeyOf(dataDir: string): Buffer {
   const masterKey = decodeMasterKey(readFileSync(join(dataDir, 'master.key'), 'utf8').trim());
   if (masterKey === undefined) throw new Error('the server has no master key');
-  const password = derivePassword(masterKey, 'bulkhead');
+  return masterKey;
+}
+
+function endpointOf(dataDir: string, database: string): Endpoint {
+  const password = derivePassword(masterKeyOf(dataDir), 'bulkhead');
   const host = join(dataDir, 'run');
   return { host, port: socketPort, ssl: 'disable', database, username: 'bulkhead', password };
 }
@@ -104,7 +109,7 @@ async function dropAll(access: Endpoint): Promise<void> {
   await onProvisioner(async (sql) => {
     await sql.unsafe(`drop database if exists ${names.template} with (force)`);
     await sql.unsafe(`drop database if exists ${access.database} with (force)`);
-    await sql.unsafe(`drop role if exists ${names.groups.workspace}, ${names.groups.app}`);
+    await sql.unsafe(`drop role if exists ${Object.values(names.groups).join(', ')}`);
   });
 }
 

@@ -14,6 +14,21 @@ table admins
   constraint admins_workspace_email UNIQUE (workspace, email)
   constraint admins_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
 
+table audit_checkpoints
+  seq bigint not null
+  hash bytea not null
+  removed bigint not null
+  created_at timestamp with time zone not null
+  proof bytea not null
+  constraint audit_checkpoints_pkey PRIMARY KEY (seq)
+
+table audit_head
+  one boolean not null default true
+  seq bigint not null
+  hash bytea not null
+  constraint audit_head_one_check CHECK (one)
+  constraint audit_head_pkey PRIMARY KEY (one)
+
 table audit_log
   id uuid not null
   ts timestamp with time zone not null
@@ -24,8 +39,29 @@ table audit_log
   workspace text
   request_id text
   ip text
-  CREATE INDEX audit_log_actor ON control.audit_log USING btree (actor, id DESC)
+  user_agent text
+  CREATE INDEX audit_log_action ON control.audit_log USING btree (action, id DESC)
+  CREATE INDEX audit_log_actor ON control.audit_log USING btree (actor, action, id DESC)
   constraint audit_log_pkey PRIMARY KEY (id)
+
+table audit_queue
+  id uuid not null
+  constraint audit_queue_pkey PRIMARY KEY (id)
+
+table audit_seals
+  seq bigint not null
+  id uuid not null
+  hash bytea not null
+  constraint audit_seals_id UNIQUE (id)
+  constraint audit_seals_pkey PRIMARY KEY (seq)
+  constraint audit_seals_seq_check CHECK ((seq > 0))
+
+table audit_totals
+  app_schema text not null
+  action text not null
+  actor text
+  rows bigint not null
+  constraint audit_totals_of UNIQUE NULLS NOT DISTINCT (actor, action, app_schema)
 
 table lockouts
   subject text not null
@@ -155,3 +191,104 @@ table workspaces
   constraint workspaces_database_fkey FOREIGN KEY (database) REFERENCES control.tenant_databases(name)
   constraint workspaces_id PRIMARY KEY (id)
 
+CREATE OR REPLACE FUNCTION control.audit_begin(OUT seq bigint, OUT hash bytea)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  select head.seq, head.hash into seq, hash from control.audit_head as head for update;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION control.audit_enqueue()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into control.audit_queue (id) select added.id from added;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION control.audit_prune(through bigint, before timestamp with time zone, proof bytea, at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  last bytea;
+  removed bigint;
+begin
+  perform from control.audit_head for update;
+  select seal.hash into last from control.audit_seals as seal where seal.seq = through;
+  if last is null or exists (
+    select from control.audit_seals as seal join control.audit_log as log on log.id = seal.id
+    where seal.seq <= through and log.ts >= before
+  ) then
+    raise exception 'only sealed rows that are old enough may be removed' using errcode = '40001';
+  end if;
+  with unsealed as (
+    delete from control.audit_seals as seal where seal.seq <= through returning seal.id
+  ), gone as (
+    delete from control.audit_log as log using unsealed where log.id = unsealed.id
+    returning '' as app_schema, log.action, log.actor
+  ), sums as (
+    select gone.app_schema, gone.action, gone.actor, count(*) as rows from gone
+    group by grouping sets ((1, 2, 3), (1, 2))
+  ), counted as (
+    update control.audit_totals as total set rows = total.rows - sums.rows from sums
+    where total.app_schema = sums.app_schema and total.action = sums.action
+      and total.actor is not distinct from sums.actor
+  )
+  select coalesce(sum(sums.rows) filter (where sums.actor is null), 0) into removed from sums;
+  delete from control.audit_totals as total where total.rows <= 0;
+  insert into control.audit_checkpoints (seq, hash, removed, created_at, proof)
+  values (through, last, removed, at, audit_prune.proof);
+  return removed;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION control.audit_seal(first bigint, ids uuid[], hashes bytea[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  taken bigint;
+begin
+  update control.audit_head as head set seq = first + cardinality(ids) - 1, hash = hashes[cardinality(ids)]
+  where head.seq = first - 1;
+  if not found or cardinality(ids) <> cardinality(hashes) then
+    raise exception 'these seals do not follow the last one' using errcode = '40001';
+  end if;
+  delete from control.audit_queue where id = any (ids);
+  get diagnostics taken = row_count;
+  if taken <> cardinality(ids) then
+    raise exception 'these rows do not wait for a seal' using errcode = '40001';
+  end if;
+  insert into control.audit_seals (seq, id, hash)
+  select first + sealed.place - 1, sealed.id, sealed.hash
+  from unnest(ids, hashes) with ordinality as sealed (id, hash, place);
+  insert into control.audit_totals as total (app_schema, action, actor, rows)
+  select '', action, actor, count(*) from control.audit_log where id = any (ids)
+  group by grouping sets ((1, 2, 3), (1, 2))
+  on conflict on constraint audit_totals_of do update set rows = total.rows + excluded.rows;
+end
+$function$
+
+grant execute function audit_begin to bulkhead
+grant execute function audit_prune to bulkhead
+grant execute function audit_seal to bulkhead
+grant insert, select on audit_log to bulkhead
+grant select on audit_checkpoints to bulkhead
+grant select on audit_head to bulkhead
+grant select on audit_queue to bulkhead
+grant select on audit_seals to bulkhead
+grant select on audit_totals to bulkhead
+grant usage schema control to CONTROL_auditor

@@ -8,6 +8,21 @@ table apps
   constraint apps_id PRIMARY KEY (id)
   constraint apps_schema UNIQUE (schema)
 
+table audit_checkpoints
+  seq bigint not null
+  hash bytea not null
+  removed bigint not null
+  created_at timestamp with time zone not null
+  proof bytea not null
+  constraint audit_checkpoints_pkey PRIMARY KEY (seq)
+
+table audit_head
+  one boolean not null default true
+  seq bigint not null
+  hash bytea not null
+  constraint audit_head_one_check CHECK (one)
+  constraint audit_head_pkey PRIMARY KEY (one)
+
 table audit_log
   id uuid not null
   ts timestamp with time zone not null
@@ -19,9 +34,32 @@ table audit_log
   app_schema text
   request_id text
   ip text
-  CREATE INDEX audit_log_actor ON workspace.audit_log USING btree (actor, id DESC)
+  user_agent text
+  CREATE INDEX audit_log_action ON workspace.audit_log USING btree (action, id DESC)
+  CREATE INDEX audit_log_actor ON workspace.audit_log USING btree (actor, action, id DESC)
   CREATE INDEX audit_log_app ON workspace.audit_log USING btree (app_schema, id DESC) WHERE (app_schema IS NOT NULL)
+  CREATE INDEX audit_log_app_action ON workspace.audit_log USING btree (app_schema, action, id DESC) WHERE (app_schema IS NOT NULL)
+  CREATE INDEX audit_log_app_actor ON workspace.audit_log USING btree (app_schema, actor, action, id DESC) WHERE (app_schema IS NOT NULL)
   constraint audit_log_pkey PRIMARY KEY (id)
+
+table audit_queue
+  id uuid not null
+  constraint audit_queue_pkey PRIMARY KEY (id)
+
+table audit_seals
+  seq bigint not null
+  id uuid not null
+  hash bytea not null
+  constraint audit_seals_id UNIQUE (id)
+  constraint audit_seals_pkey PRIMARY KEY (seq)
+  constraint audit_seals_seq_check CHECK ((seq > 0))
+
+table audit_totals
+  app_schema text not null
+  action text not null
+  actor text
+  rows bigint not null
+  constraint audit_totals_of UNIQUE NULLS NOT DISTINCT (actor, action, app_schema)
 
 table lockouts
   subject text not null
@@ -166,13 +204,13 @@ view users_public
   updated_at
   FROM workspace.users;
 
-CREATE OR REPLACE FUNCTION workspace.audit_app(id uuid, ts timestamp with time zone, actor text, action text, target text, details jsonb, request_id text, ip text)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION workspace.audit_app(id uuid, ts timestamp with time zone, actor text, action text, target text, details jsonb, request_id text, ip text, user_agent text)
+ RETURNS text
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO ''
 BEGIN ATOMIC
- INSERT INTO workspace.audit_log (id, ts, actor, action, target, details, app, app_schema, request_id, ip)  SELECT audit_app.id AS id,
+ INSERT INTO workspace.audit_log (id, ts, actor, action, target, details, app, app_schema, request_id, ip, user_agent)  SELECT audit_app.id AS id,
              audit_app.ts AS ts,
              audit_app.actor AS actor,
              audit_app.action AS action,
@@ -181,11 +219,103 @@ BEGIN ATOMIC
              apps.id,
              apps.schema,
              audit_app.request_id AS request_id,
-             audit_app.ip AS ip
+             audit_app.ip AS ip,
+             audit_app.user_agent AS user_agent
             FROM workspace.apps
            WHERE (apps.schema = SESSION_USER)
-   RETURNING true;
+   RETURNING current_database() AS current_database;
 END
+
+CREATE OR REPLACE FUNCTION workspace.audit_begin(OUT seq bigint, OUT hash bytea)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  select head.seq, head.hash into seq, hash from workspace.audit_head as head for update;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION workspace.audit_enqueue()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into workspace.audit_queue (id) select added.id from added;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION workspace.audit_prune(through bigint, before timestamp with time zone, proof bytea, at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  last bytea;
+  removed bigint;
+begin
+  perform from workspace.audit_head for update;
+  select seal.hash into last from workspace.audit_seals as seal where seal.seq = through;
+  if last is null or exists (
+    select from workspace.audit_seals as seal join workspace.audit_log as log on log.id = seal.id
+    where seal.seq <= through and log.ts >= before
+  ) then
+    raise exception 'only sealed rows that are old enough may be removed' using errcode = '40001';
+  end if;
+  with unsealed as (
+    delete from workspace.audit_seals as seal where seal.seq <= through returning seal.id
+  ), gone as (
+    delete from workspace.audit_log as log using unsealed where log.id = unsealed.id
+    returning coalesce(log.app_schema, '') as app_schema, log.action, log.actor
+  ), sums as (
+    select gone.app_schema, gone.action, gone.actor, count(*) as rows from gone
+    group by grouping sets ((1, 2, 3), (1, 2))
+  ), counted as (
+    update workspace.audit_totals as total set rows = total.rows - sums.rows from sums
+    where total.app_schema = sums.app_schema and total.action = sums.action
+      and total.actor is not distinct from sums.actor
+  )
+  select coalesce(sum(sums.rows) filter (where sums.actor is null), 0) into removed from sums;
+  delete from workspace.audit_totals as total where total.rows <= 0;
+  insert into workspace.audit_checkpoints (seq, hash, removed, created_at, proof)
+  values (through, last, removed, at, audit_prune.proof);
+  return removed;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION workspace.audit_seal(first bigint, ids uuid[], hashes bytea[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  taken bigint;
+begin
+  update workspace.audit_head as head set seq = first + cardinality(ids) - 1, hash = hashes[cardinality(ids)]
+  where head.seq = first - 1;
+  if not found or cardinality(ids) <> cardinality(hashes) then
+    raise exception 'these seals do not follow the last one' using errcode = '40001';
+  end if;
+  delete from workspace.audit_queue where id = any (ids);
+  get diagnostics taken = row_count;
+  if taken <> cardinality(ids) then
+    raise exception 'these rows do not wait for a seal' using errcode = '40001';
+  end if;
+  insert into workspace.audit_seals (seq, id, hash)
+  select first + sealed.place - 1, sealed.id, sealed.hash
+  from unnest(ids, hashes) with ordinality as sealed (id, hash, place);
+  insert into workspace.audit_totals as total (app_schema, action, actor, rows)
+  select coalesce(app_schema, ''), action, actor, count(*) from workspace.audit_log where id = any (ids)
+  group by grouping sets ((1, 2, 3), (1, 2))
+  on conflict on constraint audit_totals_of do update set rows = total.rows + excluded.rows;
+end
+$function$
 
 CREATE OR REPLACE FUNCTION workspace.enrol_user(id uuid, email text, password_hash text, now timestamp with time zone)
  RETURNS uuid
@@ -211,11 +341,26 @@ grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace
 grant delete, insert, select, update on users to CONTROL_workspace
 grant execute function audit_app to CONTROL_app
+grant execute function audit_begin to bulkhead
+grant execute function audit_begin to CONTROL_workspace
+grant execute function audit_prune to bulkhead
+grant execute function audit_seal to bulkhead
+grant execute function audit_seal to CONTROL_workspace
 grant execute function enrol_user to CONTROL_app
+grant insert, select on audit_log to bulkhead
 grant insert, select on audit_log to CONTROL_workspace
 grant references on users (id) to CONTROL_app
 grant select on apps to CONTROL_workspace
+grant select on audit_checkpoints to bulkhead
+grant select on audit_head to bulkhead
+grant select on audit_queue to bulkhead
+grant select on audit_queue to CONTROL_workspace
+grant select on audit_seals to bulkhead
+grant select on audit_seals to CONTROL_workspace
+grant select on audit_totals to bulkhead
+grant select on audit_totals to CONTROL_workspace
 grant select on users_public to CONTROL_app
 grant select on users_public to CONTROL_workspace
 grant usage schema workspace to CONTROL_app
+grant usage schema workspace to CONTROL_auditor
 grant usage schema workspace to CONTROL_workspace

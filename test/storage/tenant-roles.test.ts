@@ -53,9 +53,9 @@ describe('db.role-matrix: an app', () => {
 
   it('audit.integrity: appends to the audit log for itself only', async () => {
     const entry = (id: string) =>
-      `select workspace.audit_app('${id}', now(), 'x', 'rule_set', 'x', '{}', null, null) as written`;
+      `select workspace.audit_app('${id}', now(), 'x', 'rule_set', 'x', '{}', null, null, null) as written`;
     const id = randomUUID();
-    expect(await as('app', (sql) => sql.unsafe(entry(id)))).toEqual([{ written: true }]);
+    expect(await as('app', (sql) => sql.unsafe(entry(id)))).toEqual([{ written: a.database }]);
     const [row] = await storage.databases.workspace(a.database).run((sql) =>
       sql`select app_schema from workspace.audit_log where id = ${id}`
     );

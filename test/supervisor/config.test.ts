@@ -61,6 +61,7 @@ describe('the configuration', () => {
       },
       egress: { private_hosts: 'auto' },
       auth: { issuer: 'bulkhead', legacy_hs256_secret: '', otp_ttl_sec: 600 },
+      audit: { retention_days: 0 },
       secrets: { master_key: '' },
       api: { workers: 1 },
       log: { level: 'info', format: 'json' },

@@ -1,0 +1,29 @@
+// What one process does for the audit logs behind its requests.
+import type { Deps } from '../deps.ts';
+import type { SealDesk } from './ports.ts';
+import { keepRetention } from './retention.ts';
+import { Seals } from './seals.ts';
+
+/** What main.ts does with it. */
+export interface Audit extends SealDesk {
+  /** Seals what is there to be sealed, and stops. */
+  close(): Promise<void>;
+}
+
+/** Begins at once; the first of several processes does besides what one has to do for all. */
+export function createAudit(
+  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>,
+  worker: number,
+): Audit {
+  const seals = new Seals(deps);
+  if (worker !== 0) return seals;
+  seals.sweep();
+  const retention = keepRetention(deps);
+  return {
+    note: (chain, id) => seals.note(chain, id),
+    async close() {
+      await retention.close();
+      await seals.close();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// Sealing the audit logs behind the requests that append to them, so that no request waits for its turn in a chain.
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit-chain.ts';
+import type { Connection } from '../../storage/pool.ts';
+import type { Deps } from '../deps.ts';
+import { withEveryLog } from './logs.ts';
+import type { SealDesk } from './ports.ts';
+
+type SealDeps = Pick<Deps, 'databases' | 'secrets' | 'observe'>;
+
+/** Rows come in bursts: those of one are sealed together. */
+const gatherMilliseconds = 200;
+/** A row whose transaction is still open cannot be seen; after so long there is no such transaction any more. */
+const longestTransaction = 20_000;
+/** A log that cannot be reached for so long is left to the next start. */
+const longestTrouble = 600_000;
+/** Logs that are sealed at the same time. */
+const lanes = 4;
+/** What a start has to do otherwise comes first. */
+const sweepDelay = 2_000;
+
+/** A log that has, or will soon have, rows to be sealed. */
+interface Awaited {
+  chain: Chain;
+  /** When each row was told of, in milliseconds, by its id. */
+  rows: Map<string, number>;
+}
+
+/** Who is told of new rows of audit logs, and seals them. */
+export class Seals implements SealDesk {
+  readonly #deps: SealDeps;
+  readonly #awaited = new Map<string, Awaited>();
+  readonly #ending = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | undefined;
+  #sweep: Promise<void> | undefined;
+
+  constructor(deps: SealDeps) {
+    this.#deps = deps;
+  }
+
+  note(chain: Chain, id: string): void {
+    const awaited = this.#awaited.get(chain.name) ?? { chain, rows: new Map<string, number>() };
+    this.#awaited.set(chain.name, awaited);
+    awaited.rows.set(id, Date.now());
+    this.#later();
+  }
+
+  /** Seals, in the background, what a process that died has left in any log. */
+  sweep(): void {
+    this.#sweep ??= this.#sweepAll().catch((error: unknown) => this.#report(error));
+  }
+
+  /** Seals what is there to be sealed, and stops. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    clearTimeout(this.#timer);
+    await this.#sweep;
+    await this.#round;
+    await this.#sealAwaited();
+  }
+
+  /** A timer that is referenced: the process lives on for its socket anyway, and `close` ends it. */
+  #later(): void {
+    if (this.#ending.signal.aborted || this.#timer !== undefined || this.#round !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#round = this.#sealAwaited().finally(() => {
+        this.#round = undefined;
+        if (this.#awaited.size > 0) this.#later();
+      });
+    }, gatherMilliseconds);
+  }
+
+  async #sealAwaited(): Promise<void> {
+    const waiting = [...this.#awaited.values()];
+    const work = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await this.#settle(next);
+    };
+    await Promise.all(Array.from({ length: lanes }, work));
+  }
+
+  /** One log: sealed as far as its rows can be seen; those that cannot be yet are waited for. */
+  async #settle({ chain, rows }: Awaited): Promise<void> {
+    const now = Date.now();
+    const asked = [...rows.keys()];
+    const connection = this.#connection(chain);
+    let patience = longestTransaction;
+    try {
+      await this.#sealAll(connection, chain);
+      const sealed = await connection.run((sql) => sealedAmong(sql, chain, asked));
+      for (const id of sealed) rows.delete(id);
+    } catch (error) {
+      // It is tried again, so it is told of once, when it begins.
+      if (asked.some((id) => now - (rows.get(id) ?? now) < 2 * gatherMilliseconds)) {
+        this.#report(error);
+      }
+      patience = longestTrouble;
+    }
+    for (const [id, since] of rows) if (now - since > patience) rows.delete(id);
+    if (rows.size === 0) this.#awaited.delete(chain.name);
+  }
+
+  async #sealAll(connection: Connection, chain: Chain): Promise<void> {
+    while (await sealSome(connection, chain, this.#deps.secrets) > 0);
+  }
+
+  async #sweepAll(): Promise<void> {
+    const { signal } = this.#ending;
+    await pause(sweepDelay, undefined, { signal }).catch(() => 'told to stop');
+    if (signal.aborted) return;
+    await withEveryLog(
+      this.#deps,
+      async (connection, chain) => {
+        if (await connection.run((sql) => hasUnsealed(sql, chain))) await this.#sealAll(connection, chain);
+      },
+      { ending: signal, onFailure: (error) => this.#report(error) },
+    );
+  }
+
+  #connection({ ledger, name }: Chain): Connection {
+    const { databases } = this.#deps;
+    return ledger === 'control' ? databases.control : databases.workspace(name);
+  }
+
+  #report(error: unknown): void {
+    this.#deps.observe({ type: 'background_failed', task: 'seal an audit log', error: String(error) });
+  }
+}
