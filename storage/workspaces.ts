@@ -62,3 +62,13 @@ export async function removeWorkspace(sql: Sql, id: string): Promise<WorkspaceDe
     delete from control.workspaces where id = ${id} returning id, name, database, created_at, updated_at`;
   return row;
 }
+
+/** The databases of all workspaces, in the order of their ids, or of only one of them. */
+export async function listWorkspaceDatabases(
+  sql: Sql,
+  only?: string,
+): Promise<{ id: string; database: string }[]> {
+  const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
+  return await sql<{ id: string; database: string }[]>`
+    select id, database from control.workspaces where ${wanted} order by id`;
+}

@@ -5,6 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartRefused } from './start-refused.ts';
 
+/** Another server uses the data directory. */
+export class DataDirInUse extends StartRefused {}
+
 /** A data directory that belongs to this process until it ends. */
 export interface DataDir {
   /** Without symbolic links. */
@@ -62,7 +65,7 @@ function lock(path: string): () => void {
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if ('errcode' in error && error.errcode === sqliteBusy) {
-      throw new StartRefused(`data_dir ${path} is in use by another bulkhead (pid ${readPid(pidFile)})`);
+      throw new DataDirInUse(`data_dir ${path} is in use by another bulkhead (pid ${readPid(pidFile)})`);
     }
     throw new StartRefused(`data_dir ${path} cannot be locked: ${error.message}`);
   }

@@ -3,12 +3,26 @@ import { parseArgs } from 'node:util';
 import { type Flag, flagName, settingsByKey } from './config.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** Reads `--http-port 8080`, `--http-port=8080` and `--set http.port=8080`. Throws `StartRefused` for any other. */
-export function readFlags(rawArgs: readonly string[]): { flags: Flag[]; json: boolean } {
+/** Flags of one command besides the settings. */
+export type OwnFlags = Readonly<Record<string, { type: 'string' | 'boolean' }>>;
+
+/** What was given. */
+export interface Given {
+  flags: Flag[];
+  json: boolean;
+  /** The value of a flag of the command's own. */
+  own(name: string): string | undefined;
+}
+
+/**
+ * Reads `--http-port 8080`, `--http-port=8080`, `--set http.port=8080` and the command's own flags. Throws `StartRefused`
+ * for any other.
+ */
+export function readFlags(rawArgs: readonly string[], ownFlags: OwnFlags = {}): Given {
   const keys = new Map([...settingsByKey.keys()].map((key) => [flagName(key).slice(2), key]));
   const options = Object.fromEntries([...keys.keys()].map((name) => [name, { type: 'string' }] as const));
   const flags: Flag[] = [];
-  const { values } = parse([...rawArgs], options);
+  const { values } = parse([...rawArgs], { ...options, ...ownFlags });
   for (const [name, value] of Object.entries(values)) {
     const key = keys.get(name);
     if (key !== undefined && typeof value === 'string') {
@@ -22,12 +36,13 @@ export function readFlags(rawArgs: readonly string[]): { flags: Flag[]; json: bo
     const key = String(pair).slice(0, at);
     flags.push({ key, text: String(pair).slice(at + 1), source: `flag --set ${key}` });
   }
-  return { flags, json: values['json'] === true };
+  const own = (name: string) => values[name] === undefined ? undefined : String(values[name]);
+  return { flags, json: values['json'] === true, own };
 }
 
 function parse(
   args: string[],
-  options: Record<string, { type: 'string' }>,
+  options: OwnFlags,
 ): { values: Record<string, unknown> } {
   try {
     return parseArgs({

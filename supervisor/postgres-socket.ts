@@ -41,6 +41,12 @@ export async function makeSocketDirectory(
   return { path: outside, remove: () => removeNoted(note) };
 }
 
+/** Where the socket of a server that runs is. */
+export async function findSocketDirectory(dataDir: string): Promise<string> {
+  const elsewhere = await readFile(join(dataDir, 'run-elsewhere'), 'utf8').catch(() => '');
+  return elsewhere === '' ? join(dataDir, 'run') : elsewhere;
+}
+
 async function own(directory: string, account: Account | undefined): Promise<void> {
   await chmod(directory, 0o700);
   if (account !== undefined) await chown(directory, account.uid, account.gid);

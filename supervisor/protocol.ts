@@ -137,3 +137,33 @@ export type FromApi =
   | { type: 'initialized' }
   | { type: 'failed'; message: string }
   | RunnerRequest;
+
+/** What the program that verifies audit logs is asked. */
+export interface VerifyStart {
+  type: 'verify';
+  database: DatabaseAccess;
+  /** 32 bytes, base64. */
+  masterKey: string;
+  /** The system's log, one workspace's, or all there are. */
+  log: 'all' | 'system' | { workspace: string };
+  /** A last seal that was kept. */
+  head: { seq: number; hash: string } | null;
+}
+
+/** What was found in one log. `seq` and `id` say which seal and row it is about, as far as that is known. */
+export interface Verified {
+  type: 'verified';
+  /** `system`, or `workspace <id>`. */
+  log: string;
+  sound: number;
+  waiting: number;
+  removed: number;
+  /** The last seal, as `<seq>:<hash>`. */
+  head: string;
+  /** The first hundred. */
+  faults: { seq: number | null; id: string | null; what: string }[];
+  faulty: number;
+}
+
+/** What that program says: each log, then `done`; or `failed` with a line for the operator. */
+export type FromVerify = Verified | { type: 'done' } | { type: 'failed'; message: string };

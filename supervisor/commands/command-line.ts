@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type ArgsDef, defineCommand, runMain } from 'citty';
 import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from '../config.ts';
-import { readFlags } from '../flags.ts';
+import { type OwnFlags, readFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
+import { readVerifyWish, verifyAudit } from './audit.ts';
 import { describeConfig, describeConfigAsJson } from './config.ts';
 import { serve, type StopSignals } from './serve.ts';
 
@@ -13,6 +14,33 @@ const commonFlags = {
   'http-port': { type: 'string', description: 'Port to listen on (http.port)' },
   set: { type: 'string', description: 'Any setting, as key=value; every setting also has a flag of its own' },
 } satisfies ArgsDef;
+
+const verifyFlags = {
+  workspace: { type: 'string', description: 'Only the log of this workspace' },
+  system: { type: 'boolean', description: 'Only the log of the system' },
+  head: { type: 'string', description: 'A head that was printed before: the log must still go through it' },
+} satisfies ArgsDef;
+
+const verify = defineCommand({
+  meta: { name: 'verify', description: 'Say whether the audit logs are as they were written.' },
+  args: {
+    ...commonFlags,
+    ...verifyFlags,
+    json: { type: 'boolean', description: 'Print JSON, a line a log' },
+  },
+  run: ({ rawArgs }) =>
+    orOneLine(async () => {
+      const { own, json } = readFlags(rawArgs, verifyFlags);
+      const wish = readVerifyWish(own);
+      const { config } = await resolve(rawArgs, verifyFlags);
+      const isSound = await verifyAudit(config, {
+        ...wish,
+        json,
+        write: (text) => process.stdout.write(text),
+      });
+      if (!isSound) process.exitCode = 1;
+    }),
+});
 
 const main = defineCommand({
   meta: { name: 'bulkhead', version: readVersion(), description: 'A multi-tenant backend server.' },
@@ -35,6 +63,10 @@ const main = defineCommand({
           process.stdout.write(describe(resolved));
         }),
     }),
+    audit: defineCommand({
+      meta: { name: 'audit', description: 'Look after the audit logs.' },
+      subCommands: { verify },
+    }),
   },
 });
 
@@ -43,9 +75,9 @@ export function runCommandLine(): Promise<void> {
   return runMain(main);
 }
 
-async function resolve(rawArgs: readonly string[]): Promise<ResolvedConfig> {
+async function resolve(rawArgs: readonly string[], own: OwnFlags = {}): Promise<ResolvedConfig> {
   const cwd = process.cwd();
-  const { flags } = readFlags(rawArgs);
+  const { flags } = readFlags(rawArgs, own);
   const terminal = process.stdout.isTTY === true;
   return resolveConfig({ file: await loadConfigFile(cwd), env: environment(), flags, cwd, terminal });
 }
@@ -54,7 +86,7 @@ async function resolve(rawArgs: readonly string[]): Promise<ResolvedConfig> {
 async function orOneLine(work: () => Promise<void>): Promise<void> {
   try {
     await work();
-    process.exit(0);
+    process.exit();
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`bulkhead: ${error.message}\n`);

@@ -1,0 +1,106 @@
+// `bulkhead audit verify` as an operator meets it: beside a running server, and when none runs.
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { unlimited } from '../../storage/permits.ts';
+import { Pool } from '../../storage/pool.ts';
+import { as, expectOk } from '../harness/api.ts';
+import { masterKeyOf } from '../harness/database.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+import { derivePassword } from '../../supervisor/master-key.ts';
+
+const program = fileURLToPath(new URL('../../supervisor/main.ts', import.meta.url));
+const password = 'a long enough password';
+let server: TestServer;
+let runs = true;
+
+beforeAll(async () => {
+  server = await startServer({ keep: true });
+  const anyone = as(undefined, server.url);
+  expectOk(await anyone.post('/_/setup', { password }));
+  const session = expectOk(await anyone.post('/_/auth/admin/login', { username: 'admin', password }));
+  const master = as(session.access_token, server.url);
+  expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
+  expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+});
+afterAll(async () => {
+  if (runs) await server.stop();
+  await rm(dirname(server.dataDir), { recursive: true, force: true });
+});
+
+async function bulkhead(...args: string[]) {
+  const options = {
+    cwd: '/',
+    env: { PATH: process.env['PATH'] ?? '' },
+    extendEnv: false,
+    reject: false,
+  } as const;
+  const all = [program, 'audit', 'verify', '--data-dir', server.dataDir, ...args];
+  const { exitCode, stdout, stderr } = await execa(process.execPath, all, options);
+  return { exitCode, stdout, stderr };
+}
+
+/** Does to the workspace's log what only its owner could. */
+async function tamper(text: string): Promise<void> {
+  const access = {
+    host: join(server.dataDir, 'run'),
+    port: 5432,
+    ssl: 'disable',
+    username: 'bulkhead',
+    password: derivePassword(masterKeyOf(server.dataDir), 'bulkhead'),
+    database: 'bulkhead',
+  } as const;
+  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const control = new Pool(access, options);
+  const [row] = await control.run((sql) =>
+    sql<{ database: string }[]>`select database from control.workspaces`
+  );
+  await control.end();
+  const pool = new Pool({ ...access, database: row?.database ?? '' }, options);
+  await pool.transaction((sql) => sql.unsafe(`set local role bulkhead_auditor; ${text}`));
+  await pool.end();
+}
+
+it('audit.integrity: audit verify tells of every log, beside the server and without it', async () => {
+  const sound = await vi.waitFor(async () => {
+    const found = await bulkhead();
+    expect(found.stdout).toMatch(
+      /^system: ok: \d+ sound; head \d+:[0-9a-f]{64}\nworkspace acme: ok: 1 sound; head 1:[0-9a-f]{64}$/,
+    );
+    return found;
+  }, { timeout: 20_000 });
+  expect(sound).toMatchObject({ exitCode: 0, stderr: '' });
+  const head = /workspace acme: .*head (\S+)/.exec(sound.stdout)?.[1] ?? '';
+  expect((await bulkhead('--workspace', 'acme', '--head', head)).exitCode).toBe(0);
+  const other = head.replace(/.$/, (digit) => digit === '0' ? '1' : '0');
+  const unlike = await bulkhead('--workspace', 'acme', '--head', other);
+  expect([unlike.exitCode, unlike.stdout]).toEqual([
+    1,
+    expect.stringContaining('the seal is not the one that was kept'),
+  ]);
+  const json = await bulkhead('--json', '--system');
+  expect(JSON.parse(json.stdout)).toMatchObject({ log: 'system', faulty: 0, faults: [] });
+  expect(await bulkhead('--workspace', 'nowhere')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'bulkhead: there is no workspace "nowhere"',
+  });
+
+  await tamper(`update workspace.audit_log set actor = 'nobody'`);
+  await server.stop();
+  runs = false;
+  const broken = await bulkhead();
+  expect(broken.exitCode).toBe(1);
+  expect(broken.stdout).toMatch(
+    /^system: ok: .*\nworkspace acme: BROKEN: 0 sound; head .*\n {2}seal 1, row [0-9a-f-]{36}: the row, or its seal, was changed$/,
+  );
+});
+
+it('refuses a head without its log, and a directory that is no server’s', async () => {
+  const loose = await bulkhead('--head', `1:${'0'.repeat(64)}`);
+  expect([loose.exitCode, loose.stderr]).toEqual([1, expect.stringContaining('--head is of one log')]);
+  const nowhere = await bulkhead('--data-dir', '/nonexistent');
+  expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining('is not that of a server')]);
+});
