@@ -16,6 +16,7 @@ import { createDefinitions, type DefinitionCache } from './collections/cache.ts'
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
+import { settleDepartures } from './hooks/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';
@@ -78,7 +79,7 @@ async function serve(start: ApiStart): Promise<Running> {
     quotas: new Quotas({ ...parts, policyBook, sharing: sharingOf(start), now: Date.now }),
   };
   hearRunners(receive);
-  if (start.worker === 0) await recordSandbox(deps);
+  if (start.worker === 0) await beginAlone(deps);
   const changes = await hearChanges(deps, { definitions, auth, hooks });
   const listening = await openDoor(deps);
   mail.start();
@@ -97,6 +98,12 @@ async function serve(start: ApiStart): Promise<Running> {
 /** One process sweeps for all. */
 function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof keepSweeping>[0]): Sweeping {
   return worker === 0 ? keepSweeping(parts) : { close: () => Promise.resolve() };
+}
+
+/** What one process does for all of them, before it lets requests in. */
+async function beginAlone(deps: Deps): Promise<void> {
+  await settleDepartures(deps);
+  await recordSandbox(deps);
 }
 
 /** What the supervisor says of hook runners, and of their files. */

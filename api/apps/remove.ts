@@ -12,7 +12,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { forgetAllBytes } from '../files/upload.ts';
-import { leaveApp } from '../hooks/leave.ts';
+import { Departure } from '../hooks/departure.ts';
 
 type RemoveDeps = Pick<
   Deps,
@@ -47,21 +47,26 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   });
   revocations.apply(revoked);
   policyBook.heed({ kind: 'policies', workspace: workspace.id });
-  await databases.provisioner(workspace.database).transaction(async (sql) => {
-    if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
-    await dropAppSchema(sql, schema);
-    await auditWorkspace(sql, deps, {
-      actor,
-      action: 'app_delete',
-      target: id,
-      details: { name: app.name },
-      origin: by.origin,
-    });
-  });
+  const departure = new Departure(deps);
+  await departure.during(() =>
+    databases.provisioner(workspace.database).transaction(async (sql) => {
+      if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
+      await dropAppSchema(sql, schema);
+      await auditWorkspace(sql, deps, {
+        actor,
+        action: 'app_delete',
+        target: id,
+        details: { name: app.name },
+        origin: by.origin,
+      });
+      await departure.begin({ workspace: workspace.id, app: id, schema });
+    })
+  );
   deps.activity.drop(app);
   await databases.control.run((sql) => forgetActivityOfApp(sql, workspace.id, id));
   await definitions.invalidate(workspace.id, id);
   await databases.forget(workspace.database, schema);
   await forgetAllBytes(deps, app);
-  await leaveApp(deps, app);
+  deps.hooks.drop(app);
+  await departure.end();
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../../supervisor/protocol.ts';
 import { filenameFault } from './filename.ts';
 
@@ -124,10 +124,9 @@ export async function removeFile(folder: string, filename: string): Promise<bool
   }
 }
 
-/** Removes an app's folder with all in it, and its workspace's when that is empty then. */
-export async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-  await rmdir(dirname(folder)).catch((error: unknown) => {
+/** Removes a workspace's folder when nothing is in it. */
+export async function removeEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch((error: unknown) => {
     if (!isMissing(error) && codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
   });
 }

@@ -7,7 +7,7 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { leaveWorkspace } from '../hooks/leave.ts';
+import { Departure } from '../hooks/departure.ts';
 
 type RemoveDeps = Pick<
   Deps,
@@ -20,27 +20,32 @@ type RemoveDeps = Pick<
  */
 export async function removeWorkspace(deps: RemoveDeps, id: string, by: By): Promise<void> {
   const { databases, definitions, revocations, upkeep } = deps;
-  const { database, revoked } = await databases.control.transaction(async (sql) => {
-    const actor = await actorIn(sql, by.principal);
-    const workspace = await removeRow(sql, id) ??
-      fail('workspace_not_found', `workspace "${id}" does not exist`);
-    await markDropping(sql, workspace.database);
-    const revoked = [revocations.row('workspace', id)];
-    await insertRevocations(sql, revoked);
-    await auditSystem(sql, deps, {
-      actor,
-      action: 'workspace_delete',
-      target: id,
-      details: { name: workspace.name },
-      workspace: id,
-      origin: by.origin,
-    });
-    await publish(sql, { kind: 'workspace', workspace: id });
-    return { database: workspace.database, revoked };
-  });
+  const departure = new Departure(deps);
+  const { database, revoked } = await departure.during(() =>
+    databases.control.transaction(async (sql) => {
+      const actor = await actorIn(sql, by.principal);
+      const workspace = await removeRow(sql, id) ??
+        fail('workspace_not_found', `workspace "${id}" does not exist`);
+      await markDropping(sql, workspace.database);
+      const revoked = [revocations.row('workspace', id)];
+      await insertRevocations(sql, revoked);
+      await auditSystem(sql, deps, {
+        actor,
+        action: 'workspace_delete',
+        target: id,
+        details: { name: workspace.name },
+        workspace: id,
+        origin: by.origin,
+      });
+      await publish(sql, { kind: 'workspace', workspace: id });
+      await departure.begin({ workspace: id, database: workspace.database });
+      return { database: workspace.database, revoked };
+    })
+  );
   revocations.apply(revoked);
   definitions.forget({ kind: 'workspace', workspace: id });
   void databases.forget(database);
-  await leaveWorkspace(deps, id);
+  deps.hooks.dropWorkspace(id);
+  await departure.end();
   upkeep.poke();
 }
