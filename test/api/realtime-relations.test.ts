@@ -184,7 +184,7 @@ describe('a filter with relations on a stream', () => {
     // As a browser does by itself: nothing is lost.
     const back = await posts.watch({ token: tokenOf(ada), filter, since: looking.lastEventId });
     await posts.change(post.id, { title: 'three' });
-    await back.count(2);
+    await Promise.all([back.count(2), direct.count(2)]);
     expect([titlesOf(back), titlesOf(direct)]).toEqual([['two', 'three'], ['two', 'three']]);
     back.socket.destroy();
     direct.socket.destroy();
