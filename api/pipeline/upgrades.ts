@@ -29,7 +29,10 @@ export function createWebSockets(deps: Deps, door: Door): WebSockets {
       addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),
       authenticate: (token) => tokens.recall(token) ?? tokens.verify(token),
       requireApp: async ({ workspace, app }) => {
-        await findTarget(definitions, { workspace, app });
+        const { app: found } = await findTarget(definitions, { workspace, app });
+        if (found === undefined) return;
+        deps.activity.request(found);
+        await deps.quotas.request(found);
       },
       allowsOrigin: (origin) => door.cors.allows(origin),
       cookieName: `${config.http.cookie_prefix}_at`,

@@ -1,0 +1,78 @@
+// The quota of requests: so many a second to an app, whoever sends them.
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Caller,
+  expectOk,
+  type OwnApp,
+  type OwnWorkspace,
+  ownWorkspace,
+  serverUrl,
+} from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
+import { sendRaw } from '../../harness/raw.ts';
+
+let own: OwnWorkspace;
+let app: OwnApp;
+let admin: Caller;
+let records: string;
+
+beforeEach(async () => {
+  own = await ownWorkspace();
+  app = await own.app();
+  admin = app.admin;
+  records = `${app.path}/collections/notes/records`;
+  expectOk(
+    await admin.post(`${app.path}/collections`, { schema: { id: 'notes', kind: 'base', fields: [] } }),
+  );
+});
+
+async function allow(max: number): Promise<void> {
+  const spec = { kind: 'range', min: 0, max };
+  expectOk(await own.admin.put(`${app.path}/policies/quota.requests_per_sec`, spec));
+}
+
+/** A request for a WebSocket. */
+function upgradeOf(path: string, { token }: Caller): string {
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${token}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+describe('quota.requests_per_sec', () => {
+  it('answers 429 with Retry-After above it, whoever asks, and leaves administration alone', async () => {
+    await allow(5);
+    const callers = [admin, own.admin, own.master];
+    const started = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_unused, n) => (callers[n % 3] ?? admin).get(`${records}?per_page=1`)),
+    );
+    const seconds = (performance.now() - started) / 1_000;
+    const passed = answers.filter(({ status }) => status === 200).length;
+    expect(passed).toBeGreaterThanOrEqual(5);
+    expect(passed).toBeLessThanOrEqual(5 + Math.ceil(seconds * 5));
+    const refused = answers.find(({ status }) => status !== 200);
+    if (refused === undefined) throw new Error('nothing was refused');
+    expectError(refused, 429, 'quota_exceeded');
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(refused.body.message).toBe('quota.requests_per_sec allows 5 requests to the app in a second');
+    for (let times = 0; times < 8; times++) expectOk(await admin.get(`${app.path}/policies`));
+  });
+
+  it('at 0 shuts an app to all but its administration, streams and WebSockets included', async () => {
+    await allow(0);
+    expectError(await admin.get(records), 429, 'quota_exceeded');
+    expectError(await admin.get(`${app.path}/collections/notes/events`), 429, 'quota_exceeded');
+    const socket = await sendRaw(serverUrl(), upgradeOf(`${app.path}/realtime`, admin));
+    expect(socket).toMatchObject({ status: 429 });
+    expect(socket.body).toContain('quota_exceeded');
+    expectOk(await admin.delete(`${app.path}/policies/quota.requests_per_sec`));
+    expectOk(await admin.get(records));
+  });
+});
