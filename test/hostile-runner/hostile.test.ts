@@ -67,15 +67,16 @@ describe('a hostile runner', () => {
     },
   );
 
-  it('stays a server all the while, of the same process and size, with no failure of its own', async () => {
+  it('leaves the API the process and the size that it had, and with no failure of its own', async () => {
+    // All of it has been done once, so what is made only once is there.
     const before = await residentMemory(api);
     for (const { says } of excessive) {
       await put(says);
-      await admin.post(records, { title: 'go' });
+      await admin.post(records, { title: 'again' });
     }
     const grown = await residentMemory(api) - before;
     console.log(`the API grew by ${grown.toFixed(1)} MiB`);
-    expect(grown).toBeLessThan(40);
+    expect(grown).toBeLessThan(20);
     expect(hostile.server.output.filter((line) => /background_failed|unhandled|TypeError/.test(line)))
       .toEqual([]);
   });
