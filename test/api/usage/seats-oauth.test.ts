@@ -1,0 +1,34 @@
+// The quota of users, for those who come by a provider.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
+import { redirectUri, signInBy, useProvider } from '../../harness/oauth.ts';
+import { type OpenIdPeer, startOpenIdPeer } from '../../harness/openid.ts';
+import { freshEmail } from '../../harness/users.ts';
+
+let own: OwnWorkspace;
+let peer: OpenIdPeer;
+
+beforeAll(async () => {
+  [own, peer] = await Promise.all([ownWorkspace(), startOpenIdPeer({ redirectUris: [redirectUri] })]);
+  await useProvider(own, 'peer', peer);
+});
+afterAll(() => peer.close());
+
+function enter(login: string) {
+  peer.know({ login, email: login, emailVerified: true });
+  return signInBy(own, 'peer', { peer, login });
+}
+
+it('binds whoever comes for the first time, and nobody who has come before', async () => {
+  const [known, stranger] = [freshEmail(), freshEmail()];
+  expectOk(await enter(known));
+  const quota = { kind: 'range', min: 0, max: 1 };
+  expectOk(await own.admin.put(`${own.path}/policies/quota.users`, quota));
+  expectOk(await enter(known));
+  expectError(await enter(stranger), 403, 'quota_exceeded');
+  const { users } = expectOk(await own.admin.get(`${own.path}/usage`));
+  expect(users).toBe(1);
+  expectOk(await own.admin.delete(`${own.path}/policies/quota.users`));
+  expectOk(await enter(stranger));
+});
