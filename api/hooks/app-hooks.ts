@@ -4,6 +4,7 @@ import type { Call, InvocationResult, Load, ToRunner } from '../../hook-runner/p
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { Crowd } from './crowd.ts';
 import { openEnvironment } from './environment.ts';
 import { faultOfCode, faultOfFile, refusalOf } from './faults.ts';
 import { folderOf, readFolder } from './folder.ts';
@@ -19,6 +20,7 @@ import { Turns } from './turns.ts';
 export interface HookParts {
   deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>;
   host: RunnerHost;
+  crowd: Crowd;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
   answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
@@ -42,7 +44,7 @@ const retryMilliseconds = 2_000;
 export class AppHooks {
   readonly app: AppDefinition;
   readonly log: HookLog;
-  readonly turns = new Turns();
+  readonly turns: Turns;
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null };
   readonly #parts: HookParts;
   readonly #place: { workspace: string; app: string };
@@ -60,6 +62,7 @@ export class AppHooks {
     this.app = app;
     this.#place = { workspace: app.workspace.id, app: app.id };
     this.#parts = parts;
+    this.turns = new Turns(parts.crowd, app.workspace.id);
     this.log = new HookLog(parts.deps.now);
   }
 
@@ -107,8 +110,7 @@ export class AppHooks {
 
   /** Longest run of a handler in milliseconds. */
   async timeout(): Promise<number> {
-    const { value } = await this.#parts.deps.policies.range('hooks.timeout_ms', this.#place);
-    return value;
+    return (await this.#parts.deps.policies.range('hooks.timeout_ms', this.#place)).value;
   }
 
   /** A runner with the code loaded. Throws `ApiError`. */
@@ -119,8 +121,7 @@ export class AppHooks {
     if (isStuck && this.#live === before) this.#live = undefined;
     if (this.#live?.isOpen === true) return this.#live;
     await this.#wake();
-    const live = this.live;
-    if (live?.isOpen === true) return live;
+    if (this.live?.isOpen === true) return this.live;
     throw new ApiError('hook_error', 'the hook runner ended before the hook ran');
   }
 
@@ -207,14 +208,13 @@ export class AppHooks {
     { files, env, fingerprint }: Pick<Load, 'files' | 'env'> & { fingerprint: string },
   ): Promise<Generation> {
     const { deps, host, answer, makeRoom } = this.#parts;
-    const { workspace, app } = this.#place;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
     const loadMilliseconds = await this.timeout();
     makeRoom();
     return await Generation.open({
       host,
-      wish: { workspace, app, memory_mb },
-      load: { workspace, app, generation: ++this.#generations, files, env },
+      wish: { ...this.#place, memory_mb },
+      load: { ...this.#place, generation: ++this.#generations, files, env },
       fingerprint,
       loadMilliseconds,
       answer: (call, context) => answer(this.app, call, context),

@@ -3,6 +3,7 @@ import type { Change } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
+import { Crowd } from './crowd.ts';
 import { serveCustom } from './custom.ts';
 import type { HookLog } from './log.ts';
 import type { AppWriteHooks, CustomRequest, Hooks, HookState, Loading } from './ports.ts';
@@ -25,8 +26,8 @@ export class Runners implements Hooks {
   readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(parts: Omit<HookParts, 'makeRoom'> & Finder) {
-    this.#parts = { ...parts, makeRoom: () => this.#makeRoom() };
+  constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd'> & Finder) {
+    this.#parts = { ...parts, crowd: new Crowd(), makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#restIdle(), sweepMilliseconds);
     this.#sweep.unref();
   }
