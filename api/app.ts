@@ -1,5 +1,6 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
+import { answerText } from './answer-text.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
@@ -146,7 +147,7 @@ async function process(
     headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
     body: typeof value === 'string' && route.contentType !== undefined && !route.contentType.includes('json')
       ? value
-      : JSON.stringify(value),
+      : answerText(value),
   };
 }
 

@@ -15,20 +15,18 @@ for (const { method, path } of [...specified, ...additions]) {
   const filled = path.replaceAll(/:[a-z]+/g, 'x');
   methodsByPath.set(filled, [...methodsByPath.get(filled) ?? [], method]);
 }
+const lacking = [...methodsByPath].filter(([, has]) => methods.some((method) => !has.includes(method)));
 
 function post(body: string, headers: Record<string, string> = {}) {
   return send(serverUrl() + login, { method: 'POST', body, headers });
 }
 
 describe('routing', () => {
-  it.each(['/', '/nope', '/api', '/api/workspaces/x/nope', '/_/', '/metrics', '/favicon.ico', '/index.html'])(
+  it.each(['/', '/nope', '/api', '/api/workspaces/x/nope', '/_/', '/metrics', '/favicon.ico'])(
     'answers 404 for %s',
-    async (path) => {
-      expectError(await as().get(path), 404, 'not_found');
-    },
+    async (path) => expectError(await as().get(path), 404, 'not_found'),
   );
 
-  const lacking = [...methodsByPath].filter(([, has]) => methods.some((method) => !has.includes(method)));
   it.each(lacking)('answers 405 with Allow for the other methods of %s', async (path, has) => {
     const other = methods.find((method) => !has.includes(method)) ?? 'PUT';
     const answer = await send(serverUrl() + path, { method: other });
