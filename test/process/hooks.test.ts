@@ -67,7 +67,7 @@ describe('a runner that is killed while a hook runs', () => {
   it('hook.killed: refuses that write at once, and serves the next; nothing of it is stored', async () => {
     const { result: { records, hooks } } = await runnerOf(() => appWith(waits));
     const figures: { refused: number; next: number }[] = [];
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 6; round++) {
       // New code forgives the app its crashes.
       const { pid } = await runnerOf(() =>
         admin.put(`${hooks}/hook.js`, { source: `${waits}\n// ${round}` })
@@ -100,6 +100,49 @@ describe('a runner that is killed while a hook runs', () => {
     expect(ms).toBeLessThan(2000);
     expectOk(await admin.post(records, { title: 'next' }));
     await expect.poll(async () => (await runners()).includes(pid), { timeout: 5000 }).toBe(false);
+  });
+});
+
+describe('an app whose runners are killed again and again', () => {
+  it('hook.crash-loop: is answered 503 with Retry-After after the fifth, alone, until its code changes', async () => {
+    const { result: { records, hooks } } = await runnerOf(() => appWith(waits));
+    for (let crash = 0; crash < 5; crash++) {
+      // The first round has a runner, later ones start it with the write.
+      const before = await runners();
+      const write = admin.post(records, { title: 'go' });
+      await untilInFlight(hooks);
+      const now = await runners();
+      const pid = now.find((one) => !before.includes(one)) ?? now.at(-1) ?? 0;
+      process.kill(pid, 'SIGKILL');
+      expect((await write).body.code).toBe('hook_error');
+    }
+    const { status, body, headers } = await admin.post(records, { title: 'next' });
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'hook_unavailable' });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expectOk(await admin.post((await appWith(waits)).records, { title: 'of another app' }));
+    expectOk(await admin.put(`${hooks}/hook.js`, { source: `${waits}\n// mended` }));
+    expectOk(await admin.post(records, { title: 'next' }));
+  });
+});
+
+describe('an app whose hook loops', () => {
+  it('hook.infinite-loop: takes no more than as much again from the writes of another app', async () => {
+    const loops = await appWith(`onRecordBeforeCreate('orders', () => { for (;;); });`);
+    const other = await appWith(`onRecordBeforeCreate('orders', (e) => { e.record.fields.title += '!'; });`);
+    await bound(loops.app, 500);
+    const within = async (ms: number) => {
+      const end = performance.now() + ms;
+      const times = await serveMeanwhile(other.records, () => performance.now() > end);
+      return times[Math.ceil(times.length * 0.99) - 1] ?? 0;
+    };
+    await within(300);
+    const alone = await within(1000);
+    const looping = Promise.all([1, 2, 3].map(() => admin.post(loops.records, { title: 'x' })));
+    const beside = await within(1000);
+    for (const { body } of await looping) expect(body.code).toBe('hook_error');
+    console.log(`p99 of another app's writes: ${alone} ms alone, ${beside} ms beside loops`);
+    // Twice as long, and what a busy machine may add.
+    expect(beside).toBeLessThan(alone * 2 + 200);
   });
 });
 
