@@ -63,11 +63,14 @@ export async function renameApp(
   sql: Sql,
   id: string,
   { name, now }: { name: string; now: Date },
-): Promise<AppRow | undefined> {
-  const [row] = await sql<AppRow[]>`
-    update workspace.apps set name = ${name}, updated_at = ${now} where id = ${id}
-    returning id, name, schema, created_at, updated_at`;
-  return row;
+): Promise<{ app: AppRow; from: string } | undefined> {
+  const [row] = await sql<(AppRow & { from: string })[]>`
+    with before as (select id, name from workspace.apps where id = ${id} for update)
+    update workspace.apps as now set name = ${name}, updated_at = ${now} from before where now.id = before.id
+    returning now.id, now.name, now.schema, now.created_at, now.updated_at, before.name as from`;
+  if (row === undefined) return undefined;
+  const { from, ...app } = row;
+  return { app, from };
 }
 
 /** Removes the row of exactly this app, not of a later one with its id, and answers it; undefined when it is gone. */

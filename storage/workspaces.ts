@@ -44,16 +44,19 @@ export async function listWorkspaces(
   return pageOf([...items], total?.count ?? 0, request);
 }
 
-/** Renames a workspace and answers it; undefined when it does not exist. */
+/** Renames a workspace and answers it with the name it had; undefined when it does not exist. */
 export async function renameWorkspace(
   sql: Sql,
   id: string,
   { name, now }: { name: string; now: Date },
-): Promise<WorkspaceDefinition | undefined> {
-  const [row] = await sql<WorkspaceDefinition[]>`
-    update control.workspaces set name = ${name}, updated_at = ${now} where id = ${id}
-    returning id, name, database, created_at, updated_at`;
-  return row;
+): Promise<{ workspace: WorkspaceDefinition; from: string } | undefined> {
+  const [row] = await sql<(WorkspaceDefinition & { from: string })[]>`
+    with before as (select id, name from control.workspaces where id = ${id} for update)
+    update control.workspaces as now set name = ${name}, updated_at = ${now} from before where now.id = before.id
+    returning now.id, now.name, now.database, now.created_at, now.updated_at, before.name as from`;
+  if (row === undefined) return undefined;
+  const { from, ...workspace } = row;
+  return { workspace, from };
 }
 
 /** Removes a workspace with its admins and their sessions, and answers it; undefined when it does not exist. */

@@ -44,7 +44,7 @@ export async function changeAdmin(
       now: by.now,
     });
     await insertRevocations(sql, revoked);
-    await audit(sql, deps, { admin, patch, by });
+    await audit(sql, deps, { before, admin, patch, by });
     return { admin, revoked };
   }).catch(refuseDuplicate);
   deps.revocations.apply(changed.revoked);
@@ -85,15 +85,16 @@ function revocationsOf(
 async function audit(
   sql: Sql,
   deps: UpdateDeps,
-  { admin, patch, by }: { admin: AdminRow; patch: AdminPatch; by: By },
+  { before, admin, patch, by }: { before: AdminRow; admin: AdminRow; patch: AdminPatch; by: By },
 ): Promise<void> {
-  const { id, workspace, email, role, app_ids } = admin;
+  const { id, workspace, email, name, role, app_ids } = admin;
+  const from = { email: before.email, name: before.name, role: before.role, app_ids: before.app_ids };
   const changed = Object.keys(patch).sort();
   await auditSystem(sql, deps, {
     actor: await actorIn(sql, by.principal),
     action: 'admin_update',
     target: email,
-    details: { id, workspace, changed, role, app_ids },
+    details: { id, workspace, changed, email, name, role, app_ids, from },
     workspace,
     origin: by.origin,
   });

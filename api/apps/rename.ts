@@ -14,13 +14,13 @@ export async function renameApp(
 ): Promise<AppRow> {
   const actor = await actorOf(deps, by.principal);
   const renamed = await deps.databases.provisioner(workspace.database).transaction(async (sql) => {
-    const app = await renameRow(sql, id, { name, now: by.now }) ??
+    const { app, from } = await renameRow(sql, id, { name, now: by.now }) ??
       fail('app_not_found', `app "${id}" does not exist`);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_update',
       target: id,
-      details: { name },
+      details: { name, from: { name: from } },
       origin: by.origin,
     });
     return app;

@@ -107,7 +107,7 @@ function explained(error: unknown, id: string, fields: readonly Field[]): unknow
     : error;
 }
 
-function differences(before: readonly Field[], after: readonly Field[]): Record<string, string[]> {
+function differences(before: readonly Field[], after: readonly Field[]): Record<string, unknown> {
   const old = new Map(before.map((field) => [field.name, field]));
   const kept = new Set(after.map(({ name }) => name));
   const changed = after.filter((field) => {
@@ -118,5 +118,7 @@ function differences(before: readonly Field[], after: readonly Field[]): Record<
     added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
     dropped: before.filter(({ name }) => !kept.has(name)).map(({ name }) => name),
     changed: changed.map(({ name }) => name),
+    from: changed.map(({ name }) => old.get(name)),
+    to: changed,
   };
 }

@@ -16,7 +16,7 @@ export async function dropCollection(
   return await changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
-      if (!collections.has(id)) fail('not_found', `collection "${id}" does not exist`);
+      const { kind, fields } = collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
       const relations = relationsTo(id, collections.values());
       if (relations.length > 0) {
         fail(
@@ -26,7 +26,7 @@ export async function dropCollection(
       }
       await dropTable(sql, { schema, collection: id });
       await deleteCollection(sql, schema, id);
-      await audit('collection_delete', id, {});
+      await audit('collection_delete', id, { from: { kind, fields: fields.map(({ name }) => name) } });
       return { ok: true };
     },
   });

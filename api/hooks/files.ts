@@ -1,4 +1,5 @@
 // An app admin reads and changes the app's hook files. Every change is audited, and in effect when it is answered.
+import { createHash } from 'node:crypto';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
 import { actorOf, type By } from '../audit/actor.ts';
@@ -70,7 +71,8 @@ export async function putHookFile(
   checkFilename(filename);
   refuseTooMuch(await listFiles(folder), filename, Buffer.byteLength(source));
   const size = Buffer.byteLength(source);
-  await audited(deps, app, { action: 'hook_put', filename, details: { size }, by }, async () => {
+  const details = { ...printOf(source), from: await printBefore(folder, filename) };
+  await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
     await writeFile(folder, filename, source);
   });
   const reload = await reloadEverywhere(deps, app);
@@ -86,7 +88,8 @@ export async function removeHookFile(
 ): Promise<Loading> {
   const folder = folderOf(deps.config, app);
   checkFilename(filename);
-  await audited(deps, app, { action: 'hook_delete', filename, details: {}, by }, async () => {
+  const details = { from: await printBefore(folder, filename) };
+  await audited(deps, app, { action: 'hook_delete', filename, details, by }, async () => {
     if (!await removeFile(folder, filename)) failNoFile(filename);
   });
   return await reloadEverywhere(deps, app);
@@ -96,6 +99,17 @@ export async function removeHookFile(
 export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: By): Promise<Loading> {
   await audited(deps, app, { action: 'hook_reload', filename: app.id, details: {}, by }, async () => {});
   return await reloadEverywhere(deps, app);
+}
+
+/** What tells one text from another, for the audit log. */
+function printOf(source: string): { size: number; sha256: string } {
+  return { size: Buffer.byteLength(source), sha256: createHash('sha256').update(source).digest('hex') };
+}
+
+/** Null where there was no file that can be read. */
+async function printBefore(folder: string, filename: string): Promise<ReturnType<typeof printOf> | null> {
+  const file = await readFile(folder, filename);
+  return file === undefined || 'fault' in file ? null : printOf(file.source);
 }
 
 function refuseTooMuch(files: readonly HookFile[], filename: string, size: number): void {

@@ -41,7 +41,7 @@ export async function putRule(
         explained(() => understand({ ...app, collections }, collection, rule.filter ?? ''));
       }
       await putAccessRule(sql, schema, { collection: id, action, ...rule, now: change.by.now });
-      await audit('rule_set', `${id}.${action}`, { ...rule });
+      await audit('rule_set', `${id}.${action}`, { ...rule, from: collection.rules[action] ?? null });
       return { collection: id, action, ...rule };
     },
   });
@@ -57,9 +57,9 @@ export async function resetRule(
   return await changeCollections(deps, app, {
     by: change.by,
     work: async ({ sql, schema, collections, audit }) => {
-      present(collections, id);
+      const { rules } = present(collections, id);
       await deleteAccessRule(sql, schema, { collection: id, action });
-      await audit('rule_reset', `${id}.${action}`, {});
+      await audit('rule_reset', `${id}.${action}`, { from: rules[action] ?? null });
       return { ok: true };
     },
   });

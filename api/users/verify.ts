@@ -1,7 +1,7 @@
 // A workspace admin says whether a user's email is verified.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/ids.ts';
-import { setVerified } from '../../storage/user-accounts.ts';
+import { lockUser, setVerified } from '../../storage/user-accounts.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -17,8 +17,9 @@ export async function verifyUser(
   if (!isUuid(id)) failNoUser(id);
   const actor = await actorOf(deps, principal);
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const before = await lockUser(sql, id) ?? failNoUser(id);
     const user = await setVerified(sql, id, { verified, now }) ?? failNoUser(id);
-    const details = { id: user.id, verified };
+    const details = { id: user.id, verified, from: { verified: before.verified } };
     await auditWorkspace(sql, deps, { actor, action: 'user_verify', target: user.email, details, origin });
     return user;
   });

@@ -14,14 +14,14 @@ export async function renameWorkspace(
   by: By,
 ): Promise<WorkspaceDefinition> {
   const renamed = await deps.databases.control.transaction(async (sql) => {
-    const workspace = await renameRow(sql, id, { name, now: by.now }) ??
+    const { workspace, from } = await renameRow(sql, id, { name, now: by.now }) ??
       fail('workspace_not_found', `workspace "${id}" does not exist`);
     const actor = await actorIn(sql, by.principal);
     await auditSystem(sql, deps, {
       actor,
       action: 'workspace_update',
       target: id,
-      details: { name },
+      details: { name, from: { name: from } },
       workspace: id,
       origin: by.origin,
     });

@@ -107,6 +107,8 @@ describe('auth.lockout', () => {
     expect(items[2].details).toEqual({
       locked_until: items[0].details.until,
       request_id: expect.any(String),
+      ip: '127.0.0.1',
+      user_agent: 'node',
     });
   });
 

@@ -93,7 +93,10 @@ describe('refresh.reuse-detection: the audit', () => {
     const { items } = expectOk(await (await master()).get('/api/system/audit?action=token_reuse'));
     const family = claimsOf(session.access_token).jti;
     expect(items).toContainEqual(
-      expect.objectContaining({ actor: 'admin', details: { family, request_id: expect.any(String) } }),
+      expect.objectContaining({
+        actor: 'admin',
+        details: { family, request_id: expect.any(String), ip: '127.0.0.1', user_agent: 'node' },
+      }),
     );
   });
 });

@@ -100,7 +100,11 @@ describe('a collection', () => {
       added: ['n'],
       dropped: ['title'],
       changed: [],
+      from: [],
+      to: [],
       request_id: expect.any(String),
+      ip: '127.0.0.1',
+      user_agent: 'node',
     });
     expect(about[0].actor).toContain('@example.com');
   });

@@ -1,6 +1,11 @@
 // A workspace admin sets up, changes or removes a provider.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { deleteProvider, type ProviderRow, putProvider } from '../../../storage/oauth-providers.ts';
+import {
+  deleteProvider,
+  findProvider,
+  type ProviderRow,
+  putProvider,
+} from '../../../storage/oauth-providers.ts';
 import { actorOf, type By } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
@@ -34,10 +39,10 @@ export async function setProvider(
     ? null
     : deps.secrets.seal('oauth-client-secret', secretOwner(workspace, name), Buffer.from(secret));
   const row = { provider: name, client_id, client_secret_sealed, ...settled };
-  const { auth_url, token_url, userinfo_url } = settled;
-  const details = { client_id, secret_changed: secret !== undefined, auth_url, token_url, userinfo_url };
   const stored = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const before = await findProvider(sql, name);
     const stored = await putProvider(sql, row, now);
+    const details = { ...shownOf(stored), secret_changed: secret !== undefined, from: shownOf(before) };
     await auditWorkspace(sql, deps, { actor, action: 'provider_set', target: name, details, origin });
     return stored;
   });
@@ -52,9 +57,17 @@ export async function removeProvider(
 ): Promise<void> {
   const actor = await actorOf(deps, principal);
   await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const details = { from: shownOf(await findProvider(sql, name)) };
     if (!await deleteProvider(sql, name)) failNoProvider(name);
-    await auditWorkspace(sql, deps, { actor, action: 'provider_delete', target: name, details: {}, origin });
+    await auditWorkspace(sql, deps, { actor, action: 'provider_delete', target: name, details, origin });
   });
+}
+
+/** What the audit log says of a provider; null of one that was not there. */
+function shownOf(row: ProviderRow | undefined): Record<string, unknown> | null {
+  if (row === undefined) return null;
+  const { client_id, auth_url, token_url, userinfo_url, scopes, redirect_uris, token_auth_method } = row;
+  return { client_id, auth_url, token_url, userinfo_url, scopes, redirect_uris, token_auth_method };
 }
 
 type Settled = Omit<ProviderRow, 'provider' | 'client_id' | 'client_secret_sealed'>;

@@ -1,0 +1,114 @@
+// What the audit log says of a change: what is set now, what was before, who asked and from where; never a secret.
+import { beforeAll, expect, it } from 'vitest';
+import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+
+let workspace: OwnWorkspace;
+let app: OwnApp;
+beforeAll(async () => {
+  workspace = await ownWorkspace();
+  app = await workspace.app('shop');
+});
+
+interface Entry {
+  target: string;
+  details: Record<string, unknown>;
+}
+
+async function newest(path: string, action: string, caller = workspace.master): Promise<Entry> {
+  return expectOk(await caller.get(`${path}/audit?action=${action}&per_page=1`)).items[0];
+}
+
+it('audit.integrity: a changed name has the one before', async () => {
+  expectOk(await workspace.master.patch(workspace.path, { name: 'Second' }));
+  expectOk(await workspace.master.patch(workspace.path, { name: 'Third' }));
+  expect((await newest('/api/system', 'workspace_update')).details).toMatchObject({
+    name: 'Third',
+    from: { name: 'Second' },
+  });
+  expectOk(await workspace.admin.patch(app.path, { name: 'Shop' }));
+  expect((await newest(workspace.path, 'app_update')).details).toMatchObject({
+    name: 'Shop',
+    from: { name: 'An app' },
+  });
+});
+
+it('audit.integrity: a changed admin has the rights before, and no password', async () => {
+  const { id, email } = await workspace.login();
+  const patch = { app_ids: ['shop'], password: 'quite another password' };
+  expectOk(await workspace.master.patch(`${workspace.path}/admins/${id}`, patch));
+  const { details, target } = await newest('/api/system', 'admin_update');
+  expect(target).toBe(email);
+  expect(details).toMatchObject({
+    changed: ['app_ids', 'password'],
+    role: 'app_admin',
+    app_ids: ['shop'],
+    from: { role: 'workspace_admin', app_ids: [] },
+  });
+  expect(JSON.stringify(details)).not.toMatch(/quite another|argon2/);
+});
+
+it('audit.integrity: a changed rule, collection and hook file have what stood there before', async () => {
+  const fields = [{ name: 'title', kind: 'text' }];
+  expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id: 'notes', fields } }));
+  const rule = `${app.path}/collections/notes/access_rules/list`;
+  expectOk(await app.admin.put(rule, { template: 'filter', filter: 'title = "a"' }));
+  expect((await newest(app.path, 'rule_set')).details).toMatchObject({ filter: 'title = "a"', from: null });
+  expectOk(await app.admin.put(rule, { template: 'filter', filter: 'title = "b"' }));
+  expect((await newest(app.path, 'rule_set')).details).toMatchObject({
+    filter: 'title = "b"',
+    from: { template: 'filter', filter: 'title = "a"' },
+  });
+  expectOk(await app.admin.delete(rule));
+  expect((await newest(app.path, 'rule_reset')).details).toMatchObject({ from: { filter: 'title = "b"' } });
+  const longer = [{ name: 'title', kind: 'text', max: 9 }];
+  expectOk(await app.admin.patch(`${app.path}/collections/notes`, { schema: { fields: longer } }));
+  expect((await newest(app.path, 'collection_update')).details).toMatchObject({
+    changed: ['title'],
+    from: [{ name: 'title' }],
+    to: [{ name: 'title', max: 9 }],
+  });
+  expectOk(await app.admin.delete(`${app.path}/collections/notes`));
+  expect((await newest(app.path, 'collection_delete')).details).toMatchObject({
+    from: { kind: 'base', fields: ['title'] },
+  });
+  for (const source of ['// one', '// a second']) {
+    expectOk(await app.admin.put(`${app.path}/hooks/a.js`, { source }));
+  }
+  const put = await newest(app.path, 'hook_put');
+  expect(put.details).toMatchObject({ size: 11, from: { size: 6 } });
+  expect(put.details['sha256']).not.toBe(Object(put.details['from']).sha256);
+});
+
+it('audit.integrity: a changed provider has its settings before, and no secret', async () => {
+  const config = {
+    auth_url: 'https://a.example/a',
+    token_url: 'https://a.example/t',
+    userinfo_url: 'https://a.example/u',
+  };
+  const path = `${workspace.path}/auth/oauth/providers/acme`;
+  const first = await workspace.admin.put(path, {
+    client_id: 'one',
+    client_secret: 'first-secret-text',
+    config,
+  });
+  expectOk(first);
+  expectOk(await workspace.admin.put(path, { client_id: 'two', client_secret: 'later-secret-text', config }));
+  const { details } = await newest(workspace.path, 'provider_set');
+  expect(details).toMatchObject({ client_id: 'two', secret_changed: true, from: { client_id: 'one' } });
+  expect(JSON.stringify(details)).not.toMatch(/secret-text/);
+});
+
+it('audit.integrity: an entry says from where, also of a login that failed, and cannot be made to lie', async () => {
+  const email = 'nobody@example.com';
+  const agent = `Mozilla \u009b31m${'x'.repeat(900)}`;
+  const answer = await as().post(
+    `${workspace.path}/auth/users/login`,
+    { email, password: 'a wrong password here' },
+    { 'User-Agent': agent, 'X-Request-Id': 'seen-1' },
+  );
+  expect(answer.status).toBe(401);
+  const { details } = await newest(workspace.path, 'login_failed', workspace.admin);
+  expect(details).toMatchObject({ ip: '127.0.0.1', request_id: 'seen-1' });
+  expect(details['user_agent']).toMatch(/^Mozilla \\u009b31mx+$/);
+  expect(String(details['user_agent']).length).toBeLessThan(520);
+});
