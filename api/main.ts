@@ -61,7 +61,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
   const parts = { config, databases, blobs, secrets, now, observe, activity, seals, ...auth.parts };
-  const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps });
+  const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps, worker: start.worker });
   const deps: Deps = {
     ...parts,
     newId,

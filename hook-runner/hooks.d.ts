@@ -116,8 +116,8 @@ interface JobEvent {
 }
 
 /**
- * A job at the times of a cron expression (`minute hour day month weekday`, in UTC). One run at a time; runs that were
- * missed are not made up.
+ * A job at the times of a cron expression (`minute hour day month weekday`, in UTC; six fields: seconds first). One run
+ * at a time; runs that were missed are not made up.
  */
 declare function cronAdd(name: string, expression: string, handler: (event: JobEvent) => unknown): void;
 

@@ -13,6 +13,8 @@ export type Change =
   | { kind: 'policies'; workspace?: string }
   /** What the hooks of an app are made of has changed. */
   | { kind: 'hooks'; workspace: string; app: string }
+  /** The hooks of an app have other scheduled jobs. */
+  | { kind: 'jobs'; workspace: string; app: string }
   /** Tokens were revoked, or an admin's rights changed. */
   | { kind: 'revocations' }
   /** The first-run setup is complete. */
@@ -105,7 +107,8 @@ function parse(payload: string): Change | undefined {
     case 'app':
       return workspace === undefined || app === undefined ? undefined : { kind: 'app', workspace, app };
     case 'hooks':
-      return workspace === undefined || app === undefined ? undefined : { kind: 'hooks', workspace, app };
+    case 'jobs':
+      return workspace === undefined || app === undefined ? undefined : { kind: value.kind, workspace, app };
     case 'policies':
       return workspace === undefined ? { kind: 'policies' } : { kind: 'policies', workspace };
     case 'revocations':

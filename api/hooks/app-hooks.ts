@@ -25,8 +25,8 @@ export interface HookParts {
   answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
   makeRoom: () => void;
-  /** Hears that other registrations are in effect. */
-  onLoaded: (hooks: AppHooks) => void;
+  /** Hears that other registrations may be in effect; a load waits for it. Never throws. */
+  onLoaded: (hooks: AppHooks) => Promise<void>;
 }
 
 /** What became of runs so far. */
@@ -200,7 +200,7 @@ export class AppHooks {
     }
     this.#faults = faults;
     this.log.blame(faults, null);
-    onLoaded(this);
+    if (!this.#isGone) await onLoaded(this);
     return this.#loadingNow();
   }
 

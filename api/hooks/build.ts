@@ -2,6 +2,8 @@
 import type { RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import { answerCall } from './calls.ts';
+import { JobMemory } from './cron-memory.ts';
+import { Schedule } from './cron.ts';
 import { SupervisedRunners } from './host.ts';
 import { Runners } from './runners.ts';
 
@@ -15,15 +17,20 @@ export interface HookSystem {
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
   parts: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>,
-  { send, deps }: { send: (request: RunnerRequest) => void; deps: () => Deps },
+  { send, deps, worker }: { send: (request: RunnerRequest) => void; deps: () => Deps; worker: number },
 ): HookSystem {
   const host = new SupervisedRunners(send);
-  const hooks = new Runners({
+  const memory = new JobMemory(parts);
+  const find = (workspace: string, app: string) => deps().definitions.app(workspace, app);
+  const keeper = { deps: parts, newId: () => deps().newId(), find };
+  const hooks: Runners = new Runners({
     deps: parts,
     host,
     answer: (app, call, context) => answerCall(deps(), app, call, context),
-    onLoaded: () => {},
-    find: (workspace, app) => deps().definitions.app(workspace, app),
+    onLoaded: (loaded) => memory.save(loaded),
+    find,
+    // One process keeps it, or every job would run in each of them.
+    schedule: worker === 0 ? new Schedule({ ...keeper, hooksOf: (app) => hooks.of(app) }) : undefined,
   });
   return {
     hooks,

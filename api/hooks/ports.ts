@@ -109,6 +109,8 @@ export interface HookState {
   generation: number | null;
   loaded: string[];
   registrations: { hooks: number; routes: number; jobs: number };
+  /** `last_run` as far as this process has run them; `next_run` is null for a time that never comes again. */
+  jobs: { name: string; expression: string; last_run: Date | null; next_run: Date | null }[];
   runs: number;
   errors: number;
   /** How the last runner ended that did not end as it should. */

@@ -4,6 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
 import { Crowd } from './crowd.ts';
+import type { Schedule } from './cron.ts';
 import { serveCustom } from './custom.ts';
 import type { HookLog } from './log.ts';
 import type { AppWriteHooks, CustomRequest, Hooks, HookState, Loading } from './ports.ts';
@@ -13,20 +14,22 @@ import { stateOf } from './state.ts';
 
 const sweepMilliseconds = 5_000;
 
-interface Finder {
+interface Surroundings {
   /** The app of these ids, as it is now. */
   find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
+  /** In the process that keeps it. */
+  schedule: Schedule | undefined;
 }
 
 /** Every app whose hooks somebody has asked for. */
 export class Runners implements Hooks {
-  readonly #parts: HookParts & Finder;
+  readonly #parts: HookParts & Surroundings;
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
   readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd'> & Finder) {
+  constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd'> & Surroundings) {
     this.#parts = { ...parts, crowd: new Crowd(), makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#restIdle(), sweepMilliseconds);
     this.#sweep.unref();
@@ -55,12 +58,16 @@ export class Runners implements Hooks {
     return await this.of(app).reload(true);
   }
 
-  /** The files of an app may be others than those in effect; nothing happens for an app that nobody has asked for. */
-  refresh({ workspace, app }: Required<Place>): void {
+  /** The files of an app may be others than those in effect. An app that nobody has asked for may have jobs by now. */
+  refresh({ workspace, app }: { workspace: string; app: string }): void {
+    let isKnown = false;
     for (const hooks of this.#apps.values()) {
       const { app: { id, workspace: { id: workspaceId } } } = hooks;
-      if (id === app && workspaceId === workspace) void hooks.reload(false);
+      if (id !== app || workspaceId !== workspace) continue;
+      isKnown = true;
+      void hooks.reload(false);
     }
+    if (!isKnown && this.#parts.schedule !== undefined) void this.#discover(workspace, app);
   }
 
   log(app: AppDefinition): HookLog {
@@ -72,11 +79,13 @@ export class Runners implements Hooks {
   }
 
   async state(app: AppDefinition): Promise<HookState> {
-    return await stateOf(this.of(app));
+    const { schedule, deps } = this.#parts;
+    return await stateOf(this.of(app), schedule?.lastRuns(app) ?? new Map(), deps.now());
   }
 
   /** Hears of a change in whatever process. */
   heed(change: Change): void {
+    this.#parts.schedule?.heed(change);
     if (change.kind === 'hooks') this.refresh(change);
     if (change.kind === 'policies') void this.#refit(change);
     if (change.kind === 'workspace' || change.kind === 'app') void this.#dropGone(change);
@@ -84,11 +93,13 @@ export class Runners implements Hooks {
 
   /** Changes may have been missed. */
   heedAll(): void {
+    this.#parts.schedule?.read();
     for (const { app } of this.#apps.values()) this.refresh({ workspace: app.workspace.id, app: app.id });
     void this.#refit({});
   }
 
   drop(app: AppDefinition): void {
+    this.#parts.schedule?.drop(app.schema);
     this.#apps.get(app.schema)?.drop();
     this.#apps.delete(app.schema);
   }
@@ -103,7 +114,18 @@ export class Runners implements Hooks {
   /** Ends every runner. */
   close(): void {
     clearInterval(this.#sweep);
+    this.#parts.schedule?.close();
     for (const { app } of [...this.#apps.values()]) this.drop(app);
+  }
+
+  async #discover(workspace: string, id: string): Promise<void> {
+    const { find, deps } = this.#parts;
+    try {
+      const app = await find(workspace, id);
+      if (app !== undefined) await this.of(app).reload(false);
+    } catch (error) {
+      deps.observe({ type: 'background_failed', task: 'load hooks from a new file', error: String(error) });
+    }
   }
 
   /** Made once for each state of an app's code, so that asking costs a look into a map. */

@@ -1,9 +1,15 @@
 // How the hooks of an app are: what is registered, how often it ran, what its process uses.
+import type { JobRegistration } from '../../hook-runner/registrations.ts';
 import type { AppHooks } from './app-hooks.ts';
+import { openCron } from './cron-times.ts';
 import type { HookState } from './ports.ts';
 
-/** Starts nothing. */
-export async function stateOf({ known, live, counters }: AppHooks): Promise<HookState> {
+/** Starts nothing. `lastRuns`: of jobs, as far as this process has run them. */
+export async function stateOf(
+  { known, live, counters }: AppHooks,
+  lastRuns: ReadonlyMap<string, Date | null>,
+  now: Date,
+): Promise<HookState> {
   const files = known?.files ?? [];
   const use = await live?.measure();
   const count = (list: 'hooks' | 'routes' | 'jobs') =>
@@ -13,6 +19,7 @@ export async function stateOf({ known, live, counters }: AppHooks): Promise<Hook
     generation: live?.number ?? null,
     loaded: files.map(({ file }) => file),
     registrations: { hooks: count('hooks'), routes: count('routes'), jobs: count('jobs') },
+    jobs: known === undefined || known.jobs.length === 0 ? [] : await jobsOf(known.jobs, lastRuns, now),
     runs: counters.runs,
     errors: counters.errors,
     last_kill: counters.lastKill,
@@ -20,4 +27,25 @@ export async function stateOf({ known, live, counters }: AppHooks): Promise<Hook
     cpu_ms: use?.cpu_ms ?? null,
     rss_bytes: use?.rss_bytes ?? null,
   };
+}
+
+async function jobsOf(
+  jobs: readonly JobRegistration[],
+  lastRuns: ReadonlyMap<string, Date | null>,
+  now: Date,
+): Promise<HookState['jobs']> {
+  const read = await openCron();
+  const nextOf = (expression: string) => {
+    try {
+      return read(expression)(now);
+    } catch {
+      return null; // of a runner that let through what it should not: never scheduled
+    }
+  };
+  return jobs.map(({ name, expression }) => ({
+    name,
+    expression,
+    last_run: lastRuns.get(name) ?? null,
+    next_run: nextOf(expression),
+  }));
 }

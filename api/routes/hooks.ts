@@ -122,6 +122,14 @@ export const hookStatus = route({
     generation: nullable(integer()),
     loaded: list(text()),
     registrations: object({ hooks: integer(), routes: integer(), jobs: integer() }),
+    jobs: list(
+      object({
+        name: text(),
+        expression: text(),
+        last_run: nullable(timestamp()),
+        next_run: nullable(timestamp()),
+      }),
+    ),
     runs: integer(),
     errors: integer(),
     last_kill: nullable(oneOf(['protocol_error', 'timeout', 'not_reading', 'exited'])),

@@ -63,6 +63,15 @@ table audit_totals
   rows bigint not null
   constraint audit_totals_of UNIQUE NULLS NOT DISTINCT (actor, action, app_schema)
 
+table hook_jobs
+  schema text not null
+  workspace text not null
+  app text not null
+  jobs jsonb not null
+  CREATE INDEX hook_jobs_app ON control.hook_jobs USING btree (workspace, app)
+  constraint hook_jobs_pkey PRIMARY KEY (schema)
+  constraint hook_jobs_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
+
 table lockouts
   subject text not null
   failed_at timestamp with time zone[] not null

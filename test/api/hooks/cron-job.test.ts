@@ -1,0 +1,45 @@
+// When a job is begun, on a clock that the test may set.
+import { expect, it, vi } from 'vitest';
+import { CronJob } from '../../../api/hooks/cron-job.ts';
+import { openCron } from '../../../api/hooks/cron-times.ts';
+
+it('does not make up for what it missed while the machine slept', async () => {
+  let slept = 0;
+  const due: Date[] = [];
+  const job = new CronJob({
+    now: () => new Date(Date.now() + slept),
+    run: async (time) => void due.push(time),
+    onOverlap: () => {},
+  });
+  try {
+    job.follow('* * * * * *', await openCron());
+    slept = 3_600_000;
+    const woke = Date.now() + slept;
+    await vi.waitFor(() => expect(due.length).toBeGreaterThanOrEqual(2), { timeout: 5_000, interval: 20 });
+    expect(due.every((time) => time.getTime() >= woke - 1_000)).toBe(true);
+    expect(due[1]?.getTime()).toBe((due[0]?.getTime() ?? 0) + 1_000);
+  } finally {
+    job.stop();
+  }
+});
+
+it('is due in UTC, on days that either field of two names', async () => {
+  const read = await openCron();
+  const times = (expression: string, count: number) => {
+    const next = read(expression);
+    const found: string[] = [];
+    let after: Date | null = new Date('2026-03-28T23:30:00Z');
+    while (found.length < count && after !== null) {
+      after = next(after);
+      if (after !== null) found.push(after.toISOString());
+    }
+    return found;
+  };
+  // No hour of the night is skipped or comes twice, wherever the server stands.
+  expect(times('30 2 * * *', 2)).toEqual(['2026-03-29T02:30:00.000Z', '2026-03-30T02:30:00.000Z']);
+  expect(times('0 0 1 * MON', 3)).toEqual([
+    '2026-03-30T00:00:00.000Z',
+    '2026-04-01T00:00:00.000Z',
+    '2026-04-06T00:00:00.000Z',
+  ]);
+});
