@@ -71,7 +71,7 @@ const answers: Answers = {
   },
   'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
   'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
-  'files.delete': ({ deps, app }, id) => deleteForHook(deps, app, id),
+  'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, by: authorOf(context) }),
   'mail.send': ({ deps, app }, mail) => sendForHook(deps, app, mail),
   'realtime.publish': ({ deps, app }, ...event) => publishForHook(deps, app, event),
   'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),

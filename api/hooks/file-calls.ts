@@ -1,14 +1,16 @@
 // Files as hook code uses them: whole, and no larger than a frame carries.
 import type { Bytes, HookFile } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { deleteFile, type FileRow } from '../../storage/files.ts';
+import type { FileRow } from '../../storage/files.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import { blobOf, fileOf } from '../files/access.ts';
 import { filenameOf } from '../files/filename.ts';
 import { mediaTypeOf } from '../files/media-type.ts';
-import { forgetBytes, upload } from '../files/upload.ts';
+import { removeStored } from '../files/remove.ts';
+import { upload } from '../files/upload.ts';
 import { bufferOf, spell } from './inbound-values.ts';
+import type { Author } from './ports.ts';
 
 /** As base64 it must fit into the answers of one run. */
 const mostBytes = 1_048_576;
@@ -45,18 +47,14 @@ export async function storeForHook(
   return shown(file);
 }
 
-/** Deletes a file. Throws `404 not_found`. */
+/** Deletes a file for hook code. Throws as `removeStored` does. */
 export async function deleteForHook(
-  deps: Pick<Deps, 'databases' | 'blobs' | 'observe'>,
+  deps: Parameters<typeof removeStored>[0] & Pick<Deps, 'now'>,
   app: AppDefinition,
-  id: string,
+  { id, by }: { id: string; by: Author },
 ): Promise<null> {
   const file = await fileOf(deps, app, id);
-  const { workspace: { database }, schema } = app;
-  if (!await deps.databases.app(database, schema).run((sql) => deleteFile(sql, schema, file.id))) {
-    fail('not_found', `file "${file.id}" does not exist`);
-  }
-  await forgetBytes(deps, app, file.id);
+  await removeStored(deps, app, { id: file.id, by, now: deps.now() });
   return null;
 }
 

@@ -76,6 +76,25 @@ describe('$app', () => {
     expect(value).toEqual(['a b.txt', 5, 'text/plain', null]);
   });
 
+  it('deletes a file as everybody does: fields let go of it, and one that is required keeps it', async () => {
+    for (const [id, required] of [['covers', false], ['invoices', true]]) {
+      const fields = [{ name: 'scan', kind: 'file', required }, { name: 'note', kind: 'text' }];
+      expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields } }));
+    }
+    const source = `onRecordBeforeUpdate('covers', (e) => { e.record.fields.note = 'has lost it'; });`;
+    expectOk(await app.admin.put(`${app.path}/hooks/covers.ts`, { source }));
+    const { value } = await run(`
+      const make = () => $app.files.create({ filename: 'a', mime: 'text/plain', content: 'x' });
+      const [loose, held] = [await make(), await make()];
+      const cover = await $app.records.create('covers', { scan: loose.id });
+      await $app.records.create('invoices', { scan: held.id });
+      await $app.files.delete(loose.id);
+      const refused = await $app.files.delete(held.id).then(() => 'deleted', ({ code }) => code);
+      const { fields } = await $app.records.findOne('covers', cover.id);
+      return [fields, refused, (await $app.files.get(held.id)).size];`);
+    expect(value).toEqual([{ scan: null, note: 'has lost it' }, 'conflict', 1]);
+  });
+
   it('sends no request to a host that policy hooks.egress does not name', async () => {
     const { error } = await run(`await fetch('http://127.0.0.1:1/');`);
     expect(error.message).toContain('hooks.egress');
