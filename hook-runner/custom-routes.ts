@@ -103,10 +103,13 @@ export function errorResult(id: number, thrown: unknown, file: string | null): R
 /**
  * The answer for a value that is no `Response`: its JSON, or 204 for undefined.
  *
- * @throws TypeError for what JSON cannot say
+ * @throws TypeError for what JSON cannot say; RangeError for a `Response` that is none to a request, such as 101
  */
 export function answerOf(value: unknown): Response | { status: number; text: string | null } {
-  if (value instanceof plainResponse()) return value;
+  if (value instanceof plainResponse()) {
+    if (value.status < 200) throw new RangeError(`a route cannot answer with status ${value.status}`);
+    return value;
+  }
   if (value === undefined) return { status: 204, text: null };
   const text = stringifyJson(value);
   if (text === undefined) {

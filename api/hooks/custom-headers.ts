@@ -17,7 +17,7 @@ const hopByHop = [
 
 const hiddenFromHooks = new Set([...hopByHop, 'authorization', 'cookie', 'cookie2', 'proxy-authorization']);
 
-/** They hold for the whole origin, on which other tenants are too. */
+/** They hold for the whole origin, on which other tenants are too; or speak to a proxy before us, which trusts us. */
 const notForHooks = new Set([
   ...hopByHop,
   'alt-svc',
@@ -26,15 +26,24 @@ const notForHooks = new Set([
   'content-security-policy',
   'content-security-policy-report-only',
   'date',
+  'nel',
   'permissions-policy',
   'proxy-authenticate',
   'referrer-policy',
+  'report-to',
+  'reporting-endpoints',
   'service-worker-allowed',
   'strict-transport-security',
   'x-content-type-options',
   'x-frame-options',
+  'x-lighttpd-send-file',
+  'x-reproxy-url',
   'x-request-id',
+  'x-sendfile',
 ]);
+
+/** Of CORS, and what nginx obeys when the server behind it says so. */
+const notForHooksFrom = ['access-control-', 'x-accel-'];
 
 const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const valuePattern = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
@@ -67,13 +76,16 @@ export function headersFromHook(given: Pairs, cookiePrefix: string): [string, st
     if (!namePattern.test(name) || !valuePattern.test(value)) {
       fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
     }
-    if (notForHooks.has(name) || name.startsWith('access-control-')) return [];
+    if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) return [];
     if (name === 'set-cookie' && isOurs(value, cookiePrefix)) return [];
     return [[name, value]];
   });
 }
 
-/** Also where a browser would read the name otherwise than we do: it skips white space before it. */
+/**
+ * Also where a browser would read the name otherwise than we do: it skips white space before it, and sends back a cookie
+ * without a name as its value alone, which then reads as a name and a value.
+ */
 function isOurs(cookie: string, prefix: string): boolean {
-  return cookie.trimStart().toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
+  return cookie.replace(/^[\s=]+/, '').toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
 }

@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnApp, ownWorkspace, send, serverUrl } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
 
 const source = `
 routerAdd('GET', '/items/:id', (e) => ({ id: e.params.id, query: e.query, auth: e.auth }));
@@ -16,12 +17,15 @@ routerAdd('ANY', '/echo', async (e) => ({
 routerAdd('POST', '/bytes', async (e) => new Response(await e.request.arrayBuffer(), { status: 201, headers: { 'content-type': 'application/x-thing' } }));
 routerAdd('GET', '/teapot', () => { throw new HttpError(418, 'teapot', 'short and stout'); });
 routerAdd('GET', '/broken', () => { throw new Error('a secret of the author'); });
+routerAdd('GET', '/switching', () => new Response(null, { status: 101 }));
 routerAdd('GET', '/empty', () => new Response(null, { status: 204 }));
 routerAdd('GET', '/headers', () => new Response('x', { headers: [
   ['set-cookie', 'svc_at=forged; Path=/'], ['set-cookie', 'own=1'], ['set-cookie', ' SVC_rt=forged'],
   ['content-security-policy', "default-src *"], ['x-frame-options', 'ALLOWALL'], ['strict-transport-security', 'max-age=0'],
   ['transfer-encoding', 'identity'], ['connection', 'upgrade'], ['access-control-allow-origin', '*'],
   ['content-length', '9999'], ['clear-site-data', '"cookies"'], ['x-own', 'kept'],
+  ['set-cookie', '=svc_at=forged; Path=/'], ['set-cookie', ' = svc_rt=forged'], ['nel', '{}'], ['report-to', '{}'],
+  ['reporting-endpoints', 'x="https://evil.example"'], ['x-accel-redirect', '/internal'], ['x-sendfile', '/etc/passwd'],
 ] }));
 routerAdd('GET', '/stream', () => {
   let n = 0;
@@ -96,6 +100,13 @@ describe('a custom route', () => {
     });
   });
 
+  it('with a status that HTTP has for the connection fails alone, and takes no runner with it', async () => {
+    expectError(await as().get(custom('/switching')), 500, 'hook_error');
+    const { last_kill } = expectOk(await app.admin.get(`${app.path}/hooks/status`));
+    expect(last_kill).toBeNull();
+    expect((await app.admin.get(`${app.path}/hooks/logs`)).text).toContain('status 101');
+  });
+
   it('hook.custom-route: an answer cannot speak for the server or its connection', async () => {
     const plain = await fetch(`${serverUrl()}/healthz`);
     const answer = await fetch(serverUrl() + custom('/headers'), {
@@ -107,7 +118,15 @@ describe('a custom route', () => {
       expect([name, answer.headers.get(name)]).toEqual([name, plain.headers.get(name)]);
     }
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
-    expect(answer.headers.get('clear-site-data')).toBeNull();
+    const withheld = [
+      'clear-site-data',
+      'nel',
+      'report-to',
+      'reporting-endpoints',
+      'x-accel-redirect',
+      'x-sendfile',
+    ];
+    expect(withheld.filter((name) => answer.headers.has(name))).toEqual([]);
     expect(answer.headers.get('content-length')).toBe('1');
     expect(await answer.text()).toBe('x');
   });
