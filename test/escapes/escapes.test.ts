@@ -78,4 +78,15 @@ describe('a hook runner', () => {
     },
     120_000,
   );
+
+  it('would have given it: behind hardly a wall, the same attempts reach what was laid out', async () => {
+    const open = await layBait();
+    // Another user, where the test is root's, and limits: all else is open.
+    const plan = await planAt('deno', '');
+    const outcomes = await tryBare(plan, { ...open.bait, ...noOthers }, { open: true });
+    expect(leaksOf({ none: outcomes }).length).toBeGreaterThan(10);
+    const reached = ['a connection', 'a local connection', 'a datagram'];
+    expect(await open.touched()).toEqual(expect.arrayContaining(reached));
+    await open.remove();
+  }, 60_000);
 });

@@ -19,7 +19,7 @@ export const fileAttempts: readonly Attempt[] = numbered(1, [
   ['Deno.linkSync', `Deno.linkSync('/etc/passwd', SINK + '/hard')`],
   ['a write among the hooks', `Deno.writeTextFileSync(DIR + '/hooks/own.js', '')`],
   ['a write to a folder for all', `Deno.writeTextFileSync(SINK + '/written', 'x')`],
-  ['Deno.makeTempFile', `Deno.makeTempFileSync()`],
+  ['Deno.makeTempFile', `Deno.makeTempFileSync({ dir: SINK })`],
   ['Deno.removeSync', `Deno.removeSync(DIR + '/hooks/own.js')`],
   ['Deno.renameSync', `Deno.renameSync(DIR + '/hooks/own.js', SINK + '/moved')`],
   ['/proc/self/environ', `Deno.readTextFileSync('/proc/self/environ').length > 0`],
