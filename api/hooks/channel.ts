@@ -111,6 +111,12 @@ export class Channel {
     return id;
   }
 
+  /** This one is answered in full: for its own `take` to say before it lets go of the runner. */
+  settle(id: number): void {
+    this.#open.delete(id);
+    this.#deadlines.delete(id);
+  }
+
   /** Nobody waits for this one any more. */
   cancel(id: number): void {
     if (!this.#open.delete(id)) return;
@@ -200,9 +206,7 @@ export class Channel {
       if (this.#dropped.has(id)) return;
       throw new ProtocolError(`a ${message.type} that nobody asked for`);
     }
-    if (!invocation.take(message)) return;
-    this.#open.delete(id);
-    this.#deadlines.delete(id);
+    if (invocation.take(message)) this.settle(id);
   }
 
   /** The caller is told at once; whether the runner is still alive is found out after that. */

@@ -89,6 +89,8 @@ export class Exchange implements CustomSink {
 
   end(): void {
     this.#request.response.end();
+    // Else the runner would be told of every answer that it is not waited for any more.
+    this.#generation?.channel.settle(this.#id);
     this.over();
   }
 

@@ -16,10 +16,16 @@ export interface Concern {
 /** The registrations of one generation. */
 export class Registrations {
   readonly files: readonly FileRegistrations[];
+  /** The custom routes in the order of their registration. */
+  readonly routes: readonly RouteRegistration[];
+  /** The scheduled jobs. */
+  readonly jobs: readonly JobRegistration[];
   readonly #concerns = new Map<string, Partial<Record<WriteAction, Concern>>>();
 
   constructor(files: readonly FileRegistrations[]) {
     this.files = files;
+    this.routes = files.flatMap(({ routes }) => routes);
+    this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
       const [when, action] = halves[event];
       const concerns = this.#concerns.get(collection) ?? {};
@@ -31,16 +37,6 @@ export class Registrations {
   /** What runs around a write; undefined when nothing does. */
   of(collection: string, action: WriteAction): Concern | undefined {
     return this.#concerns.get(collection)?.[action];
-  }
-
-  /** The custom routes in the order of their registration. */
-  get routes(): readonly RouteRegistration[] {
-    return this.files.flatMap(({ routes }) => routes);
-  }
-
-  /** The scheduled jobs. */
-  get jobs(): readonly JobRegistration[] {
-    return this.files.flatMap(({ jobs }) => jobs);
   }
 }
 

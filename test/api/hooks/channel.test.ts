@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Asked } from '../../../api/hooks/asked.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
+import { CustomRun } from '../../../api/hooks/custom-run.ts';
 import { encodeFrame, FrameReader, ProtocolError } from '../../../api/hooks/frames.ts';
 import type { ToRunner } from '../../../hook-runner/protocol.ts';
 
@@ -72,6 +73,28 @@ describe('a channel', () => {
     const bytes = Buffer.concat([3, 1, 2].map((id) => encodeFrame(done(id))));
     for (const byte of bytes) runner.write(Buffer.of(byte));
     expect(await Promise.all(outcomes)).toEqual(['done', 'done', 'done']);
+    channel.end('closed', 'over');
+  });
+
+  it('cancels no route that was answered in full', async () => {
+    const { runner, received, channel, event } = await pair();
+    const over = Promise.withResolvers<void>();
+    let id = 0;
+    const end = () => {
+      channel.settle(id);
+      channel.cancel(id);
+      over.resolve();
+    };
+    const sink = { head: () => {}, chunk: () => {}, fail: () => {}, end };
+    const run = new CustomRun(performance.now() + 5_000, () => Promise.resolve(null), sink);
+    id = channel.begin(run, (id): ToRunner => ({ type: 'ping', id }));
+    runner.write(encodeFrame({ type: 'response', id, status: 204, headers: [], body: null, end: true }));
+    await over.promise;
+    expect(channel.inFlight).toBe(0);
+    const next = event();
+    runner.write(encodeFrame(done(id + 1)));
+    await next;
+    await expect.poll(() => received).toEqual([{ type: 'ping', id }, { type: 'cancel', id: id + 1 }]);
     channel.end('closed', 'over');
   });
 
