@@ -6,6 +6,7 @@ import { benchDrift } from './drift.ts';
 import { benchFanOut } from './fan-out.ts';
 import { benchFiles } from './files.ts';
 import type { Findings } from './findings.ts';
+import { benchHooks } from './hooks.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { benchLogins } from './logins.ts';
 import { benchPolicies } from './policies.ts';
@@ -53,6 +54,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
   logins: () => benchLogins({ rounds: pace.rounds, seconds: pace.seconds, tries: 200 }),
   files: () => benchFiles({ rounds: Math.min(pace.rounds, 3), seconds: pace.seconds }),
+  hooks: () => benchHooks(pace),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),
   tenants: () => benchTenants(pace, { workspaces: Number(flags.tenants), active: Number(flags.active) }),
   policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),

@@ -23,6 +23,25 @@ export function residentMebibytes(pid: number): number {
   return Number(kibibytes ?? 0) / 1_024;
 }
 
+/** Memory of a process, in MiB: all that is resident, what no other process has, and its share of what others have too. */
+export interface Memory {
+  resident: number;
+  private: number;
+  proportional: number;
+}
+
+/** What a process holds (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html). */
+export function memoryOf(pid: number): Memory {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
+  const of = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) / 1_024;
+  return {
+    resident: of('Rss'),
+    private: of('Private_Clean') + of('Private_Dirty'),
+    proportional: of('Pss'),
+  };
+}
+
 /** A descendant of a process whose command line contains the text. */
 export function findDescendant(ancestor: number, text: string): number | undefined {
   return descendantsOf(ancestor).find((pid) => commandLine(pid).includes(text));
@@ -30,7 +49,12 @@ export function findDescendant(ancestor: number, text: string): number | undefin
 
 /** How many descendants of a process have the text in their command lines. */
 export function countDescendants(ancestor: number, text: string): number {
-  return descendantsOf(ancestor).filter((pid) => commandLine(pid).includes(text)).length;
+  return findDescendants(ancestor, text).length;
+}
+
+/** All descendants of a process whose command lines contain the text. */
+export function findDescendants(ancestor: number, text: string): number[] {
+  return descendantsOf(ancestor).filter((pid) => commandLine(pid).includes(text));
 }
 
 function descendantsOf(ancestor: number): number[] {

@@ -46,12 +46,12 @@ export async function withDataDir<Result>(work: (dataDir: string) => Promise<Res
   }
 }
 
-/** Starts the server and waits until it answers. Throws with its output when it ends instead. */
-export async function startServer(dataDir: string): Promise<BenchServer> {
+/** Starts the server, with `more` settings, and waits until it answers. Throws with its output when it ends instead. */
+export async function startServer(dataDir: string, more: readonly string[] = []): Promise<BenchServer> {
   const log = `${dataDir}.log`;
   const descriptor = openSync(log, 'w');
   const started = performance.now();
-  const flags = [`data_dir=${dataDir}`, ...settings].map((setting) => `--set=${setting}`);
+  const flags = [`data_dir=${dataDir}`, ...settings, ...more].map((setting) => `--set=${setting}`);
   const child = spawn(process.execPath, [program, 'serve', ...flags], {
     stdio: ['ignore', descriptor, descriptor],
     env: { PATH: process.env['PATH'] },

@@ -25,7 +25,8 @@ export interface RecordStage extends Stage {
 }
 
 const password = 'a long password of the bench';
-const fields = [
+/** Of the collection that records are made in. */
+export const fields = [
   { name: 'title', kind: 'text', required: true, max: 200 },
   { name: 'body', kind: 'text' },
   { name: 'price', kind: 'number', min: 0 },
