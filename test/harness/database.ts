@@ -32,7 +32,8 @@ export function masterKeyOf(dataDir: string): Buffer {
   return masterKey;
 }
 
-function endpointOf(dataDir: string, database: string): Endpoint {
+/** The provisioner of the server with this data directory. */
+export function endpointOf(dataDir: string, database: string): Endpoint {
   const password = derivePassword(masterKeyOf(dataDir), 'bulkhead');
   const host = join(dataDir, 'run');
   return { host, port: socketPort, ssl: 'disable', database, username: 'bulkhead', password };
