@@ -195,7 +195,7 @@ describe('four apps that take all the memory they can', () => {
     expect(Math.max(...peaks)).toBeGreaterThan(memory / 2);
     // The pages of the executable count too, which all runners share.
     expect(Math.max(...peaks)).toBeLessThan(memory * 1.1 + 40);
-    expect(grown).toBeLessThan(40);
+    expect(grown).toBeLessThan(20);
     for (const { records } of four) expectOk(await admin.post(records, { title: 'next' }));
   });
 });
