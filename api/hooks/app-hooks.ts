@@ -4,6 +4,7 @@ import type { Call, InvocationResult, Load, ToRunner } from '../../hook-runner/p
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { Counters } from './counters.ts';
 import type { Crowd } from './crowd.ts';
 import { openEnvironment } from './environment.ts';
 import { faultOfCode, faultOfFile, refusalOf } from './faults.ts';
@@ -14,6 +15,7 @@ import type { ChannelEnd } from './invocation.ts';
 import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
+import { Suspects } from './suspects.ts';
 import { Turns } from './turns.ts';
 
 /** What the hooks of every app need. */
@@ -29,14 +31,6 @@ export interface HookParts {
   onLoaded: (hooks: AppHooks) => Promise<void>;
 }
 
-/** What became of runs so far. */
-export interface Counters {
-  runs: number;
-  errors: number;
-  /** How the last runner ended that did not end as it should. */
-  lastKill: Exclude<ChannelEnd, 'closed'> | null;
-}
-
 const nothing = new Registrations([]);
 const retryMilliseconds = 2_000;
 
@@ -48,6 +42,7 @@ export class AppHooks {
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null };
   readonly #parts: HookParts;
   readonly #place: { workspace: string; app: string };
+  readonly #suspects = new Suspects();
   #known: Registrations | undefined;
   #live: Generation | undefined;
   #fingerprint = '';
@@ -90,6 +85,7 @@ export class AppHooks {
   /** Loads the files as they are now; without `force` only when they are others than those in effect. */
   reload(force: boolean): Promise<Loading> {
     this.#failed = undefined;
+    this.#suspects.forgive();
     if (this.#loading === undefined) return this.#begin(force);
     // What is being loaded may have been read before the change.
     this.#next ??= this.#loading.then(() => {
@@ -187,7 +183,8 @@ export class AppHooks {
     let faults = unread;
     try {
       const live = sources.length === 0 ? undefined : await this.#open({ files: sources, env, fingerprint });
-      if (live !== undefined) faults = [...unread, ...live.loaded.errors.map(faultOfCode)];
+      const faultsOfCode = live?.loaded.errors.map(faultOfCode) ?? [];
+      faults = [...unread, ...this.#suspects.faults(sources), ...faultsOfCode];
       this.#replace(live, fingerprint);
     } catch (error) {
       const refusal = refusalOf(error);
@@ -205,27 +202,29 @@ export class AppHooks {
   }
 
   async #open(
-    { files, env, fingerprint }: Pick<Load, 'files' | 'env'> & { fingerprint: string },
-  ): Promise<Generation> {
+    { files: all, env, fingerprint }: Pick<Load, 'files' | 'env'> & { fingerprint: string },
+  ): Promise<Generation | undefined> {
     const { deps, host, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
     const loadMilliseconds = await this.timeout();
     makeRoom();
-    return await Generation.open({
-      host,
-      wish: { ...this.#place, memory_mb },
-      load: { ...this.#place, generation: ++this.#generations, files, env },
-      fingerprint,
-      loadMilliseconds,
-      answer: (call, context) => answer(this.app, call, context),
-      onLog: ({ level, message, file, fields }, request_id) =>
-        this.log.add({ level, message, file, request_id, fields }),
-      onOutput: (message) =>
-        this.log.add({ level: 'info', message, file: null, request_id: null, fields: null }),
-      onGone: (end, message) => this.#noteEnd(end, message),
-      report: (error) =>
-        deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
-    });
+    const load = (files: Load['files']) =>
+      Generation.open({
+        host,
+        wish: { ...this.#place, memory_mb },
+        load: { ...this.#place, generation: ++this.#generations, files, env },
+        fingerprint,
+        loadMilliseconds,
+        answer: (call, context) => answer(this.app, call, context),
+        onLog: ({ level, message, file, fields }, request_id) =>
+          this.log.add({ level, message, file, request_id, fields }),
+        onOutput: (message) =>
+          this.log.add({ level: 'info', message, file: null, request_id: null, fields: null }),
+        onGone: (end, message) => this.#noteEnd(end, message),
+        report: (error) =>
+          deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
+      });
+    return await this.#suspects.open(all, load);
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {

@@ -43,9 +43,13 @@ export interface GenerationOptions {
 
 /** The code did not load: it was too slow, or took its runner down. The message is for its author. */
 export class LoadFailed extends Error {
-  constructor(message: string) {
+  /** Whether the code was running already. */
+  readonly ofCode: boolean;
+
+  constructor(message: string, ofCode: boolean) {
     super(message);
     this.name = 'LoadFailed';
+    this.ofCode = ofCode;
   }
 }
 
@@ -94,7 +98,7 @@ export class Generation {
       onEnd: (end, message) => {
         if (end === 'closed') runner.stop();
         else if (end !== 'exited') runner.kill(true);
-        ready.reject(new LoadFailed(message));
+        ready.reject(new LoadFailed(message, false));
         options.onGone(end, message);
       },
     });
@@ -204,6 +208,6 @@ async function loading(
   } catch (error) {
     // Whatever ran at its top level, it has had its time; a runner that is stuck in it is of no use.
     channel.end('timeout', 'the hooks did not load in time');
-    throw error instanceof ApiError ? new LoadFailed(error.message) : error;
+    throw error instanceof ApiError ? new LoadFailed(error.message, true) : error;
   }
 }
