@@ -1,0 +1,54 @@
+// The log of hooks, as it is written.
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { as, expectOk, type OwnApp, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { tokenOf } from '../../harness/watched.ts';
+import { openEvents } from '../../realtime/event-client.ts';
+
+let app: OwnApp;
+
+beforeAll(async () => {
+  app = await (await ownWorkspace()).app();
+  const source = `
+    routerAdd('POST', '/log', async (e) => { console.warn('said', await e.request.text()); });
+    routerAdd('POST', '/flood', () => {
+      for (let line = 0; line < 5_000; line++) $app.log.info('x'.repeat(1_000));
+    });`;
+  expectOk(await app.admin.put(`${app.path}/hooks/world.js`, { source }));
+});
+
+describe('the log of hooks', () => {
+  it('is shown live to who follows it, and to no one else', async () => {
+    const port = Number(new URL(serverUrl()).port);
+    const path = `${app.path}/hooks/logs?follow=true`;
+    const reader = await openEvents(port, { path, token: tokenOf(app.admin) });
+    await as().post(`${app.path}/custom/log`, { line: 1 });
+    await reader.until(({ events }) => events.some(({ data }) => JSON.stringify(data).includes('said')));
+    expect(reader.events.at(-1)).toMatchObject({
+      event: 'log',
+      data: {
+        level: 'warn',
+        message: 'said {"line":1}',
+        file: 'world.js',
+        request_id: expect.any(String),
+        ts: expect.stringMatching(/Z$/),
+      },
+    });
+    reader.socket.destroy();
+    const stranger = await openEvents(port, { path });
+    expect(stranger.status).toBe(401);
+    stranger.socket.destroy();
+  });
+
+  it('hook.log-flood: keeps the newest of what it takes, and says what is lost', async () => {
+    // A run that writes faster than it is read loses lines before they are sent.
+    const page = await vi.waitFor(async () => {
+      expectOk(await as().post(`${app.path}/custom/flood`));
+      const newest = await app.admin.get(`${app.path}/hooks/logs?per_page=200`);
+      expect(expectOk(newest).items[0].message).toContain('more than 1 MiB of log in a minute');
+      return newest;
+    }, { timeout: 20_000, interval: 20 });
+    expect(Buffer.byteLength(page.text)).toBeLessThan(300_000);
+    expect(expectOk(page).total_items).toBeLessThanOrEqual(1_000);
+    expect(page.body.items.at(-1).message).toBe('x'.repeat(1_000));
+  });
+});
