@@ -53,7 +53,8 @@ export class LoadFailed extends Error {
   }
 }
 
-const readyMilliseconds = 3_000;
+/** A start takes some 30 ms of a core; when a hundred apps wake at once, the last of them waits for all others. */
+const readyMilliseconds = 10_000;
 const rememberedRequests = 256;
 
 /** A runner whose code is loaded. */
