@@ -10,6 +10,7 @@ const needs = [
     path: '/usr/bin/bwrap',
     of: 'bubblewrap',
     tests: [
+      'test/api/hooks/warnings.test.ts',
       'test/escapes/**',
       'test/supervisor/runner-limits.test.ts',
       'test/supervisor/runners.test.ts',

@@ -7,6 +7,15 @@ const text: Check = (value) => typeof value === 'string';
 const number: Check = (value) => typeof value === 'number';
 const boolean: Check = (value) => typeof value === 'boolean';
 
+/** Files whose names stay in their folder. */
+const files: Check = (value) => Array.isArray(value) && value.every(isFile);
+
+function isFile(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('file' in value) || !('source' in value)) return false;
+  return typeof value.file === 'string' && /^[^./][^/]*$/.test(value.file) &&
+    typeof value.source === 'string';
+}
+
 /** The members of each message. */
 const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>> = {
   progress: { message: text },
@@ -17,6 +26,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   runner_stop: { id: text, kill: boolean },
   runner_forgive: { workspace: text, app: text },
   runner_measure: { id: text },
+  runner_check: { id: text, workspace: text, app: text, files, types: text },
 };
 
 /** Whether it is a message that the API sends. */

@@ -95,7 +95,17 @@ export type RunnerRequest =
   /** The app's code is another now: its crashes are forgotten. A change on disk does the same. */
   | { type: 'runner_forgive'; workspace: string; app: string }
   /** Answered by `runner_measured`, while the runner lives. */
-  | { type: 'runner_measure'; id: string };
+  | { type: 'runner_measure'; id: string }
+  /** Checks the types of an app's files. Answered by `runner_checked`; no process of `id` comes of it. */
+  | {
+    type: 'runner_check';
+    id: string;
+    workspace: string;
+    app: string;
+    files: readonly { file: string; source: string }[];
+    /** The declarations they are written against. */
+    types: string;
+  };
 
 /** Why there is no runner: too many crashes, too many runners, no wall (`Sandbox`), or the system refused. */
 export type RunnerRefusal = 'breaker_open' | 'full' | 'no_sandbox' | 'cannot_start';
@@ -123,6 +133,8 @@ export type RunnerReport =
   }
   /** At most 64 KiB a second of an app; control characters but line ends escaped. */
   | { type: 'runner_output'; id: string; stream: 'stdout' | 'stderr'; text: string }
+  /** What `deno check` wrote, at most 256 KiB; null when it has not ended as it should, or a newer check took its place. */
+  | { type: 'runner_checked'; id: string; output: string | null }
   | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
   /** Files of the app changed in `hooks.dir`, by whoever; neither id need be that of anything. */
   | { type: 'hooks_changed'; workspace: string; app: string };

@@ -38,6 +38,12 @@ const denoFlags = [
   '--deny-import',
 ];
 
+/** The same for a check of types, which runs nothing. */
+const checkFlags = [
+  ...['--quiet', '--no-config', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
+  ...['--node-modules-dir=none', '--no-code-cache', '--deny-import'],
+];
+
 /**
  * The environment, all of it. Where Deno's cache cannot be made, `localStorage` and `caches` fail instead of being
  * shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
@@ -64,6 +70,32 @@ export function runnerCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
   return { file, args, env: environment, socket: true, orphanSignal: own };
 }
 
+/** A check of types: whose user, and the names of the files in `folder`/app beside `folder`/types/hooks.d.ts. */
+export interface CheckSeat {
+  slot: number;
+  folder: string;
+  files: readonly string[];
+}
+
+/** What the compiler of TypeScript needs, in MiB. */
+const checkMemory = 512;
+
+/** `deno check` behind the walls of level `os`: of the machine it sees what a runner sees, and the files. */
+export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckSeat): Command {
+  // It interprets nothing of the author's, and takes five times as long without machine code.
+  const roomy = { ...plan, jit: true };
+  const seat = { program: '', slot, memory: checkMemory };
+  const command = [
+    ...limits(roomy, seat),
+    ...identity(roomy, seat),
+    ...namespaces(roomy, ['--ro-bind', `${folder}/app`, '/app', '--ro-bind', `${folder}/types`, '/types']),
+    ...['/deno', 'check', ...checkFlags, `--v8-flags=--max-heap-size=${checkMemory - 112}`],
+    ...['/types/hooks.d.ts', ...files.map((file) => `/app/${file}`)],
+  ];
+  const [file = '', ...args] = command;
+  return { file, args, env: environment, orphanSignal: 'none' };
+}
+
 /** Limits that the process inherits; all in one shell, which then becomes the next command. */
 function limits(plan: RunnerPlan, { memory }: RunnerSeat): string[] {
   const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', 'ulimit -f 0'];
@@ -88,14 +120,14 @@ function identity({ level, platform, users, tools }: RunnerPlan, { slot }: Runne
 }
 
 /** Nothing of the machine but Deno, its libraries and the runner's code, all read-only. */
-function namespaces(plan: RunnerPlan): string[] {
+function namespaces(plan: RunnerPlan, more: readonly string[] = []): string[] {
   if (plan.level !== 'os') return [];
   const readOnly = plan.libraries.flatMap((path) => ['--ro-bind', path, path]);
   const set = Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]);
   return [
     plan.tools.bwrap,
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', ...set],
-    ...['--ro-bind', plan.deno, '/deno', '--ro-bind', plan.code, '/runner', ...readOnly],
+    ...['--ro-bind', plan.deno, '/deno', '--ro-bind', plan.code, '/runner', ...readOnly, ...more],
     // Deno's Node modules need /proc, which shows nothing but the runner itself.
     ...['--proc', '/proc', '--dev-bind', '/dev/null', '/dev/null', '--remount-ro', '/'],
     ...['--cap-drop', 'ALL', '--hostname', 'sandbox', '--chdir', '/', '--seccomp', '4'],

@@ -3,6 +3,7 @@ import { CrashHistory } from './crash-history.ts';
 import type { Config, RunnerRefusal, RunnerRequest } from './protocol.ts';
 import { HookRunner, type Tell } from './runner-process.ts';
 import type { Walls } from './sandbox.ts';
+import { TypeChecks } from './type-check.ts';
 
 /** What an API process has of the runners. */
 export interface RunnerDesk {
@@ -38,12 +39,18 @@ export class Runners {
   readonly #history: CrashHistory;
   readonly #living = new Set<HookRunner>();
   readonly #slots = new Set<number>();
+  readonly #checks: TypeChecks;
   #lastSlot = -1;
   #stopped = false;
 
   constructor(options: RunnersOptions) {
     this.#options = options;
     this.#history = new CrashHistory(options.now);
+    this.#checks = new TypeChecks({
+      walls: options.walls,
+      takeSlot: (plan) => this.#takeSlot(plan.users?.count ?? this.#options.config.max_runners + 1),
+      freeSlot: (slot) => void this.#slots.delete(slot),
+    });
   }
 
   /** For an API process that has just started. */
@@ -54,6 +61,7 @@ export class Runners {
       ask: (request) => {
         if (request.type === 'runner_start') void this.#start({ request, tell, desk, gone: gone.signal });
         else if (request.type === 'runner_forgive') this.forgive(request);
+        else if (request.type === 'runner_check') this.#checks.ask({ request, tell });
         else if (request.type === 'runner_stop') {
           const { kill, fault = false } = request;
           desk.get(request.id)?.end({ kill, fault });
@@ -74,6 +82,7 @@ export class Runners {
   /** Kills all of them; resolves when none is left. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#checks.stop();
     for (const runner of this.#living) runner.end({ kill: true, fault: false });
     await Promise.all([...this.#living].map(({ ended }) => ended));
   }
@@ -89,9 +98,9 @@ export class Runners {
     if (rest > 0) {
       return refuse('breaker_open', rest, `crashed too often, and rests for ${Math.ceil(rest / 1000)} s`);
     }
-    const most = Math.min(this.#options.config.max_runners, plan.users?.count ?? Infinity);
+    const most = Math.min(this.#options.config.max_runners, (plan.users?.count ?? Infinity) - 1);
     if (this.#living.size >= most) return refuse('full', soon, `there are ${most} runners already`);
-    const slot = this.#takeSlot(plan.users?.count ?? this.#options.config.max_runners);
+    const slot = this.#takeSlot(plan.users?.count ?? this.#options.config.max_runners + 1);
     try {
       const { now, program } = this.#options;
       const seat = { program, slot, memory };

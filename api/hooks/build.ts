@@ -26,6 +26,10 @@ export function createHooks(
   const hooks: Runners = new Runners({
     deps: parts,
     host,
+    checker: {
+      // Elsewhere nothing would keep imports from the files of the machine.
+      check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve(''),
+    },
     answer: (app, call, context) => answerCall(deps(), app, call, context),
     onLoaded: (loaded) => memory.save(loaded),
     find,

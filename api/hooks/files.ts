@@ -57,7 +57,7 @@ export interface HookFileChange {
 export interface PutAnswer {
   file: HookFile;
   reload: Loading;
-  /** What the type checker has against the file. */
+  /** What the type checker has against the app's files. */
   warnings: FileFault[];
 }
 
@@ -77,7 +77,9 @@ export async function putHookFile(
   });
   const reload = await reloadEverywhere(deps, app);
   const file = await readFile(folder, filename) ?? failNoFile(filename);
-  return { file: { filename, size, updated_at: file.updated_at }, reload, warnings: [] };
+  // The code is in effect already.
+  const warnings = await deps.hooks.check(app);
+  return { file: { filename, size, updated_at: file.updated_at }, reload, warnings };
 }
 
 /** Removes a file and loads the app's files again. Throws `400 validation` for its name, `404 not_found`. */

@@ -39,6 +39,14 @@ export interface RunnerWish {
   onOutput: (text: string) => void;
 }
 
+/** The files of an app whose types are checked, and what they are written against. */
+export interface TypeCheck {
+  workspace: string;
+  app: string;
+  files: readonly { file: string; source: string }[];
+  types: string;
+}
+
 /** Where runners come from. */
 export interface RunnerHost {
   /** Starts a process. Throws `RunnerRefused`. */
@@ -68,11 +76,13 @@ interface Entry {
 }
 
 const startMilliseconds = 10_000;
+const checkMilliseconds = 5_000;
 
 /** The supervisor at the other end of this process's message channel. */
 export class SupervisedRunners implements RunnerHost {
   readonly #send: (request: RunnerRequest) => void;
   readonly #entries = new Map<string, Entry>();
+  readonly #checks = new Map<string, (output: string | null) => void>();
 
   constructor(send: (request: RunnerRequest) => void) {
     this.#send = send;
@@ -94,9 +104,23 @@ export class SupervisedRunners implements RunnerHost {
     this.#send({ type: 'runner_forgive', workspace, app });
   }
 
+  /** What `deno check` says of an app's files; null when it is not known in time. */
+  check(what: TypeCheck): Promise<string | null> {
+    const id = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    this.#checks.set(id, resolve);
+    const late = setTimeout(() => resolve(null), checkMilliseconds);
+    this.#send({ type: 'runner_check', id, ...what });
+    return promise.finally(() => {
+      clearTimeout(late);
+      this.#checks.delete(id);
+    });
+  }
+
   /** Takes what the supervisor says of runners; `handle` is what came with the message. */
   receive(report: Exclude<RunnerReport, { type: 'hooks_changed' }>, handle: unknown): void {
     const { id } = report;
+    if (report.type === 'runner_checked') return this.#checks.get(id)?.(report.output);
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       if (handle instanceof Socket) handle.destroy();

@@ -7,10 +7,11 @@ import { Crowd } from './crowd.ts';
 import type { Schedule } from './cron.ts';
 import { serveCustom } from './custom.ts';
 import type { HookLog } from './log.ts';
-import type { AppWriteHooks, CustomRequest, Hooks, HookState, Loading } from './ports.ts';
+import type { AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
 import { stateOf } from './state.ts';
+import { type CheckParts, warningsOf } from './warnings.ts';
 
 const sweepMilliseconds = 5_000;
 
@@ -19,6 +20,7 @@ interface Surroundings {
   find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
   /** In the process that keeps it. */
   schedule: Schedule | undefined;
+  checker: CheckParts['host'];
 }
 
 /** Every app whose hooks somebody has asked for. */
@@ -68,6 +70,11 @@ export class Runners implements Hooks {
       void hooks.reload(false);
     }
     if (!isKnown && this.#parts.schedule !== undefined) void this.#discover(workspace, app);
+  }
+
+  check(app: AppDefinition): Promise<FileFault[]> {
+    const { deps, checker } = this.#parts;
+    return warningsOf({ deps, host: checker, log: this.log(app) }, app);
   }
 
   log(app: AppDefinition): HookLog {
