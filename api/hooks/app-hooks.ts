@@ -12,9 +12,11 @@ import { folderOf, readFolder } from './folder.ts';
 import { type CallContext, Generation, type Run } from './generation.ts';
 import type { RunnerHost } from './host.ts';
 import type { ChannelEnd } from './invocation.ts';
+import { Leaving } from './leaving.ts';
 import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
+import { inRoom } from './room.ts';
 import { Suspects } from './suspects.ts';
 import { Turns } from './turns.ts';
 
@@ -43,6 +45,7 @@ export class AppHooks {
   readonly #parts: HookParts;
   readonly #place: { workspace: string; app: string };
   readonly #suspects = new Suspects();
+  readonly #leaving = new Leaving();
   #known: Registrations | undefined;
   #live: Generation | undefined;
   #fingerprint = '';
@@ -142,15 +145,15 @@ export class AppHooks {
 
   /** Stops the runner; registrations are remembered. */
   rest(): void {
-    this.#live?.drain();
+    if (this.#live !== undefined) this.#leaving.add(this.#live);
     this.#live = undefined;
   }
 
   /** The app is gone. */
   drop(): void {
     this.#isGone = true;
-    this.#live?.close();
-    this.#live = undefined;
+    this.rest();
+    this.#leaving.close();
   }
 
   /** Loads for a runner that is needed now. */
@@ -207,7 +210,6 @@ export class AppHooks {
     const { deps, host, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
     const loadMilliseconds = await this.timeout();
-    makeRoom();
     const load = (files: Load['files']) =>
       Generation.open({
         host,
@@ -224,16 +226,15 @@ export class AppHooks {
         report: (error) =>
           deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
       });
-    return await this.#suspects.open(all, load);
+    return await this.#suspects.open(all, (files) => inRoom(makeRoom, () => load(files)));
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {
-    const before = this.#live;
+    this.rest();
     this.#live = live;
     this.#known = live?.registrations ?? nothing;
     this.#fingerprint = fingerprint;
     this.#failed = undefined;
-    before?.drain();
     if (this.#isGone) this.drop();
   }
 

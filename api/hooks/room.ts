@@ -1,0 +1,24 @@
+// Waiting for room among the runners: one that was stopped to make it takes a moment to end, and those that start are not idle yet.
+import { setTimeout } from 'node:timers/promises';
+import { RunnerRefused } from './host.ts';
+
+const patienceMilliseconds = 2_000;
+const pauseMilliseconds = 25;
+
+/** Does what `start` does as soon as it is not refused for want of room. Throws what `start` throws, `full` not before 2 s. */
+export async function inRoom<Started>(
+  makeRoom: () => void,
+  start: () => Promise<Started>,
+): Promise<Started> {
+  const until = performance.now() + patienceMilliseconds;
+  for (;;) {
+    makeRoom();
+    try {
+      return await start();
+    } catch (error) {
+      const isFull = error instanceof RunnerRefused && error.reason === 'full';
+      if (!isFull || performance.now() >= until) throw error;
+    }
+    await setTimeout(pauseMilliseconds);
+  }
+}
