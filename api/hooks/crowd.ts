@@ -3,9 +3,13 @@
 const mostAtOnce = 256;
 /** So that no workspace, whatever it does, has others wait for its hooks alone. */
 const mostOfWorkspace = 128;
+/** Answers that stream on after their turn. */
+const mostStreams = 512;
+const mostStreamsOfWorkspace = 128;
 
 interface Party {
   running: number;
+  streams: number;
   waiting: (() => void)[];
 }
 
@@ -13,6 +17,7 @@ interface Party {
 export class Crowd {
   readonly #parties = new Map<string, Party>();
   #running = 0;
+  #streams = 0;
 
   /** Takes a place for a workspace at once, or a promise of one. Each is given back with `give`. */
   take(workspace: string): void | Promise<void> {
@@ -34,7 +39,28 @@ export class Crowd {
     party.running--;
     this.#running--;
     this.#next();
-    if (party.running === 0 && party.waiting.length === 0) this.#parties.delete(workspace);
+    this.#tidy(workspace, party);
+  }
+
+  /** Takes a place for an answer that streams, to be given back with `endStream`; false when there is none. */
+  stream(workspace: string): boolean {
+    const party = this.#partyOf(workspace);
+    if (this.#streams >= mostStreams || party.streams >= mostStreamsOfWorkspace) return false;
+    party.streams++;
+    this.#streams++;
+    return true;
+  }
+
+  /** Gives such a place back. */
+  endStream(workspace: string): void {
+    const party = this.#partyOf(workspace);
+    party.streams--;
+    this.#streams--;
+    this.#tidy(workspace, party);
+  }
+
+  #tidy(workspace: string, { running, streams, waiting }: Party): void {
+    if (running === 0 && streams === 0 && waiting.length === 0) this.#parties.delete(workspace);
   }
 
   #next(): void {
@@ -57,7 +83,7 @@ export class Crowd {
   #partyOf(workspace: string): Party {
     const known = this.#parties.get(workspace);
     if (known !== undefined) return known;
-    const party = { running: 0, waiting: [] };
+    const party = { running: 0, streams: 0, waiting: [] };
     this.#parties.set(workspace, party);
     return party;
   }

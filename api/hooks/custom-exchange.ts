@@ -24,6 +24,7 @@ export class Exchange implements CustomSink {
   #context: CallContext | undefined;
   #id = 0;
   #bytes = 0;
+  #isStreaming = false;
   #isOver = false;
 
   constructor(hooks: AppHooks, request: CustomRequest, cookiePrefix: string) {
@@ -44,6 +45,8 @@ export class Exchange implements CustomSink {
     this.#context = context;
     this.#run = new CustomRun(deadline, (call) => generation.answer(call, context), this);
     this.#hooks.noteRun();
+    // A client that has left while it waited for its turn is told of by no event any more.
+    if (response.destroyed) return this.over();
     response.once('close', () => this.over());
     this.#id = generation.begin(this.#run, run, message);
     await this.#begun.promise;
@@ -52,6 +55,7 @@ export class Exchange implements CustomSink {
   head({ status, headers, body, end }: RouteResponse): void {
     const { response, headers: standing } = this.#request;
     try {
+      if (!end) this.#streamOn();
       const own = headersFromHook(headers, this.#cookiePrefix);
       const bytes = body === null ? undefined : bufferOf(body);
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
@@ -113,7 +117,8 @@ export class Exchange implements CustomSink {
     this.#isOver = true;
     this.#generation?.channel.cancel(this.#id);
     this.#generation?.ended();
-    this.#hooks.turns.give();
+    if (this.#isStreaming) this.#hooks.turns.endStream();
+    else this.#hooks.turns.give();
     // A client that left before the answer began is answered nothing.
     this.#begun.resolve();
   }
@@ -130,6 +135,11 @@ export class Exchange implements CustomSink {
     response.writeHead(status, [...own, ...headers].flat());
     response.end(body);
     this.#begun.resolve();
+  }
+
+  #streamOn(): void {
+    this.#hooks.turns.stream();
+    this.#isStreaming = true;
   }
 
   #credit(bytes: number): void {

@@ -4,6 +4,7 @@ import type { Crowd } from './crowd.ts';
 
 const mostAtOnce = 32;
 const mostWaiting = 128;
+const mostStreams = 64;
 
 /** The turns of one app; each has a place in the crowd. */
 export class Turns {
@@ -11,6 +12,7 @@ export class Turns {
   readonly #workspace: string;
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
+  #streams = 0;
 
   constructor(crowd: Crowd, workspace: string) {
     this.#crowd = crowd;
@@ -28,6 +30,24 @@ export class Turns {
     }
     return new Promise<void>((resolve) => this.#waiting.push(resolve))
       .then(() => this.#crowd.take(this.#workspace));
+  }
+
+  /**
+   * Gives the turn back for an answer that streams on: however slow its source or its reader, nobody waits for it. Throws
+   * `503 hook_busy` when too many do, and the turn is kept.
+   */
+  stream(): void {
+    if (this.#streams >= mostStreams || !this.#crowd.stream(this.#workspace)) {
+      fail('hook_busy', 'too many answers of hooks are streaming; try again', [['Retry-After', '1']]);
+    }
+    this.#streams++;
+    this.give();
+  }
+
+  /** A stream is over. */
+  endStream(): void {
+    this.#streams--;
+    this.#crowd.endStream(this.#workspace);
   }
 
   /** Gives a turn to whoever waits longest. */

@@ -35,6 +35,11 @@ routerAdd('GET', '/stream', () => {
     await new Promise((resolve) => setTimeout(resolve, 1));
   } }), { headers: { 'content-type': 'text/plain' } });
 });
+const drip = { pull: async (controller) => {
+  controller.enqueue(new Uint8Array(1));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+} };
+routerAdd('GET', '/endless', () => new Response(new ReadableStream(drip)));
 routerAdd('GET', '/records/:id', async (e) => await $app.records.findOne('posts', e.params.id) ?? { missing: true });
 `;
 
@@ -154,5 +159,36 @@ describe('a custom route', () => {
     await new Promise((resolve) => socket.once('data', resolve));
     socket.destroy();
     while (expectOk(await app.admin.get(`${app.path}/hooks/status`)).in_flight > 0);
+  });
+
+  it('takes nobody the turn while its answer streams, of which 64 may', async () => {
+    const clients = new AbortController();
+    const ask = () => fetch(serverUrl() + custom('/endless'), { signal: clients.signal });
+    // One after another: 32 runs at once would have others wait.
+    const answers: Response[] = [];
+    for (let stream = 0; stream < 65; stream++) answers.push(await ask());
+    expect(answers.map(({ status }) => status)).toEqual([...Array<number>(64).fill(200), 503]);
+    expect((await as().get(custom('/items/special'))).body).toBe('special');
+    clients.abort();
+    await expect.poll(async () => (await (await fetch(serverUrl() + custom('/stream'))).text()).length)
+      .toBe(40 * 50_000);
+  });
+
+  it('that streams without end lets its runner go when others have taken its place', async () => {
+    const own = await ownWorkspace();
+    const other = await own.app();
+    expectOk(await other.admin.put(`${other.path}/hooks/routes.ts`, { source }));
+    const ended: number[] = [];
+    const streams: Promise<void>[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      expectOk(await other.admin.post(`${other.path}/hooks/reload`, {}));
+      const answer = await fetch(`${serverUrl()}${other.path}/custom/endless`);
+      streams.push(answer.text().then(() => undefined, () => void ended.push(turn)));
+    }
+    await streams[0];
+    expect(ended).toEqual([0]);
+    expectOk(await own.admin.delete(other.path));
+    await Promise.all(streams);
+    expect(ended.length).toBe(6);
   });
 });
