@@ -1,5 +1,6 @@
 // A server with something in it: set up, with a workspace, an app and a collection to write to.
 import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from './api.ts';
 
 /** Limits that no test reaches by accident. */
@@ -23,9 +24,10 @@ export interface Storefront {
 export async function openStorefront(url: string): Promise<Storefront> {
   const anyone = as(undefined, url);
   expectOk(await anyone.post('/_/setup', { password }));
-  const { access_token: token } = expectOk(
-    await anyone.post('/_/auth/admin/login', { username: 'admin', password }),
-  );
+  const login = () => anyone.post('/_/auth/admin/login', { username: 'admin', password });
+  // Of several processes, those that did not answer the setup hear of it within 300 ms.
+  await expect.poll(async () => (await login()).body.code).not.toBe('uninitialized');
+  const { access_token: token } = expectOk(await login());
   const master = as(String(token), url);
   expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
   expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
