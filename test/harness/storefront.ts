@@ -1,6 +1,6 @@
 // A server with something in it: set up, with a workspace, an app and a collection to write to.
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from './api.ts';
 
 /** Limits that no test reaches by accident. */
@@ -26,7 +26,7 @@ export async function openStorefront(url: string): Promise<Storefront> {
   expectOk(await anyone.post('/_/setup', { password }));
   const login = () => anyone.post('/_/auth/admin/login', { username: 'admin', password });
   // Of several processes, those that did not answer the setup hear of it within 300 ms.
-  await expect.poll(async () => (await login()).body.code).not.toBe('uninitialized');
+  await vi.waitFor(async () => expect((await login()).body.code).not.toBe('uninitialized'));
   const { access_token: token } = expectOk(await login());
   const master = as(String(token), url);
   expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
