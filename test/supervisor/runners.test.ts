@@ -44,6 +44,8 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
 
   it('sandbox.flags: shows every refusal in its command line, and nothing granted', async () => {
     const { pid, id } = await open('echo').start();
+    // Until then it may still be one of the programs that put up the walls.
+    await desk.heard(id, 'hello');
     const words = (await readFile(`/proc/${await innermost(pid)}/cmdline`, 'utf8')).split('\0');
     for (const what of ['read', 'write', 'net', 'env', 'sys', 'run', 'ffi', 'import']) {
       expect(words).toContain(`--deny-${what}`);
