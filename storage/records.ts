@@ -1,5 +1,6 @@
 // The records of a collection: one statement each, access rules included.
 import type { Stored } from './fields/kind.ts';
+import { rowsWithin } from './bounded-rows.ts';
 import type { Sql } from './pool.ts';
 import type { ListShape } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './record-plan.ts';
@@ -40,6 +41,8 @@ export interface RecordSelection {
 export interface RecordSlice extends ListShape {
   limit: number;
   offset: number;
+  /** Of the values of all of them together, roughly. */
+  mostBytes: number;
 }
 
 /** A slice of records; with what its statement saw (`storage/snapshot.ts`) when that was asked for and there are any. */
@@ -132,16 +135,17 @@ export async function deleteRecord(
   return row === undefined ? undefined : plan.record(row);
 }
 
-/** A slice of the selected records in the order of the sort keys, then by id. */
+/** A slice of the selected records in the order of the sort keys, then by id. Throws `PageTooLarge`. */
 export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
   { restrictions, madeUp }: RecordSelection,
-  { sort, stamped, limit, offset }: RecordSlice,
+  { sort, stamped, limit, offset, mostBytes }: RecordSlice,
 ): Promise<Listed> {
   const where = whereOf(restrictions, 1);
   const { text, prepare } = plan.list({ sort, stamped }, where, madeUp);
-  const rows = await sql.unsafe<Rows>(text, [...where.params, limit, offset], { prepare }).values();
+  const params = [...where.params, limit, offset];
+  const rows = await rowsWithin(sql, { text, prepare }, { params, mostBytes });
   const snapshot = stamped ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),

@@ -27,6 +27,9 @@ interface Caller {
   context: CallContext;
 }
 
+/** More than a hook may have of answers in a run, so that none is loaded for nothing. */
+const mostBytesOfList = 4 * 1_048_576;
+
 type Answers = {
   [Method in keyof CallTable]: (caller: Caller, ...args: CallTable[Method]['args']) => unknown;
 };
@@ -45,6 +48,7 @@ const answers: Answers = {
       filter,
       sort,
       page: pageRequestOf({ page, per_page }),
+      mostBytes: mostBytesOfList,
     });
   },
   'records.create': ({ deps, app, context }, coll, input) => {

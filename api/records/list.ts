@@ -1,4 +1,5 @@
 // Listing records.
+import { PageTooLarge } from '../../storage/bounded-rows.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
 import {
   countOf,
@@ -9,6 +10,7 @@ import {
 import type { Condition } from '../../storage/filter/condition.ts';
 import { fold } from '../../storage/filter/fold.ts';
 import type { Restriction } from '../../storage/restriction.ts';
+import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter } from '../rules/caller-filter.ts';
 import { ruleOf } from '../rules/compile.ts';
@@ -27,16 +29,20 @@ export interface RecordQuery {
   fields?: string | undefined;
   filter?: string | undefined;
   expand?: string | undefined;
+  /** The values of all records of a page together, in bytes, roughly; 64 MiB when left out. */
+  mostBytes?: number | undefined;
 }
+
+const mostBytesOfPage = 64 * 1_048_576;
 
 /**
  * Answers a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
- * whatever the records are, `400 parse_error` for the filter, `400 unknown_column` for a name that does not exist.
+ * whatever the records are, `400 validation` when the page would be too large, `400 parse_error` for the filter, `400 unknown_column` for a name that does not exist.
  */
 export async function listRecords(
   deps: RecordDeps,
   target: RecordTarget,
-  { access, page, sort, fields, filter, expand }: RecordQuery,
+  { access, page, sort, fields, filter, expand, mostBytes = mostBytesOfPage }: RecordQuery,
 ): Promise<Page<RecordAnswer>> {
   return await onCollection(deps, target, async (scope) => {
     const { plan, connection } = scope;
@@ -46,8 +52,10 @@ export async function listRecords(
     const branches = branchesOf(scope.target, expand);
     const offset = offsetOf(page);
     const stamped = page.count && deps.totals.needsSnapshot(basis);
-    const slice = { sort: keys, stamped, limit: page.per_page, offset };
-    const { records, snapshot } = await connection.run((sql) => listRows(sql, plan, selected, slice));
+    const slice = { sort: keys, stamped, limit: page.per_page, offset, mostBytes };
+    const { records, snapshot } = await connection.run((sql) => listRows(sql, plan, selected, slice)).catch(
+      explain,
+    );
     const total = page.count
       ? await totalOf({ found: records.length, offset, limit: page.per_page }, () => {
         const count = countOf(plan, selected);
@@ -58,6 +66,11 @@ export async function listRecords(
     const show = branches.size === 0 ? select : await expanding(select, scope, { access, branches, records });
     return pageOf(records.map(show), total, page);
   });
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof PageTooLarge)) throw error;
+  fail('validation', 'per_page: these records are too large for one page; ask for fewer at once');
 }
 
 /** Which records, and what their number depends on. */

@@ -84,7 +84,7 @@ async function listed({ app, principal, filter: written }: Asked): Promise<strin
     guard === undefined ? { residue } : { residue, guard },
   ];
   const plan = planOf(app.schema, target.collection);
-  const slice = { sort: [], limit: 1_000, offset: 0, stamped: false };
+  const slice = { sort: [], limit: 1_000, offset: 0, stamped: false, mostBytes: 1_000_000 };
   const { records } = await tables.pool.run((sql) =>
     listRecords(sql, plan, { restrictions, madeUp: true }, slice)
   );
