@@ -37,7 +37,7 @@ interface Leaver {
   id: string;
 }
 
-/** An app that knows users, and its hooks where it has any. */
+/** An app in which records may point or belong to a user; `rehearsal` asks its hooks, and an app without hooks needs none. */
 interface Stage {
   app: AppDefinition;
   rehearsal: Rehearsal | undefined;
