@@ -17,6 +17,7 @@ import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
 import { inRoom } from './room.ts';
+import type { StartGate } from './start-gate.ts';
 import { Suspects } from './suspects.ts';
 import { Turns } from './turns.ts';
 
@@ -25,6 +26,7 @@ export interface HookParts {
   deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>;
   host: RunnerHost;
   crowd: Crowd;
+  starts: StartGate;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
   answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
@@ -207,21 +209,19 @@ export class AppHooks {
   async #open(
     { files: all, env, fingerprint }: Pick<Load, 'files' | 'env'> & { fingerprint: string },
   ): Promise<Generation | undefined> {
-    const { deps, host, answer, makeRoom } = this.#parts;
+    const { deps, host, starts, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
-    const loadMilliseconds = await this.timeout();
-    const load = (files: Load['files']) =>
+    const load = async (files: Load['files']) =>
       Generation.open({
         host,
+        starts,
         wish: { ...this.#place, memory_mb },
         load: { ...this.#place, generation: ++this.#generations, files, env },
         fingerprint,
-        loadMilliseconds,
+        loadMilliseconds: await this.timeout(),
         answer: (call, context) => answer(this.app, call, context),
-        onLog: ({ level, message, file, fields }, request_id) =>
-          this.log.add({ level, message, file, request_id, fields }),
-        onOutput: (message) =>
-          this.log.add({ level: 'info', message, file: null, request_id: null, fields: null }),
+        onLog: (line, request_id) => this.log.add({ ...line, request_id }),
+        onOutput: (message) => this.log.add({ level: 'info', message }),
         onGone: (end, message) => this.#noteEnd(end, message),
         report: (error) =>
           deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
@@ -241,7 +241,7 @@ export class AppHooks {
   #noteEnd(end: ChannelEnd, message: string): void {
     if (end === 'closed') return;
     this.counters.lastKill = end;
-    this.log.add({ level: 'error', message, file: null, request_id: null, fields: { reason: end } });
+    this.log.add({ level: 'error', message, fields: { reason: end } });
   }
 
   #loadingNow(): Loading {

@@ -122,7 +122,7 @@ export class Schedule {
       onOverlap: (due) =>
         void this.#within(job, ({ log }) => {
           const message = `job "${name}" still runs: its run of ${due.toISOString()} is left out`;
-          log.add({ level: 'warn', message, file: null, request_id: null, fields: null });
+          log.add({ level: 'warn', message });
         }),
     });
   }

@@ -78,9 +78,7 @@ export class Exchange implements CustomSink {
       this.#hooks.log.add({
         level: 'error',
         message: `the body of an answer has more than ${mostBodyBytes} bytes`,
-        file: null,
         request_id: this.#request.requestId,
-        fields: null,
       });
       response.destroy();
       return;

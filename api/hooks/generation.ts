@@ -6,6 +6,7 @@ import { Channel, channelLimits } from './channel.ts';
 import type { HostedRunner, RunnerHost, RunnerUse, RunnerWish } from './host.ts';
 import type { ChannelEnd, Invocation } from './invocation.ts';
 import { Registrations } from './registrations.ts';
+import type { StartGate } from './start-gate.ts';
 
 /** What a call of hook code happens in. */
 export interface CallContext {
@@ -27,6 +28,7 @@ export interface Run {
 /** What a generation is made of. */
 export interface GenerationOptions {
   host: RunnerHost;
+  starts: StartGate;
   wish: Omit<RunnerWish, 'onOutput'>;
   /** Without its id. */
   load: Omit<Load, 'type' | 'id' | 'limits'>;
@@ -53,8 +55,7 @@ export class LoadFailed extends Error {
   }
 }
 
-/** A start takes some 30 ms of a core; when a hundred apps wake at once, the last of them waits for all others. */
-const readyMilliseconds = 10_000;
+const readyMilliseconds = 3_000;
 const rememberedRequests = 256;
 
 /** A runner whose code is loaded. */
@@ -87,29 +88,9 @@ export class Generation {
 
   /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
   static async open(options: GenerationOptions): Promise<Generation> {
-    const { host, wish, onOutput, onLog, report } = options;
-    const runner = await host.start({ ...wish, onOutput });
-    const ready = Promise.withResolvers<void>();
-    const requests = new Map<number, string>();
-    const channel = new Channel({
-      socket: runner.socket,
-      onReady: ready.resolve,
-      onLog: (log) => onLog(log, requests.get(log.parent) ?? null),
-      report,
-      onEnd: (end, message) => {
-        if (end === 'closed') runner.stop();
-        else if (end !== 'exited') runner.kill(true);
-        ready.reject(new LoadFailed(message, false));
-        options.onGone(end, message);
-      },
-    });
-    const late = setTimeout(
-      () => channel.end('timeout', 'the hook runner did not start in time'),
-      readyMilliseconds,
-    );
-    await ready.promise.finally(() => clearTimeout(late));
-    const loaded = await loading(channel, options);
-    return new Generation(options, { runner, channel, loaded, requests });
+    const started = await options.starts.pass(() => start(options));
+    const loaded = await loading(started.channel, options);
+    return new Generation(options, { ...started, loaded });
   }
 
   /** Whether it can be asked. */
@@ -181,6 +162,40 @@ export class Generation {
   get exited(): HostedRunner['exited'] {
     return this.#runner.exited;
   }
+}
+
+/** A runner that is ready, and nothing loaded in it. */
+interface Started {
+  runner: HostedRunner;
+  channel: Channel;
+  /** Ids of the requests that invocations belong to. */
+  requests: Map<number, string>;
+}
+
+/** Starts a process and waits until it is ready. Throws `RunnerRefused`, `LoadFailed`. */
+async function start(options: GenerationOptions): Promise<Started> {
+  const { host, wish, onOutput, onLog, report } = options;
+  const runner = await host.start({ ...wish, onOutput });
+  const ready = Promise.withResolvers<void>();
+  const requests = new Map<number, string>();
+  const channel = new Channel({
+    socket: runner.socket,
+    onReady: ready.resolve,
+    onLog: (log) => onLog(log, requests.get(log.parent) ?? null),
+    report,
+    onEnd: (end, message) => {
+      if (end === 'closed') runner.stop();
+      else if (end !== 'exited') runner.kill(true);
+      ready.reject(new LoadFailed(message, false));
+      options.onGone(end, message);
+    },
+  });
+  const late = setTimeout(
+    () => channel.end('timeout', 'the hook runner did not start in time'),
+    readyMilliseconds,
+  );
+  await ready.promise.finally(() => clearTimeout(late));
+  return { runner, channel, requests };
 }
 
 async function loading(

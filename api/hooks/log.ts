@@ -14,6 +14,11 @@ export interface LogEntry {
   fields: { readonly [name: string]: Json } | null;
 }
 
+/** What is written down: a line that no file, request or field belongs to leaves them out. */
+export type LogLine =
+  & Pick<LogEntry, 'level' | 'message'>
+  & Partial<Pick<LogEntry, 'file' | 'request_id' | 'fields'>>;
+
 const keptBytes = 262_144;
 const keptEntries = 1_000;
 const bytesAMinute = 1_048_576;
@@ -33,8 +38,8 @@ export class HookLog {
   }
 
   /** Adds a line; what comes faster than 1 MiB a minute is lost, and one line says so. */
-  add(line: Omit<LogEntry, 'ts'>): void {
-    const entry: LogEntry = { ts: this.#now(), ...line };
+  add({ level, message, file = null, request_id = null, fields = null }: LogLine): void {
+    const entry: LogEntry = { ts: this.#now(), level, message, file, request_id, fields };
     const bytes = Buffer.byteLength(JSON.stringify(entry));
     const time = entry.ts.getTime();
     if (time - this.#minuteBegan >= minute) {
@@ -45,8 +50,9 @@ export class HookLog {
     this.#minuteBytes += bytes;
     if (before > bytesAMinute) return;
     if (this.#minuteBytes <= bytesAMinute) return this.#keep(entry, bytes);
-    const message = 'more than 1 MiB of log in a minute: what follows in this minute is lost';
-    this.#keep({ ts: entry.ts, level: 'warn', message, file: null, request_id: null, fields: null }, 200);
+    const notice = 'more than 1 MiB of log in a minute: what follows in this minute is lost';
+    const nowhere = { file: null, request_id: null, fields: null };
+    this.#keep({ ts: entry.ts, level: 'warn', message: notice, ...nowhere }, 200);
   }
 
   /** Adds what went wrong in the app's code. */

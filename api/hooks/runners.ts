@@ -10,6 +10,7 @@ import type { HookLog } from './log.ts';
 import type { AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
+import { StartGate } from './start-gate.ts';
 import { stateOf } from './state.ts';
 import { type CheckParts, warningsOf } from './warnings.ts';
 
@@ -31,8 +32,9 @@ export class Runners implements Hooks {
   readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd'> & Surroundings) {
-    this.#parts = { ...parts, crowd: new Crowd(), makeRoom: () => this.#makeRoom() };
+  constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'> & Surroundings) {
+    const shared = { crowd: new Crowd(), starts: new StartGate() };
+    this.#parts = { ...parts, ...shared, makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#restIdle(), sweepMilliseconds);
     this.#sweep.unref();
   }

@@ -28,7 +28,7 @@ export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefini
   const output = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
   if (output !== null) return warningsIn(output);
   const message = 'the types were not checked: it took too long, or a newer file took its turn';
-  log.add({ level: 'warn', message, file: null, request_id: null, fields: null });
+  log.add({ level: 'warn', message });
   return [];
 }
 
