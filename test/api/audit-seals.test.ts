@@ -58,11 +58,11 @@ it('audit.integrity: every act and every login is sealed within a second, in all
   const soon = { timeout: 1_000, interval: 50 };
   const inWorkspace = await vi.waitFor(async () => {
     const verdict = await verify({ workspace: workspace.id });
-    expect(verdict).toMatchObject({ waiting: 0, faulty: 0 });
+    // Rows are counted after the seals: a row that is appended in between is sealed in the next round.
+    expect(verdict).toMatchObject({ waiting: 0, faulty: 0, sound: verdict.rows });
     return verdict;
   }, soon);
   const { body } = await workspace.admin.get(`${workspace.path}/audit?per_page=200`);
-  expect(inWorkspace.sound).toBe(inWorkspace.rows);
   expect(body.total_items).toBe(inWorkspace.rows);
   const actions = new Set(body.items.map(({ action }: { action: string }) => action));
   for (const action of ['app_create', 'collection_create', 'user_register', 'login_failed', 'policy_set']) {
