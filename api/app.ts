@@ -67,6 +67,8 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   const { deps } = pipeline;
   const arrival = arrive(event, { trustProxy: deps.config.http.trust_proxy, now: deps.now });
   const account: Account = { pattern: 'route' in landing ? landing.route.path : '(none)', principal: null };
+  const isUpload = 'route' in landing && landing.route.readsBody === true;
+  if (!isUpload) deps.traffic.arrived(arrival.now.getTime());
   let response: Response;
   let status: number;
   try {
@@ -81,6 +83,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
     if (refusal.code === 'internal') reportFailure(deps, arrival, error);
     response = render(pipeline, arrival, renderError(refusal));
   }
+  if (!isUpload) deps.traffic.answered();
   const { principal } = account;
   deps.observe({
     type: 'request_done',

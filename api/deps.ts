@@ -19,6 +19,7 @@ import type { Policies } from './policies/effective.ts';
 import type { Totals } from './records/totals.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
+import type { Traffic } from './traffic.ts';
 import type { ActivityMeter } from './usage/activity.ts';
 import type { Quotas } from './usage/quotas.ts';
 
@@ -43,6 +44,8 @@ export interface Deps {
   totals: Totals;
   /** Who watches which collection, and is told of writes. */
   realtime: Hub;
+  /** Requests that somebody waits for. */
+  traffic: Traffic;
   /** The code that apps have put in: what it wants to be called for, and how it is loaded. */
   hooks: Hooks;
   /** The wall that their runners are behind. */

@@ -28,6 +28,7 @@ import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
 import { routes } from './routes/index.ts';
+import { Traffic } from './traffic.ts';
 import { ActivityMeter } from './usage/activity.ts';
 import { Quotas } from './usage/quotas.ts';
 import type { Sharing } from './usage/room.ts';
@@ -49,18 +50,18 @@ async function serve(start: ApiStart): Promise<Running> {
   const newId = uuidV7Source(Date.now);
   const { config } = start;
   const { observe, answered } = counting(logObserver({ ...config.log, now }));
-  const blobs = await openBlobs(config.storage, config.data_dir);
+  const traffic = new Traffic(Date.now);
+  const blobs = await openBlobs(config, () => traffic.lull());
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
   const seals = createAudit({ config, databases, secrets, observe, now }, start.worker);
-  const setup = { initialized: await databases.control.run(readInitialized) };
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyBook = new PolicyBook(databases);
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
-  const parts = { config, databases, blobs, secrets, now, observe, activity, seals, ...auth.parts };
+  const parts = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps, worker: start.worker });
   const deps: Deps = {
     ...parts,
@@ -72,7 +73,7 @@ async function serve(start: ApiStart): Promise<Running> {
     hooks,
     sandbox: start.sandbox,
     realtime,
-    setup,
+    setup: { initialized: await databases.control.run(readInitialized) },
     mail,
     policyBook,
     egress: createEgress(config),
@@ -84,7 +85,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const listening = await openDoor(deps);
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
-  tell({ type: 'ready', url: listening.url, initialized: setup.initialized });
+  tell({ type: 'ready', url: listening.url, initialized: deps.setup.initialized });
   return {
     async stop() {
       // Streams would be waited for as if they were answers.

@@ -12,6 +12,8 @@ import {
   type ByteRange,
   type ListedBlob,
 } from './blob-store.ts';
+import { release } from './release.ts';
+import { type GiveWay, WriteTurns } from './write-turns.ts';
 
 const partSuffix = '.part';
 const opaque = /^[wa]_[0-9a-f]{20}$/;
@@ -19,9 +21,15 @@ const opaque = /^[wa]_[0-9a-f]{20}$/;
 /** Keeps blobs below `root`, which only the server's own user may enter. */
 export class LocalBlobs implements BlobStore {
   readonly #root: string;
+  readonly #writes: WriteTurns;
+  /** Else those who wait for the disk would be all threads that Node writes with. */
+  readonly #syncs: WriteTurns;
 
-  constructor(root: string) {
+  /** `giveWay` is asked before each chunk is written. */
+  constructor(root: string, giveWay: GiveWay = () => undefined) {
     this.#root = root;
+    this.#writes = new WriteTurns(giveWay);
+    this.#syncs = new WriteTurns(giveWay);
   }
 
   /**
@@ -34,7 +42,7 @@ export class LocalBlobs implements BlobStore {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const part = path + partSuffix;
     try {
-      const size = await write(part, bytes);
+      const size = await this.#write(part, bytes);
       await rename(part, path);
       await synchronize(directory);
       return { size };
@@ -76,6 +84,22 @@ export class LocalBlobs implements BlobStore {
     }
   }
 
+  async #write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      let size = 0;
+      for await (const chunk of bytes) {
+        await this.#writes.take(() => writeAll(file, chunk));
+        size += chunk.byteLength;
+        release(chunk);
+      }
+      await this.#syncs.take(() => file.sync());
+      return size;
+    } finally {
+      await file.close();
+    }
+  }
+
   #path({ database, schema, id }: BlobKey): string {
     if (!isUuid(id)) throw new RangeError('not the id of a file');
     return join(this.#under(database, schema), id);
@@ -84,21 +108,6 @@ export class LocalBlobs implements BlobStore {
   #under(...parts: string[]): string {
     if (!parts.every((part) => opaque.test(part))) throw new RangeError('not a place of ours');
     return join(this.#root, ...parts);
-  }
-}
-
-async function write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    let size = 0;
-    for await (const chunk of bytes) {
-      await writeAll(file, chunk);
-      size += chunk.byteLength;
-    }
-    await file.sync();
-    return size;
-  } finally {
-    await file.close();
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { BlobStore } from './blob-store.ts';
 import { LocalBlobs } from './local.ts';
 import type { S3Access } from './s3.ts';
+import type { GiveWay } from './write-turns.ts';
 
 /** What an operator chose. */
 export interface BlobOptions {
@@ -10,9 +11,12 @@ export interface BlobOptions {
   s3: S3Access;
 }
 
-/** Opens the store; `dataDir` is where local blobs are. */
-export async function openBlobs({ backend, s3 }: BlobOptions, dataDir: string): Promise<BlobStore> {
-  if (backend === 'local') return new LocalBlobs(join(dataDir, 'blobs'));
+/** Opens the store; writes of local blobs, which are below `data_dir`, ask `giveWay` first. */
+export async function openBlobs(
+  { storage: { backend, s3 }, data_dir }: { storage: BlobOptions; data_dir: string },
+  giveWay: GiveWay,
+): Promise<BlobStore> {
+  if (backend === 'local') return new LocalBlobs(join(data_dir, 'blobs'), giveWay);
   // The SDK is large, and of no use to most servers.
   const { S3Blobs } = await import('./s3.ts');
   return new S3Blobs(s3);

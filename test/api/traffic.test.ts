@@ -1,0 +1,41 @@
+// Who lets whom pass.
+import { expect, it } from 'vitest';
+import { Traffic } from '../../api/traffic.ts';
+
+it('has nobody wait when no request is being answered', () => {
+  const traffic = new Traffic(Date.now);
+  expect(traffic.lull()).toBeUndefined();
+  traffic.arrived(Date.now());
+  traffic.answered();
+  expect(traffic.lull()).toBeUndefined();
+});
+
+it('has those who can wait do so until the last request is answered', async () => {
+  const traffic = new Traffic(() => 1_000);
+  const passed: string[] = [];
+  traffic.arrived(1_000);
+  traffic.arrived(1_000);
+  const waiting = Promise.all(['one', 'two'].map(async (name) => {
+    await traffic.lull();
+    passed.push(name);
+  }));
+  traffic.answered();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(passed).toEqual([]);
+  traffic.answered();
+  await waiting;
+  expect(passed).toEqual(['one', 'two']);
+  expect(traffic.lull()).toBeUndefined();
+});
+
+it('has nobody wait for a request that takes long', async () => {
+  const clock = { now: 1_000 };
+  const traffic = new Traffic(() => clock.now);
+  traffic.arrived(clock.now);
+  // It is never answered; the wait ends by itself.
+  await traffic.lull();
+  clock.now += 11;
+  expect(traffic.lull()).toBeUndefined();
+  traffic.arrived(clock.now);
+  expect(traffic.lull()).toBeInstanceOf(Promise);
+});
