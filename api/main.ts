@@ -15,6 +15,7 @@ import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
+import { keepRowsYoung } from './heap.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
@@ -230,6 +231,7 @@ process.on('disconnect', () => process.exit(1));
 
 process.once('message', (message: ToApi) => {
   if (message.type !== 'start') return;
+  keepRowsYoung();
   serve(message).then((running) => {
     process.on('message', async (next: ToApi) => {
       if (next.type !== 'stop') return;
