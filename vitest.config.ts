@@ -12,6 +12,7 @@ const needs = [
     tests: [
       'test/api/hooks/warnings.test.ts',
       'test/escapes/**',
+      'test/process/how-to-hooks.test.ts',
       'test/supervisor/runner-limits.test.ts',
       'test/supervisor/runners.test.ts',
       'test/supervisor/sandbox.test.ts',
