@@ -1,5 +1,4 @@
 // A download: the head that keeps a browser from running what is in it, then the bytes as the client takes them.
-import { pipeline } from 'node:stream/promises';
 import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/files.ts';
@@ -10,6 +9,7 @@ import { blobOf } from './access.ts';
 import { matchesTag, portionOf } from './byte-range.ts';
 import { disposition, filenameHeader } from './filename.ts';
 import { isActive } from './media-type.ts';
+import { ClientGone, pour } from './pour.ts';
 
 /** What the answer depends on besides the file. Names are in lower case. */
 type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | undefined>>;
@@ -63,10 +63,11 @@ async function send(
     ]);
   }
   const range = portion ?? { start: 0, end: file.size - 1 };
+  const length = range.end - range.start + 1;
   const head: [string, string][] = [
     ...always,
     ['Content-Type', file.mime],
-    ['Content-Length', String(range.end - range.start + 1)],
+    ['Content-Length', String(length)],
     ...(portion === undefined
       ? []
       : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies [string, string]]),
@@ -78,10 +79,9 @@ async function send(
   }
   const bytes = await deps.blobs.open(blobOf(app, file.id), portion).catch(explainMissing);
   response.writeHead(status, head.flat());
-  pipeline(bytes, response).catch((error: unknown) => {
-    // A client that goes away is its own affair; bytes that cannot be read are ours, and the answer ends short.
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+  pour(bytes, length, response).catch((error: unknown) => {
+    // A client that goes away is its own affair; bytes that cannot be read are ours.
+    if (error instanceof ClientGone) return;
     deps.observe({ type: 'background_failed', task: 'send a file', error: String(error) });
   });
 }

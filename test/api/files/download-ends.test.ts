@@ -1,0 +1,88 @@
+// Downloads that do not go as planned: slow clients, clients that leave, bytes that are not all there.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readlink, truncate } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, expect, inject, it } from 'vitest';
+import { serverUrl } from '../../harness/api.ts';
+import { type FileApp, fileApp, get, upload } from '../../harness/file-app.ts';
+import { listProcesses } from '../../harness/processes.ts';
+
+const size = 10 * 1_048_576;
+let files: FileApp;
+let bytes: Buffer;
+let id: string;
+beforeAll(async () => {
+  files = await fileApp();
+  bytes = randomBytes(size);
+  ({ id } = await upload(files.user, files.app, bytes));
+});
+
+/** Asks for the file so many times over one connection; nothing is read yet. */
+async function ask(times: number): Promise<Socket> {
+  const { hostname, port } = new URL(serverUrl());
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  const head = [
+    `GET ${files.app.path}/files/${id} HTTP/1.1`,
+    `Host: ${hostname}`,
+    `Authorization: Bearer ${files.user.token}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`.repeat(times));
+  return socket;
+}
+
+/** How many descriptors, of whatever process, have the blob open. */
+async function descriptors(): Promise<number> {
+  const links = await Promise.all((await listProcesses()).map(async ({ pid }) => {
+    const directory = `/proc/${pid}/fd`;
+    const names = await readdir(directory).catch(() => []);
+    // One may be closed since the listing.
+    return await Promise.all(names.map((name) => readlink(join(directory, name)).catch(() => '')));
+  }));
+  return links.flat().filter((link) => link.endsWith(id)).length;
+}
+
+it('reaches a client that takes it bit by bit, byte for byte', async () => {
+  const socket = await ask(1);
+  socket.pause();
+  const parts: Buffer[] = [];
+  let length = 0;
+  let headEnd = -1;
+  while (headEnd === -1 || length < headEnd + 4 + size) {
+    await once(socket, 'readable');
+    // A piece, and then a turn of the server's.
+    for (let part = socket.read(); part !== null; part = socket.read()) {
+      parts.push(part);
+      length += part.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (headEnd === -1) headEnd = Buffer.concat(parts).indexOf('\r\n\r\n');
+  }
+  socket.destroy();
+  expect(Buffer.concat(parts).subarray(headEnd + 4).equals(bytes)).toBe(true);
+});
+
+it('closes the file when the client leaves half-way, also before its turn has come', async () => {
+  for (const times of [1, 3]) {
+    const socket = await ask(times);
+    await expect.poll(descriptors).toBe(times);
+    socket.destroy();
+    await expect.poll(descriptors).toBe(0);
+  }
+});
+
+it('is cut off when bytes are missing, so that nobody takes it for whole', async () => {
+  const short = await upload(files.user, files.app, Buffer.alloc(1_000_000, 'x'));
+  const root = join(inject('server').dataDir, 'blobs');
+  const found = (await readdir(root, { recursive: true, withFileTypes: true }))
+    .find(({ name }) => name === short.id);
+  await truncate(join(found?.parentPath ?? '', short.id), 600_000);
+  const answer = await get(files.user, `${files.app.path}/files/${short.id}`);
+  expect(answer.status).toBe(200);
+  await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+  // The server is well.
+  const whole = await get(files.user, `${files.app.path}/files/${id}`, { Range: 'bytes=0-9' });
+  expect(Buffer.from(await whole.arrayBuffer()).equals(bytes.subarray(0, 10))).toBe(true);
+});
