@@ -15,7 +15,7 @@ import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
-import { keepRowsYoung } from './heap.ts';
+import { keepRowsYoung, letYoungHeapGrow } from './heap.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
@@ -233,6 +233,7 @@ process.once('message', (message: ToApi) => {
   if (message.type !== 'start') return;
   keepRowsYoung();
   serve(message).then((running) => {
+    letYoungHeapGrow();
     process.on('message', async (next: ToApi) => {
       if (next.type !== 'stop') return;
       await running.stop();

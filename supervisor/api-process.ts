@@ -51,6 +51,7 @@ const stopDeadline = 12_000;
 // In dist/ the program ends in .js: the compiler rewrites imports, not strings.
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.url));
+const preload = `--import=${new URL(`../api/heap${extension}`, import.meta.url).href}`;
 
 /** Describes the API processes; nothing runs before `start`. */
 export function createApi(options: ApiOptions): Api {
@@ -120,7 +121,7 @@ class Worker {
     this.#serves = false;
     return {
       file: process.execPath,
-      args: [this.#options.program ?? apiProgram],
+      args: [preload, this.#options.program ?? apiProgram],
       env: { PATH: this.#options.path, ...compileCacheEnvironment() },
       ipc: { onMessage: (message) => this.#receive(message) },
       orphanSignal: 'KILL',

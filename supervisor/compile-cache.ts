@@ -10,9 +10,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = join(root, 'node_modules', '.cache', 'bulkhead');
 const sources = ['supervisor', 'api', 'storage'].map((folder) => join(root, folder));
 
-const api = JSON.stringify(new URL('../api/main.ts', import.meta.url).href);
-/** Loads the API without running it: it waits for a message that does not come. A mistake in it shows where it runs. */
-const loadApi = `--import=data:text/javascript,${encodeURIComponent(`await import(${api}).catch(() => {})`)}`;
+/**
+ * Loads the API as it is loaded to run, as V8 compiles anew what was compiled under other flags, but without running it:
+ * it waits for a message that does not come. A mistake in it shows where it runs.
+ */
+const loadApi = `--import=data:text/javascript,${
+  encodeURIComponent(`${importOf('../api/heap.ts')};${importOf('../api/main.ts')}.catch(() => {})`)
+}`;
 
 /**
  * Starts this process again, in place and with the same arguments, so that the cache is on from its first moment; when
@@ -35,6 +39,10 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
 /** The variable that turns the same cache on in a child of this process. */
 export function compileCacheEnvironment(): Record<string, string> {
   return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(used()) };
+}
+
+function importOf(path: string): string {
+  return `await import(${JSON.stringify(new URL(path, import.meta.url).href)})`;
 }
 
 /** Node keeps a folder for each of its versions. */

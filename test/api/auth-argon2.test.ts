@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk } from '../harness/api.ts';
-import { processTree, residentMemory } from '../harness/processes.ts';
+import { isApi, processTree, residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 const password = 'a password of the test';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   server = await startServer({ config: { rate_limit: { per_second: 100_000, burst: 100_000 } } });
   expectOk(await as(undefined, server.url).post('/_/setup', { password }));
   token = expectOk(await login('admin')).access_token;
-  apiPid = (await processTree(server.pid)).find(({ command }) => command.includes('api/main'))?.pid ?? 0;
+  apiPid = (await processTree(server.pid)).find(isApi)?.pid ?? 0;
 });
 afterAll(() => server.stop());
 

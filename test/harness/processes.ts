@@ -29,6 +29,11 @@ export async function processTree(pid: number): Promise<ProcessRow[]> {
   return [...all.filter((row) => row.pid === pid), ...below(pid)];
 }
 
+/** True of a process of the API. */
+export function isApi({ command }: ProcessRow): boolean {
+  return /^\S*node\b.*\bapi\/main\b/.test(command);
+}
+
 /** Resident memory of a process in MiB. */
 export async function residentMemory(pid: number): Promise<number> {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'));

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
-import { processTree, residentMemory } from '../harness/processes.ts';
+import { isApi, processTree, residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
 
@@ -174,7 +174,7 @@ describe('four apps that take all the memory they can', () => {
     const four = [];
     for (const source of sources) four.push(await appWith(source));
     const other = await appWith(`onRecordBeforeCreate('orders', (e) => { e.record.fields.title += '!'; });`);
-    const [api = 0] = await pids(/node\S* \S*api\/main/);
+    const { pid: api = 0 } = (await processTree(server.pid)).find(isApi) ?? {};
     const before = await residentMemory(api);
     let isOver = false;
     const writes = Promise.all(four.map(({ records }) => admin.post(records, { title: 'go' })));

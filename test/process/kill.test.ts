@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
-import { isAlive, listProcesses, processTree } from '../harness/processes.ts';
+import { isAlive, isApi, listProcesses, processTree } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import {
   type Journal,
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function apiPid(): Promise<number> {
-  const api = (await processTree(server.pid)).find(({ command }) => /node\S* \S*api\/main/.test(command));
+  const api = (await processTree(server.pid)).find(isApi);
   if (api === undefined) throw new Error('there is no API process');
   return api.pid;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { processTree, residentMemory } from '../harness/processes.ts';
+import { isApi, processTree, residentMemory } from '../harness/processes.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
 import { expectOk } from '../harness/api.ts';
@@ -140,8 +140,7 @@ describe('sse.slow-consumer: a server with many readers', () => {
 
   it('pays no more than 100 MB for 1,000 that only listen', async () => {
     const tree = await processTree(server.pid);
-    const api = tree.find(({ command }) => command.includes('api/main.ts'))?.pid ??
-      expect.fail('no API process');
+    const api = tree.find(isApi)?.pid ?? expect.fail('no API process');
     // What the first ones bring along for good does not count.
     const first = await Promise.all(Array.from({ length: 100 }, () => watch(token)));
     const before = await residentMemory(api);
