@@ -1,32 +1,20 @@
 // Two API processes on one port: what one of them revokes, the other refuses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk, send } from '../harness/api.ts';
-import { startServer, type TestServer } from '../harness/server.ts';
+import { type Answer, expectOk } from '../harness/api.ts';
+import { askEither, type Carried, startPair } from '../harness/pair.ts';
+import type { TestServer } from '../harness/server.ts';
 
 const password = 'a password of the test';
 let server: TestServer;
 let master: string;
 
 beforeAll(async () => {
-  server = await startServer({
-    config: { api: { workers: 2 }, rate_limit: { per_second: 100_000, burst: 100_000 } },
-  });
+  server = await startPair();
 });
 afterAll(() => server.stop());
 
-/** A request on a connection of its own: the kernel gives connections to the two in turn, more or less. */
-async function ask(
-  method: string,
-  path: string,
-  options: { body?: unknown; token?: string } = {},
-): Promise<Answer> {
-  const { body, token } = options;
-  return await send(server.url + path, {
-    method,
-    ...(body === undefined ? {} : { body }),
-    headers: { Connection: 'close', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
-  });
-}
+const ask = (method: string, path: string, carried?: Carried) =>
+  askEither(server.url + path, method, carried);
 
 async function statuses(count: number, one: () => Promise<Answer>): Promise<Set<number>> {
   return new Set((await Promise.all(Array.from({ length: count }, one))).map(({ status }) => status));
