@@ -1,32 +1,13 @@
 // What callers may try against access rules: missing values, odd bodies, races and counts.
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { as, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+import { type EndUser, owner, ruledApp, title, titlesOf } from '../harness/ruled-app.ts';
 
-let app: RuledApp;
-let admin: Caller;
-let ada: EndUser;
-let bob: EndUser;
-
-const title = { name: 'title', kind: 'text' };
-const owner = { name: 'owner', kind: 'relation', target: 'users' };
-
-beforeAll(async () => {
-  app = await ruledApp();
-  ({ admin } = app);
-  [ada, bob] = [await app.user(), await app.user()];
-});
-
-async function make(records: string, values: Record<string, unknown>): Promise<string> {
-  const { id } = expectOk(await admin.post(records, values));
-  return String(id);
-}
-
-function titlesOf(answer: Answer): string[] {
-  return expectOk(answer).items.map(({ fields }: { fields: { title: string } }) => fields.title);
-}
+const app = await ruledApp();
+const { admin } = app;
+const [ada, bob] = [await app.user(), await app.user()];
 
 describe('rule.null-logic', () => {
   it.each([
@@ -47,8 +28,8 @@ describe('rule.null-logic', () => {
     const fields = [title, owner, { name: 'note', kind: 'text' }];
     const records = await app.define(id, fields, { list: rule, get: rule, update: rule, delete: rule });
     const paths = [
-      await make(records, { title: 'of nobody', note: '' }),
-      await make(records, { title: 'of Ada', owner: ada.id, note: 'x' }),
+      await app.make(records, { title: 'of nobody', note: '' }),
+      await app.make(records, { title: 'of Ada', owner: ada.id, note: 'x' }),
     ].map((record) => `${records}/${record}`);
     expectError(await as().get(records), 401, 'unauthorized');
     for (const path of paths) {
@@ -60,7 +41,7 @@ describe('rule.null-logic', () => {
 
   it('rule.null-logic: a record without an owner is nobody’s, and unlike everybody’s', async () => {
     const records = await app.define('ownerless', [title, owner], { list: 'owner = @request.auth.id' });
-    await make(records, { title: 'of nobody' });
+    await app.make(records, { title: 'of nobody' });
     expect(titlesOf(await ada.get(records))).toEqual([]);
     await app.setRules('ownerless', { list: 'owner != @request.auth.id' });
     expect(titlesOf(await ada.get(records))).toEqual(['of nobody']);
@@ -71,7 +52,7 @@ describe('rule.update-old-and-new', () => {
   it('rule.update-old-and-new: taking a record over by writing oneself into it fails', async () => {
     const own = 'owner = @request.auth.id';
     const records = await app.define('handed', [title, owner], { get: own, update: own });
-    const path = `${records}/${await make(records, { title: 'of Bob', owner: bob.id })}`;
+    const path = `${records}/${await app.make(records, { title: 'of Bob', owner: bob.id })}`;
     expectError(await ada.patch(path, { owner: ada.id }), 403, 'forbidden');
     expect(expectOk(await bob.get(path)).fields.owner).toBe(bob.id);
   });
@@ -81,7 +62,7 @@ describe('rule.update-old-and-new', () => {
       update:
         'owner = @request.auth.id && (@request.body.owner = null || @request.body.owner = @request.auth.id)',
     });
-    const path = `${records}/${await make(records, { title: 'of Ada', owner: ada.id })}`;
+    const path = `${records}/${await app.make(records, { title: 'of Ada', owner: ada.id })}`;
     expect((await ada.patch(path, { title: 'still of Ada' })).status).toBe(200);
     expect((await ada.patch(path, { owner: ada.id })).status).toBe(200);
     expectError(await ada.patch(path, { owner: bob.id }), 403, 'forbidden');
@@ -92,8 +73,8 @@ describe('rule.update-old-and-new', () => {
 describe('rule.list-count', () => {
   it('rule.list-count: totals, pages and empty pages say nothing of hidden records', async () => {
     const records = await app.define('counted', [title, owner], { list: 'owner = @request.auth.id' });
-    for (let n = 0; n < 5; n++) await make(records, { title: `a${n}`, owner: ada.id });
-    for (let n = 0; n < 7; n++) await make(records, { title: `b${n}`, owner: bob.id });
+    for (let n = 0; n < 5; n++) await app.make(records, { title: `a${n}`, owner: ada.id });
+    for (let n = 0; n < 7; n++) await app.make(records, { title: `b${n}`, owner: bob.id });
     const first = expectOk(await ada.get(`${records}?per_page=2&sort=title`));
     expect(first).toMatchObject({ total_items: 5, total_pages: 3 });
     const last = expectOk(await ada.get(`${records}?per_page=2&sort=title&page=3`));
@@ -109,7 +90,7 @@ describe('rule.list-count', () => {
 
   it('rule.list-count: a filter cannot leave its parentheses', async () => {
     const records = await app.define('fenced', [title, owner], { list: 'owner = @request.auth.id' });
-    await make(records, { title: 'of Bob', owner: bob.id });
+    await app.make(records, { title: 'of Bob', owner: bob.id });
     for (const filter of ['1 = 1 || 1 = 1', 'title = "x" or id != null', '!(title = "x")']) {
       expect(titlesOf(await ada.get(`${records}?filter=${encodeURIComponent(filter)}`))).toEqual([]);
     }
@@ -174,7 +155,7 @@ describe('rule.toctou', () => {
         update: 'owner = @request.auth.id',
         delete: 'owner = @request.auth.id',
       });
-      const path = `${records}/${await make(records, { title: 'start', owner: ada.id })}`;
+      const path = `${records}/${await app.make(records, { title: 'start', owner: ada.id })}`;
       let changing = true;
       const changes = async () => {
         for (let n = 0; n < 1_000; n++) {

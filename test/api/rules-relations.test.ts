@@ -1,32 +1,13 @@
 // What access rules say of relations: which related records callers may look at, and which they may point to.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk } from '../harness/api.ts';
+import { expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+import { owner, ruledApp, title, titlesOf } from '../harness/ruled-app.ts';
 
-let app: RuledApp;
-let admin: Caller;
-let ada: EndUser;
-let bob: EndUser;
-
-const title = { name: 'title', kind: 'text' };
-const owner = { name: 'owner', kind: 'relation', target: 'users' };
-
-beforeAll(async () => {
-  app = await ruledApp();
-  ({ admin } = app);
-  [ada, bob] = [await app.user(), await app.user()];
-});
-
-async function make(records: string, values: Record<string, unknown>): Promise<string> {
-  const { id } = expectOk(await admin.post(records, values));
-  return String(id);
-}
-
-function titlesOf(answer: Answer): string[] {
-  return expectOk(answer).items.map(({ fields }: { fields: { title: string } }) => fields.title);
-}
+const app = await ruledApp();
+const { admin } = app;
+const [ada, bob] = [await app.user(), await app.user()];
 
 describe('rule.relation-target', () => {
   let notes: string;
@@ -35,8 +16,8 @@ describe('rule.relation-target', () => {
 
   beforeAll(async () => {
     const secrets = await app.define('secrets', [title, owner], { get: 'owner = @request.auth.id' });
-    hidden = await make(secrets, { title: 'of Bob', owner: bob.id });
-    seen = await make(secrets, { title: 'of Ada', owner: ada.id });
+    hidden = await app.make(secrets, { title: 'of Bob', owner: bob.id });
+    seen = await app.make(secrets, { title: 'of Ada', owner: ada.id });
     const secret = { name: 'secret', kind: 'relation', target: 'secrets' };
     notes = await app.define('notes', [title, secret, owner], {
       list: 'auth',
@@ -44,8 +25,8 @@ describe('rule.relation-target', () => {
       update: 'auth',
       get: 'auth',
     });
-    await make(notes, { title: 'hidden', secret: hidden, owner: bob.id });
-    await make(notes, { title: 'seen', secret: seen, owner: ada.id });
+    await app.make(notes, { title: 'hidden', secret: hidden, owner: bob.id });
+    await app.make(notes, { title: 'seen', secret: seen, owner: ada.id });
   });
 
   it.each([
@@ -92,7 +73,7 @@ describe('rule.relation-target', () => {
         list: 'secret.title = "of Bob"',
       },
     );
-    await make(records, { title: 'by the rule', secret: hidden });
+    await app.make(records, { title: 'by the rule', secret: hidden });
     expect(titlesOf(await ada.get(records))).toEqual(['by the rule']);
   });
 });

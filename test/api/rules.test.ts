@@ -1,24 +1,14 @@
 // Access rules as end-users and anonymous callers meet them, on each of the five actions.
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answer, as, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+import { owner, ruledApp, title, titlesOf } from '../harness/ruled-app.ts';
 
-let app: RuledApp;
-let admin: Caller;
-let ada: EndUser;
-let bob: EndUser;
-
-const title = { name: 'title', kind: 'text' };
-const owner = { name: 'owner', kind: 'relation', target: 'users' };
 const own = 'owner = @request.auth.id';
-
-beforeAll(async () => {
-  app = await ruledApp();
-  ({ admin } = app);
-  [ada, bob] = [await app.user(), await app.user()];
-});
+const app = await ruledApp();
+const { admin } = app;
+const [ada, bob] = [await app.user(), await app.user()];
 
 /** A collection of one record of Ada's, one of Bob's and one of nobody's; every action is for owners. */
 async function owned(id: string, rules: Record<string, string> = {}): Promise<Owned> {
@@ -30,10 +20,7 @@ async function owned(id: string, rules: Record<string, string> = {}): Promise<Ow
     create: '@request.body.owner = @request.auth.id',
   };
   const records = await app.define(id, [title, owner, { name: 'note', kind: 'json' }], { ...all, ...rules });
-  const make = async (values: Record<string, unknown>) => {
-    const { id } = expectOk(await admin.post(records, values));
-    return `${records}/${String(id)}`;
-  };
+  const make = async (values: Record<string, unknown>) => `${records}/${await app.make(records, values)}`;
   return {
     records,
     adas: await make({ title: 'a', owner: ada.id }),
@@ -47,10 +34,6 @@ interface Owned {
   adas: string;
   bobs: string;
   nobodys: string;
-}
-
-function titlesOf(answer: Answer): string[] {
-  return expectOk(answer).items.map(({ fields }: { fields: { title: string } }) => fields.title);
 }
 
 describe('an owner’s records', () => {

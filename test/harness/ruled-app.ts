@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
-import { as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from './api.ts';
+import { type Answer, as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from './api.ts';
 import { provisionerEndpoint } from './database.ts';
 import { openForge } from './forge.ts';
 
@@ -24,6 +24,8 @@ export interface RuledApp {
   /** Makes a collection, sets its rules, and answers the path of its records. */
   define(id: string, fields: unknown[], rules?: Rules): Promise<string>;
   setRules(collection: string, rules: Rules): Promise<void>;
+  /** Makes a record as the admin, and answers its id. */
+  make(records: string, values: Record<string, unknown>): Promise<string>;
   /** Makes an end-user with a token. */
   user(): Promise<EndUser>;
   /** Runs statements in the workspace's database as the provisioner. */
@@ -35,6 +37,16 @@ const templates = new Set(['any', 'auth', 'admin']);
 /** Body of a PUT: one of the simple templates, or anything else as a filter. */
 export function ruleBody(rule: string): Record<string, string> {
   return templates.has(rule) ? { template: rule } : { template: 'filter', filter: rule };
+}
+
+/** Fields that most of its collections have. */
+export const title = { name: 'title', kind: 'text' };
+/** An end-user, whom rules ask for. */
+export const owner = { name: 'owner', kind: 'relation', target: 'users' };
+
+/** The titles of the records of a list. */
+export function titlesOf(answer: Answer): string[] {
+  return expectOk(answer).items.map(({ fields }: { fields: { title: string } }) => fields.title);
 }
 
 /** Makes a workspace and an app in it. */
@@ -57,6 +69,7 @@ export async function ruledApp(): Promise<RuledApp> {
     path,
     inDatabase,
     setRules,
+    make: async (records, values) => String(expectOk(await admin.post(records, values)).id),
     define: async (id, fields, rules = {}) => {
       expectOk(await admin.post(path, { schema: { id, fields } }));
       await setRules(id, rules);
