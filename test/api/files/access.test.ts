@@ -2,20 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { as, type Caller, expectOk, type OwnApp, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { as, type Caller, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type FileApp, fileApp, get, put, upload } from '../../harness/file-app.ts';
-import { type OwnUser } from '../../harness/users.ts';
+import { fileApp, get, put, upload } from '../../harness/file-app.ts';
 
-let files: FileApp;
-let app: OwnApp;
-let user: OwnUser;
-
-beforeAll(async () => {
-  files = await fileApp();
-  ({ app, user } = files);
-});
+const files = await fileApp();
+const { app, user } = files;
 
 describe('who may do what', () => {
   it('file.authz: end-users see and delete their own in the list, read any of the app, and none of another', async () => {

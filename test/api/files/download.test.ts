@@ -1,17 +1,10 @@
 // Downloads: in full, in part, and so that no browser runs them.
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type OwnApp, serverUrl } from '../../harness/api.ts';
-import { type FileApp, fileApp, get, upload } from '../../harness/file-app.ts';
-import { type OwnUser } from '../../harness/users.ts';
+import { describe, expect, it } from 'vitest';
+import { serverUrl } from '../../harness/api.ts';
+import { fileApp, get, upload } from '../../harness/file-app.ts';
 
-let files: FileApp;
-let app: OwnApp;
-let user: OwnUser;
-
-beforeAll(async () => {
-  files = await fileApp();
-  ({ app, user } = files);
-});
+const files = await fileApp();
+const { app, user } = files;
 
 describe('a download', () => {
   it('gives ranges, says what it cannot give, and sends nothing that the client has', async () => {

@@ -1,19 +1,13 @@
 // Fields of kind `file`: they hold files of the app, and follow them when they go.
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp } from '../../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type FileApp, fileApp, upload } from '../../harness/file-app.ts';
+import { fileApp, upload } from '../../harness/file-app.ts';
 
-let files: FileApp;
-let app: OwnApp;
-let posts: string;
-
-beforeAll(async () => {
-  files = await fileApp();
-  ({ app } = files);
-  posts = await collection('posts', { name: 'cover', kind: 'file' });
-});
+const files = await fileApp();
+const { app } = files;
+const posts = await collection('posts', { name: 'cover', kind: 'file' });
 
 /** Makes a collection that anybody may write, and answers the path of its records. */
 async function collection(id: string, ...fields: object[]): Promise<string> {

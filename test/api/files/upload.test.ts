@@ -1,19 +1,13 @@
 // Uploads: what is kept of them, under which name and type, and how much.
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp, ownWorkspace, serverUrl } from '../../harness/api.ts';
-import { type FileApp, fileApp, get, put, upload } from '../../harness/file-app.ts';
-import { type OwnUser, ownUser } from '../../harness/users.ts';
+import { describe, expect, it } from 'vitest';
+import { as, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { fileApp, get, put, upload } from '../../harness/file-app.ts';
+import { ownUser } from '../../harness/users.ts';
 
-let files: FileApp;
-let app: OwnApp;
-let user: OwnUser;
-
-beforeAll(async () => {
-  files = await fileApp();
-  ({ app, user } = files);
-});
+const files = await fileApp();
+const { app, user } = files;
 
 describe('an upload', () => {
   it('is answered with what is known of the file, and read back byte for byte', async () => {
