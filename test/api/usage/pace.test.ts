@@ -1,35 +1,15 @@
 // The quota of requests: so many a second to an app, whoever sends them.
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Caller,
-  expectOk,
-  type OwnApp,
-  type OwnWorkspace,
-  ownWorkspace,
-  serverUrl,
-} from '../../harness/api.ts';
+import { type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
+import { type QuotaApp, quotaApp } from '../../harness/quota-app.ts';
 import { sendRaw } from '../../harness/raw.ts';
 
-let own: OwnWorkspace;
-let app: OwnApp;
-let admin: Caller;
-let records: string;
+let shop: QuotaApp;
 
 beforeEach(async () => {
-  own = await ownWorkspace();
-  app = await own.app();
-  admin = app.admin;
-  records = `${app.path}/collections/notes/records`;
-  expectOk(
-    await admin.post(`${app.path}/collections`, { schema: { id: 'notes', kind: 'base', fields: [] } }),
-  );
+  shop = await quotaApp();
 });
-
-async function allow(max: number): Promise<void> {
-  const spec = { kind: 'range', min: 0, max };
-  expectOk(await own.admin.put(`${app.path}/policies/quota.requests_per_sec`, spec));
-}
 
 /** A request for a WebSocket. */
 function upgradeOf(path: string, { token }: Caller): string {
@@ -47,7 +27,8 @@ function upgradeOf(path: string, { token }: Caller): string {
 
 describe('quota.requests_per_sec', () => {
   it('answers 429 with Retry-After above it, whoever asks, and leaves administration alone', async () => {
-    await allow(5);
+    await shop.allow('requests_per_sec', 5);
+    const { own, admin, app, records } = shop;
     const callers = [admin, own.admin, own.master];
     const started = performance.now();
     const answers = await Promise.all(
@@ -66,7 +47,8 @@ describe('quota.requests_per_sec', () => {
   });
 
   it('at 0 shuts an app to all but its administration, streams and WebSockets included', async () => {
-    await allow(0);
+    await shop.allow('requests_per_sec', 0);
+    const { admin, app, records } = shop;
     expectError(await admin.get(records), 429, 'quota_exceeded');
     expectError(await admin.get(`${app.path}/collections/notes/events`), 429, 'quota_exceeded');
     const socket = await sendRaw(serverUrl(), upgradeOf(`${app.path}/realtime`, admin));

@@ -7,33 +7,26 @@ import {
   expectOk,
   type OwnApp,
   type OwnWorkspace,
-  ownWorkspace,
   serverUrl,
 } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { put } from '../../harness/file-app.ts';
 import { secretFor } from '../../harness/mailbox.ts';
+import { type QuotaApp, quotaApp } from '../../harness/quota-app.ts';
 import { freshEmail } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
 let app: OwnApp;
 let admin: Caller;
 let records: string;
+let allow: QuotaApp['allow'];
 
 beforeEach(async () => {
-  own = await ownWorkspace();
-  app = await own.app();
-  admin = app.admin;
-  records = `${app.path}/collections/notes/records`;
   const fields = [{ name: 'title', kind: 'text', unique: true }, { name: 'body', kind: 'text' }];
-  expectOk(await admin.post(`${app.path}/collections`, { schema: { id: 'notes', kind: 'base', fields } }));
+  ({ own, app, admin, records, allow } = await quotaApp(fields));
   const profiles = { id: 'members', kind: 'auth', fields: [{ name: 'nick', kind: 'text' }] };
   expectOk(await admin.post(`${app.path}/collections`, { schema: profiles }));
 });
-
-async function allow(quota: string, max: number, path = app.path): Promise<void> {
-  expectOk(await own.admin.put(`${path}/policies/quota.${quota}`, { kind: 'range', min: 0, max }));
-}
 
 function create(title?: string): Promise<Answer> {
   return admin.post(records, title === undefined ? {} : { title });
