@@ -1,37 +1,9 @@
 // What a tenant's roles can do in the cluster, tried against the real pg_hba.conf: security.md 5.2.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
-import type { Endpoint, Sql } from '../../storage/pool.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
-import { makeApp, makeTenant, type Tenant } from '../harness/tenants.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { twoTenants, type Who } from '../harness/tenants.ts';
 
-let own: OwnInstallation;
-let storage: Storage;
-let a: Tenant;
-let b: Tenant;
-let second: string;
-
-beforeAll(async () => {
-  own = await ownInstallation();
-  storage = await own.open();
-  a = await makeTenant(storage);
-  b = await makeTenant(storage);
-  second = await makeApp(storage, a.database);
-});
+const { own, storage, a, b, second, login, as, attempt } = await twoTenants();
 afterAll(() => own.remove());
-
-type Who = 'workspace' | 'app';
-const login = (who: Who, database = a.database): Partial<Endpoint> => {
-  const username = who === 'workspace' ? a.database : a.schema;
-  return { database, username, password: storage.secrets.derivePassword(username) };
-};
-const as = <Result>(who: Who, work: (sql: Sql) => Promise<Result>) => own.as(login(who), work);
-const attempt = (who: Who, text: string) =>
-  as(who, (sql) => sql.unsafe(text).then(() => 'allowed', reasonOf));
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-}
 
 const both: readonly Who[] = ['workspace', 'app'];
 const denied = '42501';

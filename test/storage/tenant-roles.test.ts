@@ -1,37 +1,10 @@
 // Tenant roles: what apps see, how many connections and how much time, what names say.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
-import type { Sql } from '../../storage/pool.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
-import { makeApp, makeTenant, type Tenant } from '../harness/tenants.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { twoTenants } from '../harness/tenants.ts';
 
-let own: OwnInstallation;
-let storage: Storage;
-let a: Tenant;
-let b: Tenant;
-let second: string;
-
-beforeAll(async () => {
-  own = await ownInstallation();
-  storage = await own.open();
-  a = await makeTenant(storage);
-  b = await makeTenant(storage);
-  second = await makeApp(storage, a.database);
-});
+const { own, storage, a, b, second, as, attempt } = await twoTenants();
 afterAll(() => own.remove());
-
-type Who = 'workspace' | 'app';
-const as = <Result>(who: Who, work: (sql: Sql) => Promise<Result>) => {
-  const username = who === 'workspace' ? a.database : a.schema;
-  return own.as({ database: a.database, username, password: storage.secrets.derivePassword(username) }, work);
-};
-const attempt = (who: Who, text: string) =>
-  as(who, (sql) => sql.unsafe(text).then(() => 'allowed', reasonOf));
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-}
 
 const denied = '42501';
 
