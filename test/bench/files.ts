@@ -2,119 +2,99 @@
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import type { Findings } from './findings.ts';
-import { type LoadResult, renderRequest, startGenerator } from './load.ts';
-import { residentMebibytes } from './proc.ts';
+import { type Crowd, crowds, crowdSize, fileBytes, filesPath } from './file-crowds.ts';
+import type { Figure, Findings } from './findings.ts';
 import { type RecordStage, withRecords } from './stage.ts';
 import { spread } from './statistics.ts';
+import type { UploadResult } from './upload-clients.ts';
 
 const mebibyte = 1_048_576;
-const size = 10 * mebibyte;
-const uploads = 100;
-const parallel = 16;
-const files = '/api/workspaces/bench/apps/shop/files';
 
 /** All of it on one server. */
 export async function benchFiles(
   { rounds, seconds }: { rounds: number; seconds: number },
 ): Promise<Findings> {
   return await withRecords(async (stage) => {
-    const crowds: Crowd[] = [];
-    for (let round = 0; round < rounds; round++) crowds.push(await crowd(stage, seconds));
-    const speeds = await downloads(stage, { rounds, seconds });
-    const ratio = spread(speeds.map(({ ours, bare }) => ours / bare));
-    const slower = spread(crowds.map(({ calm, busy }) => busy.p99 / calm.p99));
-    const memory = spread(crowds.map(({ mebibytes }) => mebibytes));
+    const id = await upload(stage, randomBytes(fileBytes));
+    const bare = await startBare(stage, id);
+    const found = await crowds(stage, { rounds, seconds, barePort: bare.port });
+    const speeds = await downloads(stage, { rounds, seconds, id, barePort: bare.port });
+    await bare.stop();
+    const { uploads, parallel } = crowdSize;
     return {
       bench: 'files',
-      title:
-        `${uploads} uploads of 10 MiB, ${parallel} at a time, beside record reads; downloads against a bare handler`,
+      title: `${uploads} uploads of 10 MiB, ${parallel} at a time, beside record reads; downloads`,
       sides: ['ours', 'baseline'],
-      figures: [
-        {
-          name: 'memory of the uploads',
-          unit: 'MiB',
-          ours: memory,
-          goal: { text: 'less than 100 MiB', reached: memory.max < 100 },
-        },
-        {
-          name: 'read p99 beside uploads (calm)',
-          unit: 'ms',
-          ours: spread(crowds.map(({ busy }) => busy.p99)),
-          baseline: spread(crowds.map(({ calm }) => calm.p99)),
-          ratio: slower,
-          goal: { text: 'less than 2 times', reached: slower.median < 2 },
-        },
-        {
-          name: 'uploaded',
-          unit: 'MiB/s',
-          ours: spread(crowds.map(({ took }) => uploads * size / mebibyte / took)),
-        },
-        {
-          name: 'downloaded (createReadStream)',
-          unit: 'MiB/s',
-          ours: spread(speeds.map(({ ours }) => ours)),
-          baseline: spread(speeds.map(({ bare }) => bare)),
-          ratio,
-          goal: { text: 'at least 70 %', reached: ratio.median >= 0.7 },
-        },
-      ],
-      raw: { crowds, speeds },
+      figures: [...crowdFigures(found), downloadFigure(speeds)],
+      raw: { crowds: found, speeds },
     };
   });
 }
 
-interface Crowd {
-  calm: LoadResult;
-  busy: LoadResult;
-  mebibytes: number;
-  /** Seconds. */
-  took: number;
+function crowdFigures(found: readonly Crowd[]): Figure[] {
+  const memory = spread(found.map(({ mebibytes }) => mebibytes));
+  const slower = spread(found.map(({ calm, busy }) => busy.p99 / calm.p99));
+  const ours = spread(found.map(({ busy }) => busy.p99));
+  return [
+    {
+      name: 'memory of the uploads',
+      unit: 'MiB',
+      ours: memory,
+      goal: { text: 'less than 100 MiB', reached: memory.max < 100 },
+    },
+    {
+      name: 'read p99 beside uploads (calm)',
+      unit: 'ms',
+      ours,
+      baseline: spread(found.map(({ calm }) => calm.p99)),
+      ratio: slower,
+      goal: { text: 'less than 2 times', reached: slower.median < 2 },
+    },
+    {
+      name: 'read p99 beside uploads (beside bare ones)',
+      unit: 'ms',
+      ours,
+      baseline: spread(found.map(({ bare }) => bare.p99)),
+      ratio: spread(found.map(({ busy, bare }) => busy.p99 / bare.p99)),
+    },
+    {
+      name: 'uploaded (bare handler)',
+      unit: 'MiB/s',
+      ours: spread(found.map(({ uploads }) => rateOf(uploads))),
+      baseline: spread(found.map(({ bareUploads }) => rateOf(bareUploads))),
+      ratio: spread(found.map(({ uploads, bareUploads }) => rateOf(uploads) / rateOf(bareUploads))),
+    },
+  ];
 }
 
-async function crowd(stage: RecordStage, seconds: number): Promise<Crowd> {
-  const generator = startGenerator();
-  const { path, token, ids, server } = stage;
-  const reads = (seconds: number) =>
-    generator.run({
-      port: server.port,
-      requests: ids.map((id) => renderRequest({ method: 'GET', path: `${path}/${id}`, token })),
-      connections: 1,
-      seconds,
-      pauseMilliseconds: 4,
-    });
-  try {
-    const calm = await reads(seconds);
-    const before = residentMebibytes(server.apiPid);
-    let peak = before;
-    const watch = setInterval(() => peak = Math.max(peak, residentMebibytes(server.apiPid)), 20);
-    const began = performance.now();
-    const [busy, took] = await Promise.all([
-      reads(seconds),
-      uploadAll(stage).then(() => (performance.now() - began) / 1_000),
-    ]);
-    clearInterval(watch);
-    return { calm, busy, mebibytes: peak - before, took };
-  } finally {
-    await generator.stop();
-  }
+function rateOf({ uploads, seconds }: UploadResult): number {
+  return uploads * fileBytes / mebibyte / seconds;
 }
 
-async function uploadAll(stage: RecordStage): Promise<void> {
-  const bytes = randomBytes(size);
-  let left = uploads;
-  const lane = async () => {
-    while (left-- > 0) await upload(stage, bytes);
+function downloadFigure(speeds: readonly Speeds[]): Figure {
+  const ratio = spread(speeds.map(({ ours, bare }) => ours / bare));
+  return {
+    name: 'downloaded (createReadStream)',
+    unit: 'MiB/s',
+    ours: spread(speeds.map(({ ours }) => ours)),
+    baseline: spread(speeds.map(({ bare }) => bare)),
+    ratio,
+    goal: { text: 'at least 70 %', reached: ratio.median >= 0.7 },
   };
-  await Promise.all(Array.from({ length: parallel }, lane));
+}
+
+/** MiB a second. */
+interface Speeds {
+  ours: number;
+  bare: number;
 }
 
 /** Answers the file's id. */
 async function upload({ server, token }: RecordStage, bytes: Buffer): Promise<string> {
-  const response = await fetch(server.url + files, {
+  const response = await fetch(server.url + filesPath, {
     method: 'POST',
     headers: { 'Authorization': `Bearer ${token}`, 'Content-Type': 'application/octet-stream' },
     body: new Uint8Array(bytes),
@@ -124,28 +104,36 @@ async function upload({ server, token }: RecordStage, bytes: Buffer): Promise<st
   return String(JSON.parse(text).id);
 }
 
-/** MiB a second, ours and the bare handler's in turn. */
-async function downloads(
-  stage: RecordStage,
-  { rounds, seconds }: { rounds: number; seconds: number },
-): Promise<{ ours: number; bare: number }[]> {
-  const { server, token } = stage;
-  const id = await upload(stage, randomBytes(size));
+/** The bare handlers, which send the same file and store beside the server's own. */
+async function startBare(
+  { server }: RecordStage,
+  id: string,
+): Promise<{ port: number; stop: () => Promise<void> }> {
+  const directory = join(server.dataDir, 'bare');
+  mkdirSync(directory);
   const child = fork(new URL('./bare-files.ts', import.meta.url), { detached: true });
   const ready = once(child, 'message');
-  child.send({ path: blobPath(server.dataDir, id) });
+  child.send({ path: blobPath(server.dataDir, id), directory });
   const [port] = await ready;
-  const target = { port: server.port, path: `${files}/${id}`, headers: { Authorization: `Bearer ${token}` } };
-  const bare = { port: Number(port), path: '/', headers: {} };
-  const speeds: { ours: number; bare: number }[] = [];
-  try {
-    for (let round = 0; round < rounds; round++) {
-      speeds.push({ bare: await rateOf(bare, seconds), ours: await rateOf(target, seconds) });
-    }
-  } finally {
+  const stop = async () => {
     const gone = once(child, 'exit');
-    child.kill('SIGINT');
+    child.disconnect();
     await gone;
+  };
+  return { port: Number(port), stop };
+}
+
+/** MiB a second, ours and the bare handler's in turn. */
+async function downloads(
+  { server, token }: RecordStage,
+  { rounds, seconds, id, barePort }: { rounds: number; seconds: number; id: string; barePort: number },
+): Promise<Speeds[]> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const target = { port: server.port, path: `${filesPath}/${id}`, headers };
+  const bare = { port: barePort, path: '/', headers: {} };
+  const speeds: Speeds[] = [];
+  for (let round = 0; round < rounds; round++) {
+    speeds.push({ bare: await downloadFor(bare, seconds), ours: await downloadFor(target, seconds) });
   }
   return speeds;
 }
@@ -158,7 +146,7 @@ function blobPath(dataDir: string, id: string): string {
 }
 
 /** Four connections, each with one download after another. */
-async function rateOf(
+async function downloadFor(
   target: { port: number; path: string; headers: Record<string, string> },
   seconds: number,
 ): Promise<number> {
