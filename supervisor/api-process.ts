@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
-import { isFromApi, isRunnerRequest } from './from-api.ts';
+import { isFromApi, isPeerRequest, isRunnerRequest } from './from-api.ts';
+import { type PeerDesk, Peers } from './peers.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
 import { coreRestarts } from './restarts.ts';
 import type { RunnerDesk, Runners } from './runners.ts';
@@ -55,14 +56,15 @@ const preload = `--import=${new URL(`../api/heap${extension}`, import.meta.url).
 
 /** Describes the API processes; nothing runs before `start`. */
 export function createApi(options: ApiOptions): Api {
-  const first = new Worker(options, 0);
+  const peers = new Peers();
+  const first = new Worker(options, peers, 0);
   const others: Worker[] = [];
   return {
     start: async () => {
       const ready = await first.start(options.config.http.port);
       const port = Number(new URL(ready.url).port);
       for (let index = 1; index < options.config.api.workers; index++) {
-        others.push(new Worker(options, index));
+        others.push(new Worker(options, peers, index));
       }
       await Promise.all(others.map((worker) => worker.start(port)));
       return ready;
@@ -79,15 +81,18 @@ export function createApi(options: ApiOptions): Api {
 class Worker {
   readonly child: Child;
   readonly #options: ApiOptions;
+  readonly #peers: Peers;
   readonly #index: number;
   #port = 0;
   #ready: ApiReady | undefined;
   #serves = false;
   #received: (message: FromApi) => void = () => {};
   #desk: RunnerDesk | undefined;
+  #peer: PeerDesk | undefined;
 
-  constructor(options: ApiOptions, index: number) {
+  constructor(options: ApiOptions, peers: Peers, index: number) {
     this.#options = options;
+    this.#peers = peers;
     this.#index = index;
     const name = index === 0 ? 'api' : `api ${index}`;
     this.child = new Child(
@@ -148,6 +153,9 @@ class Worker {
     });
     this.#ready = await answer.promise;
     this.#serves = true;
+    const peer = this.#peers.join((report) => running.send(report));
+    this.#peer = peer;
+    void running.exited.then(() => peer.close());
     // A successor must be where this one was, also when the port was chosen by the system.
     this.#port = Number(new URL(this.#ready.url).port);
     if (this.#ready.initialized) this.#options.onInitialized();
@@ -158,6 +166,7 @@ class Worker {
     if (message.type === 'progress') this.#options.onProgress(message.message);
     if (message.type === 'initialized') this.#options.onInitialized();
     if (isRunnerRequest(message)) this.#desk?.ask(message);
+    if (isPeerRequest(message)) this.#peer?.hear(message);
     this.#received(message);
   }
 }

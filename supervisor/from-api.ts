@@ -1,5 +1,5 @@
 // Reading what an API process says: our own program, but a message of another shape must not end the supervisor.
-import type { FromApi, RunnerRequest } from './protocol.ts';
+import type { FromApi, PeerRequest, RunnerRequest } from './protocol.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -26,6 +26,8 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   runner_stop: { id: text, kill: boolean },
   runner_forgive: { workspace: text, app: text },
   runner_measure: { id: text },
+  peers_ask: { id: text, question: text },
+  peers_answer: { id: text, answer: text },
   runner_check: { id: text, workspace: text, app: text, files, types: text },
 };
 
@@ -36,6 +38,11 @@ export function isFromApi(message: unknown): message is FromApi {
   if (!Object.hasOwn(members, type)) return false;
   const wanted = Object.entries(members[type as FromApi['type']]);
   return wanted.every(([name, is]) => is(Reflect.get(message, name)));
+}
+
+/** Whether it is for, or from, another API process. */
+export function isPeerRequest(message: FromApi): message is PeerRequest {
+  return message.type.startsWith('peers_');
 }
 
 /** Whether it is about hook runners. */

@@ -139,8 +139,21 @@ export type RunnerReport =
   /** Files of the app changed in `hooks.dir`, by whoever; neither id need be that of anything. */
   | { type: 'hooks_changed'; workspace: string; app: string };
 
+/** What an API process asks of the others, and answers to them; `id` is a UUID of the one that asks. */
+export type PeerRequest =
+  /** Answered by `peers_answered`. */
+  | { type: 'peers_ask'; id: string; question: string }
+  /** To the `peer_asked` of this id. */
+  | { type: 'peers_answer'; id: string; answer: string };
+
+/** What an API process hears of the others. */
+export type PeerReport =
+  | { type: 'peer_asked'; id: string; question: string }
+  /** Of those that answered within a second. */
+  | { type: 'peers_answered'; id: string; answers: readonly string[] };
+
 /** Supervisor to API. */
-export type ToApi = ApiStart | { type: 'stop' } | RunnerReport;
+export type ToApi = ApiStart | { type: 'stop' } | RunnerReport | PeerReport;
 
 /** API to supervisor. `failed` is a start that cannot succeed by trying again (its message is for the operator). */
 export type FromApi =
@@ -148,7 +161,8 @@ export type FromApi =
   | { type: 'ready'; url: string; initialized: boolean }
   | { type: 'initialized' }
   | { type: 'failed'; message: string }
-  | RunnerRequest;
+  | RunnerRequest
+  | PeerRequest;
 
 /** What the program that verifies audit logs is asked. */
 export interface VerifyStart {

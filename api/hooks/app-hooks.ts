@@ -43,7 +43,7 @@ export class AppHooks {
   readonly app: AppDefinition;
   readonly log: HookLog;
   readonly turns: Turns;
-  readonly counters: Counters = { runs: 0, errors: 0, lastKill: null };
+  readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   readonly #parts: HookParts;
   readonly #place: { workspace: string; app: string };
   readonly #suspects = new Suspects();
@@ -240,7 +240,7 @@ export class AppHooks {
 
   #noteEnd(end: ChannelEnd, message: string): void {
     if (end === 'closed') return;
-    this.counters.lastKill = end;
+    Object.assign(this.counters, { lastKill: end, lastKillAt: this.#parts.deps.now().getTime() });
     this.log.add({ level: 'error', message, fields: { reason: end } });
   }
 

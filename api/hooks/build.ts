@@ -1,9 +1,11 @@
 // The hooks of this process, put together.
-import type { RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
+import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
+import { Peers } from '../peers.ts';
 import { answerCall } from './calls.ts';
 import { JobMemory } from './cron-memory.ts';
 import { Schedule } from './cron.ts';
+import type { HookQuestion } from './everywhere.ts';
 import { SupervisedRunners } from './host.ts';
 import { Runners } from './runners.ts';
 
@@ -11,21 +13,37 @@ import { Runners } from './runners.ts';
 export interface HookSystem {
   hooks: Runners;
   /** Takes what the supervisor says; `handle` is what came with the message. */
-  receive(report: RunnerReport, handle: unknown): void;
+  receive(report: RunnerReport | PeerReport, handle: unknown): void;
+}
+
+interface HookSurroundings {
+  /** To the supervisor. */
+  send: (request: RunnerRequest | PeerRequest) => void;
+  deps: () => Deps;
+  worker: number;
 }
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
   parts: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>,
-  { send, deps, worker }: { send: (request: RunnerRequest) => void; deps: () => Deps; worker: number },
+  { send, deps, worker }: HookSurroundings,
 ): HookSystem {
   const host = new SupervisedRunners(send);
   const memory = new JobMemory(parts);
   const find = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const keeper = { deps: parts, newId: () => deps().newId(), find };
+  const peers = new Peers({
+    send,
+    alone: parts.config.api.workers === 1,
+    answer: async (text) => {
+      const question: HookQuestion = JSON.parse(text);
+      return JSON.stringify(await hooks.answerPeer(question));
+    },
+  });
   const hooks: Runners = new Runners({
     deps: parts,
     host,
+    peers,
     checker: {
       // Elsewhere nothing would keep imports from the files of the machine.
       check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve(''),
@@ -40,6 +58,7 @@ export function createHooks(
     hooks,
     receive(report, handle) {
       if (report.type === 'hooks_changed') hooks.refresh(report);
+      else if (report.type === 'peer_asked' || report.type === 'peers_answered') peers.receive(report);
       else host.receive(report, handle);
     },
   };

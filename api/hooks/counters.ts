@@ -7,4 +7,6 @@ export interface Counters {
   errors: number;
   /** How the last runner ended that did not end as it should. */
   lastKill: Exclude<ChannelEnd, 'closed'> | null;
+  /** In milliseconds of the epoch. */
+  lastKillAt: number | null;
 }

@@ -10,7 +10,7 @@ import { check, object, optional, text } from '../schema.ts';
 /** What the hooks of one app may send: so many at once, and one more after each span. */
 export const hookMailLimits: MailLimits = { burst: 100, everySeconds: 6 };
 /** Longest subject in characters. */
-export const longestSubject = 500;
+const longestSubject = 500;
 
 /** How long a mail server that is down is tried again. */
 const lifeSeconds = 86_400;

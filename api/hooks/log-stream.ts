@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { decide, type Principal } from '../scope.ts';
-import type { HookLog, LogEntry } from './log.ts';
+import type { LogEntry } from './log.ts';
+import type { AppLog } from './ports.ts';
 
 /** Who reads, and where to. */
 export interface LogReader {
@@ -20,7 +21,7 @@ const mostWaitingBytes = 1_048_576;
 /** Begins the stream and returns. */
 export async function serveLog(
   deps: Pick<Deps, 'tokens' | 'now'>,
-  log: HookLog,
+  log: AppLog,
   { response, headers, principal, app }: LogReader,
 ): Promise<void> {
   const fixed = [
@@ -37,7 +38,6 @@ export async function serveLog(
     else response.write(text);
   };
   const tell = (entry: LogEntry) => write(`event: log\ndata: ${JSON.stringify(entry)}\n\n`);
-  for (const entry of log.entries) tell(entry);
   const stop = log.follow(tell);
   let looks = 0;
   const timer = setInterval(() => {

@@ -28,6 +28,7 @@ const minute = 60_000;
 export class HookLog {
   readonly #now: () => Date;
   readonly #entries: { entry: LogEntry; bytes: number }[] = [];
+  #place = 0;
   readonly #followers = new Set<(entry: LogEntry) => void>();
   #bytes = 0;
   #minuteBegan = 0;
@@ -70,6 +71,17 @@ export class HookLog {
     return this.#entries.map(({ entry }) => entry);
   }
 
+  /** How many lines were ever kept. */
+  get place(): number {
+    return this.#place;
+  }
+
+  /** What is kept of the lines after a place, oldest first. */
+  after(place: number): LogEntry[] {
+    const fresh = Math.min(this.#place - place, this.#entries.length);
+    return fresh <= 0 ? [] : this.#entries.slice(-fresh).map(({ entry }) => entry);
+  }
+
   /** Calls back for each line from now on, until what is returned is called. */
   follow(follower: (entry: LogEntry) => void): () => void {
     this.#followers.add(follower);
@@ -78,6 +90,7 @@ export class HookLog {
 
   #keep(entry: LogEntry, bytes: number): void {
     this.#entries.push({ entry, bytes });
+    this.#place++;
     this.#bytes += bytes;
     while (this.#bytes > keptBytes || this.#entries.length > keptEntries) {
       this.#bytes -= this.#entries.shift()?.bytes ?? 0;
@@ -87,7 +100,7 @@ export class HookLog {
 }
 
 /** A page of what is kept, newest first. */
-export function logPage({ entries }: HookLog, page: PageRequest): Page<LogEntry> {
+export function logPage(entries: readonly LogEntry[], page: PageRequest): Page<LogEntry> {
   const offset = offsetOf(page);
-  return pageOf(entries.reverse().slice(offset, offset + page.per_page), entries.length, page);
+  return pageOf(entries.toReversed().slice(offset, offset + page.per_page), entries.length, page);
 }

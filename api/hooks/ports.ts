@@ -4,7 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { Principal } from '../scope.ts';
-import type { HookLog } from './log.ts';
+import type { LogEntry } from './log.ts';
 
 /** A thing that is wrong with a hook file. */
 export interface FileFault {
@@ -103,15 +103,17 @@ export interface HookLoader {
   dropWorkspace(id: string): void;
 }
 
-/** How the hooks of an app are. */
+/** How the hooks of an app are, in all API processes together. */
 export interface HookState {
+  /** API processes that this is of: those that answered in time. */
+  processes: number;
   /** Whether there is a process. */
   running: boolean;
-  /** Of the code that is loaded, counted from the start of this server. */
+  /** Of the code that is loaded, counted from the start of this server by each process: the highest. */
   generation: number | null;
   loaded: string[];
   registrations: { hooks: number; routes: number; jobs: number };
-  /** `last_run` as far as this process has run them; `next_run` is null for a time that never comes again. */
+  /** `last_run` since the server started; `next_run` is null for a time that never comes again. */
   jobs: { name: string; expression: string; last_run: Date | null; next_run: Date | null }[];
   runs: number;
   errors: number;
@@ -132,10 +134,18 @@ export interface CustomRequest {
   requestId: string;
 }
 
+/** What an app's hooks have written lately. */
+export interface AppLog {
+  /** What is kept, oldest first. */
+  read(): Promise<LogEntry[]>;
+  /** Calls back for each line that is kept and each new one, until what is returned is called. */
+  follow(tell: (entry: LogEntry) => void): () => void;
+}
+
 /** Hooks as a whole. */
 export interface Hooks extends RecordHooks, HookLoader {
-  /** The log of an app in this process. */
-  log(app: AppDefinition): HookLog;
+  /** The log of an app, of all API processes. */
+  log(app: AppDefinition): AppLog;
   /**
    * Runs a custom route and begins its answer. Throws, before anything is written, `404` when there is no such route, `413`,
    * `500 hook_error`, `503 hook_busy` or `hook_unavailable`.

@@ -10,7 +10,11 @@ export async function reloadEverywhere(
   app: AppDefinition,
 ): Promise<Loading> {
   const { id, workspace } = app;
-  const loading = await hooks.reload(app);
-  await databases.control.run((sql) => publish(sql, { kind: 'hooks', workspace: workspace.id, app: id }));
+  const change = { kind: 'hooks', workspace: workspace.id, app: id } as const;
+  // Told at once, the others load while this process does.
+  const [loading] = await Promise.all([
+    hooks.reload(app),
+    databases.control.run((sql) => publish(sql, change)),
+  ]);
   return loading;
 }

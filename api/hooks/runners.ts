@@ -1,13 +1,21 @@
 // The hooks of all apps of this process: found at once, started when needed, stopped when idle or when others need the room.
+import { randomUUID } from 'node:crypto';
 import type { Change } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
+import type { Peers } from '../peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
 import { Crowd } from './crowd.ts';
 import type { Schedule } from './cron.ts';
 import { serveCustom } from './custom.ts';
-import type { HookLog } from './log.ts';
-import type { AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
+import {
+  type HookQuestion,
+  LogEverywhere,
+  type LogPart,
+  stateEverywhere,
+  type StatePart,
+} from './everywhere.ts';
+import type { AppLog, AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
 import { StartGate } from './start-gate.ts';
@@ -21,6 +29,8 @@ interface Surroundings {
   find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
   /** In the process that keeps it. */
   schedule: Schedule | undefined;
+  /** The other API processes. */
+  peers: Peers;
   checker: CheckParts['host'];
 }
 
@@ -31,6 +41,8 @@ export class Runners implements Hooks {
   readonly #apps = new Map<string, AppHooks>();
   readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
+  /** What the other processes know this one by; a successor has another. */
+  readonly #name = randomUUID();
 
   constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'> & Surroundings) {
     const shared = { crowd: new Crowd(), starts: new StartGate() };
@@ -76,11 +88,11 @@ export class Runners implements Hooks {
 
   check(app: AppDefinition): Promise<FileFault[]> {
     const { deps, checker } = this.#parts;
-    return warningsOf({ deps, host: checker, log: this.log(app) }, app);
+    return warningsOf({ deps, host: checker, log: this.of(app).log }, app);
   }
 
-  log(app: AppDefinition): HookLog {
-    return this.of(app).log;
+  log(app: AppDefinition): AppLog {
+    return new LogEverywhere(this.#parts.peers, app.schema, this.of(app).log);
   }
 
   serve(app: AppDefinition, request: CustomRequest): Promise<void> {
@@ -88,8 +100,21 @@ export class Runners implements Hooks {
   }
 
   async state(app: AppDefinition): Promise<HookState> {
+    return await stateEverywhere(this.#parts.peers, app.schema, await this.#stateHere(this.of(app)));
+  }
+
+  /** What another process asks of this one. Null for an app that nobody has asked this one for. */
+  async answerPeer(question: HookQuestion): Promise<StatePart | LogPart | null> {
+    const hooks = this.#apps.get(question.schema);
+    if (hooks === undefined) return null;
+    if (question.about === 'state') return await this.#stateHere(hooks);
+    const { log } = hooks;
+    return { process: this.#name, place: log.place, entries: log.after(question.after[this.#name] ?? 0) };
+  }
+
+  #stateHere(hooks: AppHooks): Promise<StatePart> {
     const { schedule, deps } = this.#parts;
-    return await stateOf(this.of(app), schedule?.lastRuns(app) ?? new Map(), deps.now());
+    return stateOf(hooks, schedule?.lastRuns(hooks.app) ?? new Map(), deps.now());
   }
 
   /** Hears of a change in whatever process. */

@@ -2,19 +2,20 @@
 import type { JobRegistration } from '../../hook-runner/registrations.ts';
 import type { AppHooks } from './app-hooks.ts';
 import { openCron } from './cron-times.ts';
+import type { StatePart } from './everywhere.ts';
 import type { HookState } from './ports.ts';
 
-/** Starts nothing. `lastRuns`: of jobs, as far as this process has run them. */
+/** In this process. Starts nothing. `lastRuns`: of jobs, as far as this process has run them. */
 export async function stateOf(
   { known, live, counters }: AppHooks,
   lastRuns: ReadonlyMap<string, Date | null>,
   now: Date,
-): Promise<HookState> {
+): Promise<StatePart> {
   const files = known?.files ?? [];
   const use = await live?.measure();
   const count = (list: 'hooks' | 'routes' | 'jobs') =>
     files.reduce((sum, file) => sum + file[list].length, 0);
-  return {
+  const state = {
     running: live !== undefined,
     generation: live?.number ?? null,
     loaded: files.map(({ file }) => file),
@@ -27,6 +28,7 @@ export async function stateOf(
     cpu_ms: use?.cpu_ms ?? null,
     rss_bytes: use?.rss_bytes ?? null,
   };
+  return { state, lastKillAt: counters.lastKillAt };
 }
 
 async function jobsOf(

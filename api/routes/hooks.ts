@@ -101,9 +101,9 @@ export const hookLogs = route({
   }),
   status: 200,
   response: pageOf(entry),
-  handle: ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
+  handle: async ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
     const log = deps.hooks.log(app);
-    if (follow !== true) return logPage(log, pageRequestOf(page));
+    if (follow !== true) return logPage(await log.read(), pageRequestOf(page));
     return new OwnAnswer(({ response, headers }) =>
       serveLog(deps, log, { response, headers, principal, app })
     );
@@ -118,6 +118,7 @@ export const hookStatus = route({
   scope: 'app_admin',
   status: 200,
   response: object({
+    processes: described(integer(), 'API processes that this is of.'),
     running: boolean(),
     generation: nullable(integer()),
     loaded: list(text()),

@@ -1,0 +1,157 @@
+// Hooks with several API processes on one port: code, log and state are those of the server, whichever process is asked.
+import { get } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Answer, expectOk, send } from '../harness/api.ts';
+import { processTree } from '../harness/processes.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+import { unlimited } from '../harness/storefront.ts';
+
+const password = 'a password of the test';
+const app = '/api/workspaces/acme/apps/shop';
+const records = `${app}/collections/notes/records`;
+const workers = 3;
+let server: TestServer;
+let token: string | undefined;
+
+/** A request on a connection of its own: the kernel gives connections to the processes in turn, more or less. */
+async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+  return await send(server.url + path, {
+    method,
+    ...(body === undefined ? {} : { body }),
+    headers: { Connection: 'close', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
+  });
+}
+
+/** So many that each process has some of them. */
+const many = <Result>(one: (index: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: 40 }, (_, index) => one(index)));
+
+/** A route that says which code it is, and a hook that counts what it is asked. */
+const code = (version: number) => `
+  routerAdd('GET', '/version', () => { console.log('version ${version}'); return { version: ${version} }; });
+  onRecordBeforeCreate('notes', (e) => { if (e.record.fields.title === 'bad') throw new Error('no ${version}'); });`;
+
+const put = async (version: number) =>
+  expectOk(await ask('PUT', `${app}/hooks/a.js`, { source: code(version) }));
+const version = async () => Number((await ask('GET', `${app}/custom/version`)).body.version);
+const status = async () => expectOk(await ask('GET', `${app}/hooks/status`));
+
+/** Until all processes have this code. */
+const everywhere = (wanted: number) =>
+  vi.waitUntil(async () => (await many(version)).every((one) => one === wanted), {
+    timeout: 2_000,
+    interval: 10,
+  });
+
+async function runners(): Promise<number> {
+  return (await processTree(server.pid)).filter(({ command }) => /^\S*\/deno run .*--deny-read/.test(command))
+    .length;
+}
+
+beforeAll(async () => {
+  server = await startServer({ config: { ...unlimited, api: { workers } } });
+  expectOk(await ask('POST', '/_/setup', { password }));
+  await vi.waitUntil(async () => {
+    const answers = await many(() => ask('GET', '/_/auth/jwks.json'));
+    return answers.every(({ status }) => status === 200);
+  }, { timeout: 5_000, interval: 20 });
+  token = expectOk(await ask('POST', '/_/auth/admin/login', { username: 'admin', password })).access_token;
+  expectOk(await ask('POST', '/api/workspaces', { id: 'acme', name: 'Acme' }));
+  expectOk(await ask('POST', '/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+  const schema = { id: 'notes', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
+  expectOk(await ask('POST', `${app}/collections`, { schema }));
+  expectOk(await put(1));
+  // From here on each process has a runner of the app's, so that none of them is right by having loaded last.
+  await vi.waitUntil(async () => (await many(version), await runners()) === workers, { timeout: 10_000 });
+});
+afterAll(() => server.stop());
+
+describe('hooks with several API processes', () => {
+  it('are the new code in each of them within 500 ms of the answer to a PUT', async () => {
+    const delays: number[] = [];
+    for (let next = 2; next < 12; next++) {
+      await put(next);
+      const began = performance.now();
+      while ((await many(version)).some((seen) => seen !== next)) {
+        expect(performance.now() - began).toBeLessThan(5_000);
+      }
+      delays.push(Math.round(performance.now() - began));
+    }
+    console.log(`new code was in all processes after ${delays.join(' ')} ms, 40 requests included`);
+    expect(Math.max(...delays)).toBeLessThan(500);
+  });
+
+  it('refuse by the new code at once after a file was put, and run none of a file that was removed', async () => {
+    await put(50);
+    await expect.poll(
+      async () =>
+        new Set((await many(() => ask('POST', records, { title: 'bad' }))).map(({ body }) => body.message)),
+      {
+        timeout: 500,
+        interval: 10,
+      },
+    ).toEqual(new Set(['no 50']));
+    expectOk(await ask('DELETE', `${app}/hooks/a.js`));
+    await expect.poll(async () => new Set((await many(version)).map(String)), { timeout: 500, interval: 10 })
+      .toEqual(new Set(['NaN']));
+    await put(51);
+    await everywhere(51);
+  });
+
+  it('have one state, whoever is asked: of all processes, with the runs of all', async () => {
+    const before = await status();
+    expect(before.processes).toBe(workers);
+    await many(version);
+    const states = await many(status);
+    expect(new Set(states.map(({ runs }) => runs))).toEqual(new Set([before.runs + 40]));
+    expect(new Set(states.map(({ processes }) => processes))).toEqual(new Set([workers]));
+    for (const { loaded, registrations } of states) {
+      expect({ loaded, registrations }).toEqual({
+        loaded: ['a.js'],
+        registrations: { hooks: 1, routes: 1, jobs: 0 },
+      });
+    }
+  });
+
+  it('have one log, whoever is asked, in the order in which it was written', async () => {
+    await put(60);
+    await everywhere(60);
+    await put(61);
+    await everywhere(61);
+    const logs = await many(async () => expectOk(await ask('GET', `${app}/hooks/logs?per_page=200`)));
+    expect(new Set(logs.map(({ total_items }) => total_items)).size).toBe(1);
+    const [log] = logs;
+    const times = log.items.map(({ ts }: { ts: string }) => ts);
+    expect(times).toEqual(times.toSorted().toReversed());
+    const ofLast = log.items.filter(({ message }: { message: string }) => message === 'version 61');
+    expect(ofLast.length).toBeGreaterThanOrEqual(40);
+  });
+
+  it('can be followed live, each line once, whichever process wrote it', async () => {
+    await put(70);
+    await everywhere(70);
+    const { promise: connected, resolve } = Promise.withResolvers<void>();
+    let received = '';
+    const request = get(`${server.url}${app}/hooks/logs?follow=true`, {
+      headers: { Authorization: `Bearer ${token}`, Connection: 'close' },
+    }, (response) => {
+      response.setEncoding('utf8').on('data', (text: string) => {
+        received += text;
+        if (received.includes('version 70')) resolve();
+      });
+    });
+    try {
+      await connected;
+      await put(71);
+      await everywhere(71);
+      const lines = () => received.split('\n').filter((line) => line.includes('"version 71"'));
+      const log = expectOk(await ask('GET', `${app}/hooks/logs?per_page=200`));
+      const written = log.items.filter(({ message }: { message: string }) => message === 'version 71').length;
+      await expect.poll(() => lines().length, { timeout: 1_000, interval: 10 }).toBe(written);
+      expect(new Set(lines()).size).toBeGreaterThan(1);
+      expect(written).toBeGreaterThanOrEqual(40);
+    } finally {
+      request.destroy();
+    }
+  });
+});
