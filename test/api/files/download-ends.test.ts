@@ -64,6 +64,17 @@ it('reaches a client that takes it bit by bit, byte for byte', async () => {
   expect(Buffer.concat(parts).subarray(headEnd + 4).equals(bytes)).toBe(true);
 });
 
+it('reaches a client that asks for the next before the first is there', async () => {
+  const socket = await ask(3);
+  let length = 0;
+  for await (const part of socket) {
+    length += part.length;
+    // Heads are a few hundred bytes each.
+    if (length > 3 * size) break;
+  }
+  expect(length).toBeGreaterThan(3 * size);
+});
+
 it('closes the file when the client leaves half-way, also before its turn has come', async () => {
   for (const times of [1, 3]) {
     const socket = await ask(times);
