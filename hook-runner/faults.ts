@@ -50,7 +50,7 @@ export function placeIn(stack: string): Place | null {
 }
 
 /** The lines of a stack that are in the app's files, without the address they are loaded from. */
-export function ownFrames(stack: string): string | null {
+function ownFrames(stack: string): string | null {
   let frames = '';
   for (const line of stack.split('\n')) {
     if (/^\s*at /.test(line) && position.test(line)) {

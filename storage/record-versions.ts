@@ -1,4 +1,4 @@
-// Records as somebody has looked at them: changed and deleted only while they are still the same.
+// Records as somebody has looked at them: changed only while they are still the same.
 import type { Sql } from './pool.ts';
 import type { RecordPlan, StoredRecord } from './record-plan.ts';
 import { firstValue, type Look, type RecordChange, type WriteRestriction } from './records.ts';
@@ -45,19 +45,5 @@ export async function updateVersion(
   const { text, prepare } = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
   const parameters = [id, now, ...values, ...where.params, version];
   const [row] = await sql.unsafe<Rows>(text, parameters, { prepare }).values();
-  return row === undefined ? undefined : plan.record(row);
-}
-
-/** Deletes a record of this version, to which no relation may point; undefined as for an update. */
-export async function deleteVersion(
-  sql: Sql,
-  plan: RecordPlan,
-  { id, version }: { id: string; version: string },
-  rule?: Restriction,
-): Promise<StoredRecord | undefined> {
-  const where = whereOf(rule === undefined ? [] : [rule], 2);
-  const same = `${versionColumn} = $${2 + where.params.length}::text`;
-  const { text, prepare } = plan.remove(where.text === '' ? same : `${where.text} and ${same}`);
-  const [row] = await sql.unsafe<Rows>(text, [id, ...where.params, version], { prepare }).values();
   return row === undefined ? undefined : plan.record(row);
 }

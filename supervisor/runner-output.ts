@@ -67,7 +67,7 @@ export function relay(
 }
 
 /** Control characters but tabs and line ends as `\xNN`: a log is read on a terminal, which obeys them. */
-export function escapeControls(text: string): string {
+function escapeControls(text: string): string {
   return text.replaceAll(
     // deno-lint-ignore no-control-regex
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,

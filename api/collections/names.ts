@@ -1,10 +1,10 @@
 // Which names a collection and its fields may have.
 
 /** Letters, digits and underscores, at most 63: what PostgreSQL keeps of a name. */
-export const legalName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+const legalName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
 /** The rule above in words. */
-export const legalNameHint = 'must be 1 to 63 letters, digits or underscores, beginning with a letter';
+const legalNameHint = 'must be 1 to 63 letters, digits or underscores, beginning with a letter';
 
 /** Names that belong to the server (docs/reference/collections.md). */
 const reservedCollections = new Set([

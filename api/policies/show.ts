@@ -45,7 +45,7 @@ export const policyAnswer = object(policyMembers);
 export const policiesAnswer = pageSchema(policyAnswer);
 
 /** What a PUT changed below. */
-export const cascadedAnswer = list(object({
+const cascadedAnswer = list(object({
   scope: oneOf(['workspace', 'app']),
   workspace: text(),
   app: nullable(text()),

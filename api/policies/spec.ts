@@ -26,9 +26,6 @@ export interface FreeSpec {
 /** What a level says of a field. */
 export type PolicySpec = RangeSpec | ToggleSpec | SetSpec | FreeSpec;
 
-/** The names of the kinds. */
-export type PolicyKind = PolicySpec['kind'];
-
 /** The child as it may stay below the parent: itself where it lies within it, else the nearest that does. */
 export function clamp(child: PolicySpec, parent: PolicySpec): PolicySpec {
   if (parent.kind === 'free') return child;
@@ -69,7 +66,7 @@ export function isSameSpec(a: PolicySpec, b: PolicySpec): boolean {
 }
 
 /** A spec for a message. */
-export function inWords(spec: PolicySpec): string {
+function inWords(spec: PolicySpec): string {
   switch (spec.kind) {
     case 'range':
       return `range ${spec.min} to ${spec.max}`;

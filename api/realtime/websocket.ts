@@ -26,7 +26,7 @@ export interface SocketBounds {
 }
 
 /** The bounds when none are given. */
-export const defaultSocketBounds: SocketBounds = {
+const defaultSocketBounds: SocketBounds = {
   messages: { burst: 200, perSecond: 20, garbageCost: 10 },
   messageBytes: 65_536,
   subscriptions: 100,

@@ -91,7 +91,7 @@ export function understand(app: AppDefinition, collection: CollectionDefinition,
 }
 
 /** Whether a condition asks for the caller's email. */
-export function mentionsEmail(condition: Condition): boolean {
+function mentionsEmail(condition: Condition): boolean {
   return mentions(
     condition,
     (term) => term.kind === 'request' && term.part === 'auth' && term.name === 'email',
