@@ -173,8 +173,9 @@ export class Quotas implements WriteQuotas {
   }
 
   #forgetIdle(): void {
-    for (const [schema, { records, bytes }] of this.#accounts) {
-      if (records.isIdle && bytes.isIdle) this.#accounts.delete(schema);
+    const now = this.#parts.now();
+    for (const [schema, { records, bytes, requests }] of this.#accounts) {
+      if (records.isIdle && bytes.isIdle && requests.isFull(now)) this.#accounts.delete(schema);
     }
   }
 
