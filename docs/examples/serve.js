@@ -3,19 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 
 const pages = new Map([
-  ['/auth/', 'auth/index.html'],
-  ['/realtime/', 'realtime/index.html'],
+  ['/auth/', { file: 'auth/index.html', type: 'text/html' }],
+  ['/realtime/', { file: 'realtime/index.html', type: 'text/html' }],
+  ['/request.js', { file: 'request.js', type: 'text/javascript' }],
 ]);
 
 const server = createServer(async ({ url = '/' }, response) => {
   const page = pages.get(new URL(url, 'http://localhost').pathname);
   if (page === undefined) {
-    response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`try ${[...pages.keys()].join(' or ')}\n`);
+    response.writeHead(404, { 'Content-Type': 'text/plain' }).end('try /auth/ or /realtime/\n');
     return;
   }
-  const html = await readFile(new URL(page, import.meta.url));
-  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' }).end(
-    html,
+  const text = await readFile(new URL(page.file, import.meta.url));
+  response.writeHead(200, { 'Content-Type': `${page.type}; charset=utf-8`, 'Cache-Control': 'no-cache' }).end(
+    text,
   );
 });
 
