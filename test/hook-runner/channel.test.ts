@@ -1,27 +1,17 @@
 // The runner's end of the channel: frames however they come, and its end with the API.
 import { readFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeFrame } from '../../api/hooks/frames.ts';
 import type { FromRunner, ToRunner } from '../../hook-runner/protocol.ts';
-import { framesFolder, order, startRunner, type TestRunner } from './runner.ts';
+import { framesFolder, order, startForTest } from './runner.ts';
 
 /** A conversation as it went over the wire once: what each end said, in order. */
 type Recorded = ({ to: 'runner'; frame: ToRunner } | { to: 'api'; frame: FromRunner })[];
 
 describe('the channel of the hook runner', () => {
-  const runners: TestRunner[] = [];
-  const run = async () => {
-    const runner = await startRunner();
-    runners.push(runner);
-    return runner;
-  };
-  afterEach(async () => {
-    await Promise.all(runners.splice(0).map((runner) => runner.kill()));
-  });
-
   it('says what it said when the conversation was recorded', async () => {
     const recorded: Recorded = JSON.parse(await readFile(`${framesFolder}conversation.json`, 'utf8'));
-    const runner = await run();
+    const runner = await startForTest();
     for (const { to, frame } of recorded) {
       if (to === 'runner') runner.send(frame);
       else if (frame.type !== 'ready') expect(await runner.next(frame.type)).toEqual(frame);
@@ -30,7 +20,7 @@ describe('the channel of the hook runner', () => {
   });
 
   it('takes frames in whatever pieces they come', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     await runner.load({ 'a.ts': `onRecordBeforeCreate('orders', (e) => { e.record.fields.total = 1; });` });
     const frames = [501, 502, 503].map((id) =>
       encodeFrame({
@@ -53,7 +43,7 @@ describe('the channel of the hook runner', () => {
   });
 
   it('takes a body of 8 MiB', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     await runner.load({
       'a.ts': `routerAdd('POST', '/x', async (e) => (await e.request.arrayBuffer()).byteLength);`,
     });
@@ -63,7 +53,7 @@ describe('the channel of the hook runner', () => {
   });
 
   it('answers a ping while a handler waits', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     await runner.load({ 'a.ts': `onRecordBeforeCreate('orders', () => new Promise(() => {}));` });
     runner.start('before_create');
     const id = runner.newId();
@@ -72,7 +62,7 @@ describe('the channel of the hook runner', () => {
   });
 
   it('ends when the API is gone, whatever its hooks wait for', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     await runner.load({
       'a.ts': `setInterval(() => {}, 1000); onRecordBeforeCreate('orders', () => new Promise(() => {}));`,
     });
@@ -81,10 +71,10 @@ describe('the channel of the hook runner', () => {
   });
 
   it('ends at a frame that no API of ours would send', async () => {
-    const tooLong = await run();
+    const tooLong = await startForTest();
     tooLong.sendBytes(Uint8Array.of(255, 255, 255, 255));
     await expect(tooLong.next('pong')).rejects.toThrow('gone');
-    const notJson = await run();
+    const notJson = await startForTest();
     notJson.sendBytes(Buffer.from('\0\0\0\x02{]'));
     await expect(notJson.next('pong')).rejects.toThrow('gone');
   });

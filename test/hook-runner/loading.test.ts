@@ -1,22 +1,13 @@
 // How a runner loads the app's files, and what it says of those that it cannot.
-import { afterEach, describe, expect, it } from 'vitest';
-import { startRunner, type TestRunner } from './runner.ts';
+import { describe, expect, it } from 'vitest';
+import { startForTest } from './runner.ts';
 
 describe('the loader of the hook runner', () => {
-  const runners: TestRunner[] = [];
-  const run = async () => {
-    const runner = await startRunner();
-    runners.push(runner);
-    return runner;
-  };
-  afterEach(async () => {
-    await Promise.all(runners.splice(0).map((runner) => runner.kill()));
-  });
   const loadOne = async (source: string, file = 'a.ts') =>
-    (await (await run()).load({ [file]: source })).errors[0];
+    (await (await startForTest()).load({ [file]: source })).errors[0];
 
   it('reports what each file registered, in order of names and then of registration', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     const { files, errors } = await runner.load({
       'a.ts': `import { watch } from './z.ts';
         watch('orders');
@@ -53,7 +44,7 @@ describe('the loader of the hook runner', () => {
   });
 
   it('keeps good files when another fails, of which nothing stays', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     const { files, errors } = await runner.load({
       'bad.ts': `onRecordBeforeCreate('orders', () => false);\nthrow new TypeError('not today');`,
       'good.ts': `onRecordBeforeCreate('orders', (e) => { e.record.fields.total = 1; });`,
@@ -103,14 +94,14 @@ describe('the loader of the hook runner', () => {
     [`import './none.ts';`, 'the app has no file "none.ts"', 8],
     [`import './other';`, 'write the whole name, "./other.ts"', 8],
   ])('hook.imports: %s is refused at its place', async (source, message, column) => {
-    const { errors } = await (await run()).load({ 'a.ts': source, 'other.ts': 'export {};' });
+    const { errors } = await (await startForTest()).load({ 'a.ts': source, 'other.ts': 'export {};' });
     expect(errors).toEqual([
       expect.objectContaining({ message: expect.stringContaining(message), file: 'a.ts', line: 1, column }),
     ]);
   });
 
   it('hook.imports: refuses dynamic imports of anything but the app’s files, however they are asked for', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     await runner.load({
       'a.ts': `
         const blob = () => URL.createObjectURL(new Blob(['export {}'], { type: 'text/javascript' }));
@@ -135,7 +126,7 @@ describe('the loader of the hook runner', () => {
   });
 
   it('explains a ring of imports that cannot be evaluated', async () => {
-    const { errors } = await (await run()).load({
+    const { errors } = await (await startForTest()).load({
       'a.ts': `import { b } from './b.ts';\nexport const a = b + 1;`,
       'b.ts': `import { a } from './a.ts';\nexport const b = a + 1;`,
     });
@@ -147,7 +138,7 @@ describe('the loader of the hook runner', () => {
   });
 
   it('lets files import each other in a ring, and types as values', async () => {
-    const { files, errors } = await (await run()).load({
+    const { files, errors } = await (await startForTest()).load({
       'a.ts':
         `import { b, Shape } from './b.ts';\nexport const a = (): Shape => ({ n: 1 });\nexport const c = () => b();`,
       'b.ts':
@@ -158,7 +149,7 @@ describe('the loader of the hook runner', () => {
   });
 
   it('holds up no other file when top-level code does not end', async () => {
-    const { files, errors } = await (await run()).load({
+    const { files, errors } = await (await startForTest()).load({
       'a.ts': 'await new Promise(() => {});',
       'b.ts': `import './a.ts';`,
       'c.ts': `onRecordAfterCreate('orders', () => {});`,
@@ -189,7 +180,7 @@ describe('the loader of the hook runner', () => {
   });
 
   it('refuses registrations once the files are loaded, and more of them than allowed', async () => {
-    const runner = await run();
+    const runner = await startForTest();
     const { errors } = await runner.load({
       'a.ts': `routerAdd('GET', '/late', () => { routerAdd('GET', '/later', () => {}); });`,
       'b.ts': `for (let i = 0; i < 20; i++) onRecordAfterCreate('orders', () => {});`,

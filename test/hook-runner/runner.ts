@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { encodeFrame, FrameReader } from '../../api/hooks/frames.ts';
 import { readMessage } from '../../api/hooks/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
@@ -220,6 +220,13 @@ export async function startRunner(): Promise<TestRunner> {
   if (!(socket instanceof Socket)) throw new Error('no socket at descriptor 3');
   const runner = new TestRunner(child, socket);
   await runner.next('ready');
+  return runner;
+}
+
+/** Starts one that ends with the test. */
+export async function startForTest(): Promise<TestRunner> {
+  const runner = await startRunner();
+  onTestFinished(() => runner.kill());
   return runner;
 }
 

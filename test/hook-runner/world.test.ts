@@ -1,18 +1,13 @@
 // What hook files find around them in a real runner: globals, `$app`, `fetch`, the log.
-import { afterEach, describe, expect, it } from 'vitest';
-import { order, startRunner, type TestRunner } from './runner.ts';
+import { describe, expect, it } from 'vitest';
+import { order, startForTest, type TestRunner } from './runner.ts';
 
 describe('the world of hook files', () => {
-  const runners: TestRunner[] = [];
   const run = async (source: string, limits = {}) => {
-    const runner = await startRunner();
-    runners.push(runner);
+    const runner = await startForTest();
     expect((await runner.load({ 'a.ts': source }, limits)).errors).toEqual([]);
     return runner;
   };
-  afterEach(async () => {
-    await Promise.all(runners.splice(0).map((runner) => runner.kill()));
-  });
   const answer = async (runner: TestRunner, path: string): Promise<unknown> => {
     const { body } = await runner.next('response', runner.request(`GET ${path}`));
     return JSON.parse(body !== null && 'text' in body ? body.text : '');
