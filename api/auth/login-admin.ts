@@ -33,11 +33,12 @@ export async function loginAdmin(
   const actor = normalizedName(email);
   const subject = `ws:${workspace.id}:${actor}`;
   const attempt: Attempt = { ...homeOf(deps, workspace), subject, actor, origin, now };
-  await beginAttempt(deps, attempt);
   const id = deps.newId();
   const { control } = deps.databases;
-  const known = await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
-  const verdict = await deps.passwords.verify(password, known?.password_hash);
+  const { found: known, verdict } = await deps.passwords.verifyOf(password, async () => {
+    await beginAttempt(deps, attempt);
+    return await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
+  });
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = await grantOf(deps, known, app) ??
     fail('forbidden', `this admin does not reach app "${app}"`);

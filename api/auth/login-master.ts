@@ -28,11 +28,12 @@ export async function loginMaster(
   by: { origin: Origin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
   const attempt = masterAttempt(deps, username, by);
-  await beginAttempt(deps, attempt);
   const id = deps.newId();
   const { control } = deps.databases;
-  const known = await control.run((sql) => findMasterByUsername(sql, attempt.actor));
-  const verdict = await deps.passwords.verify(password, known?.password_hash);
+  const { found: known, verdict } = await deps.passwords.verifyOf(password, async () => {
+    await beginAttempt(deps, attempt);
+    return await control.run((sql) => findMasterByUsername(sql, attempt.actor));
+  });
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });

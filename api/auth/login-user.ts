@@ -22,10 +22,11 @@ export async function loginUser(
 ): Promise<SignInOutcome> {
   await requireMethod(deps, 'password', { workspace: workspace.id, app });
   const attempt = userAttempt(deps, workspace, { email, origin, now });
-  await beginAttempt(deps, attempt);
   const { connection, actor } = attempt;
-  const user = await connection.run((sql) => findUserByEmail(sql, actor));
-  const verdict = await deps.passwords.verify(password, user?.password_hash);
+  const { found: user, verdict } = await deps.passwords.verifyOf(password, async () => {
+    await beginAttempt(deps, attempt);
+    return await connection.run((sql) => findUserByEmail(sql, actor));
+  });
   if (user === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const session = await signInUser(deps, attempt, {
     workspace,

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
-import type { PasswordAnswer, PasswordJob } from './passwords.ts';
+import type { PasswordAnswer, PasswordJob } from './password-threads.ts';
 
 // On Linux this is the priority of the calling thread alone; elsewhere it would be that of the whole process.
 if (process.platform === 'linux') setPriority(5);

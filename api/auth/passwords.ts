@@ -1,21 +1,9 @@
 // Passwords as argon2id hashes, made in worker threads behind a bounded queue.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { ApiError } from '../errors.ts';
 import { OtherWork } from './other-work.ts';
-
-/** One piece of work for a thread. */
-export type PasswordJob =
-  | { type: 'hash'; password: string; salt: Uint8Array; memoryKib: number; passes: number; lanes: number }
-  | { type: 'verify'; password: string; hash: string };
-
-/** What a thread answers. */
-export type PasswordAnswer =
-  | { type: 'hashed'; hash: string }
-  | { type: 'verified'; matches: boolean }
-  | { type: 'failed'; message: string };
+import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './password-threads.ts';
 
 /** Whether a password is right, and whether its hash was made with other parameters than today's. */
 export interface Verdict {
@@ -34,16 +22,16 @@ export interface PasswordLimits {
   idleMilliseconds: number;
 }
 
+/** Somebody in line for a thread. */
 interface Waiting {
-  job: PasswordJob;
+  /** What a thread is to do; undefined until it has been looked up. */
+  job: PasswordJob | undefined;
+  lookUp: () => Promise<PasswordJob>;
+  /** `late`: out of the line until it has been looked up. */
+  state: 'waits' | 'looks' | 'late' | 'ready';
   since: number;
   resolve(answer: PasswordAnswer): void;
   reject(error: unknown): void;
-}
-
-interface Thread {
-  worker: Worker;
-  busyWith: Waiting | undefined;
 }
 
 /** OWASP's choice for argon2id: 19 MiB, 2 passes, 1 lane. */
@@ -59,16 +47,21 @@ const defaultLimits: PasswordLimits = {
   idleMilliseconds: 5_000,
 };
 
-/** Hashes and checks passwords. Threads start with the first job and end when there is none for a while. */
+/**
+ * How long others wait for somebody to be looked up, which takes a millisecond or two: a tenant's database that answers
+ * late holds up nobody else's logins, and takes nobody's place in the line.
+ */
+const patienceMilliseconds = 50;
+
+/** Hashes and checks passwords. */
 export class Passwords {
   readonly #limits: PasswordLimits;
   readonly #now: () => number;
-  readonly #threads = new Set<Thread>();
+  readonly #threads: PasswordThreads;
   readonly #queue: Waiting[] = [];
   readonly #otherWork: OtherWork;
-  #idleTimer: NodeJS.Timeout | undefined;
 
-  /** `answered` counts the requests that this process has answered; without it, it counts as having no other work. */
+  /** `answered` counts the other requests that this process has answered; without it, it has no other work. */
   constructor(
     options: { now: () => number; answered?: () => number; limits?: Partial<PasswordLimits> },
   ) {
@@ -76,6 +69,8 @@ export class Passwords {
     this.#now = now;
     this.#otherWork = new OtherWork({ now, answered });
     this.#limits = { ...defaultLimits, ...options.limits };
+    const { idleMilliseconds } = this.#limits;
+    this.#threads = new PasswordThreads({ idleMilliseconds, onFree: () => this.#advance() });
   }
 
   /** The PHC string of a password. Throws `503 unavailable` when too many wait. */
@@ -87,108 +82,113 @@ export class Passwords {
 
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
   async verify(password: string, hash: string | null | undefined): Promise<Verdict> {
-    const answer = await this.#perform({ type: 'verify', password, hash: hash ?? nobodysHash });
-    if (answer.type !== 'verified') throw new Error('not the answer to a check');
-    const known = hash !== null && hash !== undefined;
-    return { matches: known && answer.matches, outdated: known && !hash.startsWith(prefix) };
+    return verdictOf(await this.#perform(checkOf(password, hash)), hash);
+  }
+
+  /**
+   * Checks the password of somebody who is looked up only when it is nearly their turn: of many logins at once, those
+   * that wait, or are turned away, cost no more than their request. Throws `503 unavailable`, and what `find` throws.
+   */
+  async verifyOf<Found extends { password_hash: string | null }>(
+    password: string,
+    find: () => Promise<Found | undefined>,
+  ): Promise<{ found: Found | undefined; verdict: Verdict }> {
+    let found: Found | undefined;
+    const answer = await this.#perform(async () => {
+      found = await find();
+      return checkOf(password, found?.password_hash);
+    });
+    return { found, verdict: verdictOf(answer, found?.password_hash) };
   }
 
   /** Ends the threads; jobs that wait are refused. */
   async close(): Promise<void> {
-    clearTimeout(this.#idleTimer);
     for (const { reject } of this.#queue.splice(0)) reject(new Error('the server stops'));
-    await this.#endThreads();
+    await this.#threads.close();
   }
 
-  async #perform(job: PasswordJob): Promise<PasswordAnswer> {
-    try {
-      return await this.#enqueue(job);
-    } finally {
-      this.#otherWork.passwordDone();
-    }
-  }
-
-  async #enqueue(job: PasswordJob): Promise<PasswordAnswer> {
-    if (this.#queue.length >= this.#limits.waiting) throw tooBusy();
-    clearTimeout(this.#idleTimer);
-    const answer = await new Promise<PasswordAnswer>((resolve, reject) => {
-      this.#queue.push({ job, since: this.#now(), resolve, reject });
-      this.#assign();
-    });
+  async #perform(job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
+    const answer = await this.#queueUp(job);
     if (answer.type === 'failed') throw new Error(`the password thread failed: ${answer.message}`);
     return answer;
   }
 
-  /** Gives what waits to threads that are free, starting threads up to the limit. */
-  #assign(): void {
-    while (this.#queue.length > 0) {
-      const thread = this.#freeThread();
-      if (thread === undefined) return;
-      const next = this.#queue.shift();
-      if (next === undefined) return;
-      if (this.#now() - next.since > this.#limits.waitMilliseconds) {
-        next.reject(tooBusy());
-        continue;
+  #queueUp(job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
+    if (this.#queue.length >= this.#limits.waiting) throw tooBusy();
+    const since = this.#now();
+    return new Promise((resolve, reject) => {
+      this.#queue.push(
+        typeof job === 'function'
+          ? { job: undefined, lookUp: job, state: 'waits', since, resolve, reject }
+          : { job, lookUp: () => Promise.resolve(job), state: 'ready', since, resolve, reject },
+      );
+      this.#advance();
+    });
+  }
+
+  /** First come, first served: gives jobs to threads, and has those looked up that come next. */
+  #advance(): void {
+    let ahead = 0;
+    for (const waiting of [...this.#queue]) {
+      if (ahead > this.#limits.threads) return;
+      if (this.#now() - waiting.since > this.#limits.waitMilliseconds) this.#leave(waiting).reject(tooBusy());
+      else if (waiting.job !== undefined && this.#threads.busy < this.#mostThreads()) {
+        const { resolve, reject } = this.#leave(waiting);
+        this.#threads.perform(waiting.job).then(resolve, reject);
+      } else {
+        if (waiting.state === 'waits') this.#lookUp(waiting);
+        ahead++;
       }
-      thread.busyWith = next;
-      thread.worker.postMessage(next.job);
     }
+  }
+
+  #lookUp(waiting: Waiting): void {
+    waiting.state = 'looks';
+    const patience = setTimeout(() => {
+      this.#leave(waiting).state = 'late';
+      this.#advance();
+    }, patienceMilliseconds);
+    void waiting.lookUp().then((job) => {
+      waiting.job = job;
+      if (waiting.state === 'late') this.#comeBack(waiting);
+      waiting.state = 'ready';
+    }, (error: unknown) => this.#leave(waiting).reject(error)).finally(() => {
+      clearTimeout(patience);
+      this.#advance();
+    });
+  }
+
+  /** To the head of the line: its time has passed. */
+  #comeBack(waiting: Waiting): void {
+    if (this.#queue.length < this.#limits.waiting) this.#queue.unshift(waiting);
+    else waiting.reject(tooBusy());
+  }
+
+  #leave(waiting: Waiting): Waiting {
+    const place = this.#queue.indexOf(waiting);
+    if (place !== -1) this.#queue.splice(place, 1);
+    return waiting;
   }
 
   /**
    * A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
    * for the scheduler to take one away, several times in a request.
    */
-  #freeThread(): Thread | undefined {
+  #mostThreads(): number {
     const { threads } = this.#limits;
-    const most = this.#otherWork.goesOn() ? Math.max(1, threads - 1) : threads;
-    const idle: Thread[] = [];
-    for (const thread of this.#threads) if (thread.busyWith === undefined) idle.push(thread);
-    if (this.#threads.size - idle.length >= most) return undefined;
-    return idle[0] ?? this.#startThread();
+    return this.#otherWork.goesOn() ? Math.max(1, threads - 1) : threads;
   }
+}
 
-  #startThread(): Thread {
-    // Compiled, the neighbour is a .js file: `tsc` rewrites imports, not strings.
-    const file = new URL(`./password-worker${extname(import.meta.url)}`, import.meta.url);
-    const thread: Thread = {
-      worker: new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: 32 } }),
-      busyWith: undefined,
-    };
-    this.#threads.add(thread);
-    thread.worker.on('message', (answer: PasswordAnswer) => {
-      const done = thread.busyWith;
-      thread.busyWith = undefined;
-      this.#assign();
-      this.#restWhenIdle();
-      done?.resolve(answer);
-    });
-    thread.worker.on('error', (error) => this.#lose(thread, error));
-    thread.worker.on('exit', () => this.#lose(thread, new Error('the password thread ended')));
-    return thread;
-  }
+/** Without a hash it is one that takes as long and never matches. */
+function checkOf(password: string, hash: string | null | undefined): PasswordJob {
+  return { type: 'verify', password, hash: hash ?? nobodysHash };
+}
 
-  #lose(thread: Thread, error: unknown): void {
-    if (!this.#threads.delete(thread)) return;
-    thread.busyWith?.reject(error);
-    this.#assign();
-  }
-
-  #restWhenIdle(): void {
-    for (const { busyWith } of this.#threads) if (busyWith !== undefined) return;
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => void this.#endThreads(), this.#limits.idleMilliseconds);
-    this.#idleTimer.unref();
-  }
-
-  async #endThreads(): Promise<void> {
-    const threads = [...this.#threads];
-    this.#threads.clear();
-    await Promise.all(threads.map(({ worker, busyWith }) => {
-      busyWith?.reject(new Error('the server stops'));
-      return worker.terminate();
-    }));
-  }
+function verdictOf(answer: PasswordAnswer, hash: string | null | undefined): Verdict {
+  if (answer.type !== 'verified') throw new Error('not the answer to a check');
+  const known = hash !== null && hash !== undefined;
+  return { matches: known && answer.matches, outdated: known && !hash.startsWith(prefix) };
 }
 
 function tooBusy(): ApiError {

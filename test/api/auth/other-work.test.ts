@@ -1,22 +1,31 @@
 // Other work than passwords, by the clock.
 import { describe, expect, it } from 'vitest';
 import { OtherWork } from '../../../api/auth/other-work.ts';
+import { counting } from '../../../api/observe.ts';
 
 /** A process whose clock and requests the test moves. */
 function quiet() {
-  const state = { clock: 0, answered: 0 };
-  const work = new OtherWork({ now: () => state.clock, answered: () => state.answered });
+  const { observe, answered } = counting(() => undefined);
+  const done = (times: number, route: string) => {
+    const fact = { type: 'request_done', method: 'POST', route, status: 200, ms: 1 } as const;
+    for (let index = 0; index < times; index++) {
+      observe({ ...fact, request_id: 'x', principal: 'none', workspace: undefined });
+    }
+  };
+  let clock = 0;
+  const work = new OtherWork({ now: () => clock, answered });
   const pass = (milliseconds: number, { others = 0, passwords = 0 } = {}) => {
-    state.clock += milliseconds;
-    state.answered += others + passwords;
-    for (let index = 0; index < passwords; index++) work.passwordDone();
+    clock += milliseconds;
+    done(others, '/api/workspaces/:workspace/apps');
+    done(passwords / 2, '/api/workspaces/:workspace/auth/users/login');
+    done(passwords / 2, '/_/auth/admin/login');
     return work.goesOn();
   };
   return pass;
 }
 
 describe('other work', () => {
-  it('is requests that need no password, twenty a second or more', () => {
+  it('is requests but those of signing in, twenty a second or more', () => {
     const pass = quiet();
     expect(pass(1_000, { others: 19 })).toBe(false);
     expect(pass(1_000, { others: 20 })).toBe(true);

@@ -1,7 +1,7 @@
 // Hashes of passwords, made by the threads themselves.
 import { readdir } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { argon2id } from 'hash-wasm';
+import { argon2d, argon2i, argon2id } from 'hash-wasm';
 import { Passwords } from '../../../api/auth/passwords.ts';
 import { ApiError } from '../../../api/errors.ts';
 
@@ -37,6 +37,25 @@ describe('a password', () => {
     expect(await passwords.verify('wrong', hash)).toEqual({ matches: false, outdated: true });
   });
 
+  it('matches hashes of another implementation, of all three kinds', async () => {
+    const options = {
+      password: 'correct horse',
+      salt: Buffer.alloc(16, 7),
+      hashLength: 24,
+      memorySize: 1_024,
+    };
+    for (const make of [argon2id, argon2i, argon2d]) {
+      const hash = await make({ ...options, iterations: 1, parallelism: 2, outputType: 'encoded' });
+      expect(await passwords.verify('correct horse', hash)).toEqual({ matches: true, outdated: true });
+      expect(await passwords.verify('correct horsf', hash)).toEqual({ matches: false, outdated: true });
+    }
+  });
+
+  it('is the same however its letters are composed', async () => {
+    const hash = await passwords.hash('caf\u00e9');
+    expect((await passwords.verify('cafe\u0301', hash)).matches).toBe(true);
+  });
+
   it('never matches where there is no hash, however it is guessed', async () => {
     for (const guess of ['', 'admin', 'A'.repeat(43)]) {
       expect(await passwords.verify(guess, null)).toEqual({ matches: false, outdated: false });
@@ -62,6 +81,82 @@ describe('a password', () => {
   it('that is not text for a hash fails the check and not the thread', async () => {
     await expect(passwords.verify('x', 'not a hash')).rejects.toThrow(/password thread failed/);
     expect((await passwords.verify('x', await passwords.hash('x'))).matches).toBe(true);
+  });
+});
+
+/** Lookups that the test ends, one by one. */
+function lookups() {
+  const begun: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<{ password_hash: string | null } | undefined>>();
+  const find = (name: string) => () => {
+    begun.push(name);
+    const end = Promise.withResolvers<{ password_hash: string | null } | undefined>();
+    ends.set(name, end);
+    return end.promise;
+  };
+  const end = (name: string, hash: string | null = null) => ends.get(name)?.resolve({ password_hash: hash });
+  return { begun, ends, find, end };
+}
+
+describe('somebody who is looked up for a password', () => {
+  it('is so only when it is nearly their turn, first come, first served', async () => {
+    const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
+    const hash = await one.hash('x');
+    const begun: string[] = [];
+    const ended: string[] = [];
+    let most = 0;
+    const names = Array.from({ length: 12 }, (_, index) => `user ${index}`);
+    await Promise.all(names.map(async (name) => {
+      const { found, verdict } = await one.verifyOf('x', () => {
+        begun.push(name);
+        most = Math.max(most, begun.length - ended.length);
+        return Promise.resolve({ name, password_hash: hash });
+      });
+      ended.push(name);
+      expect(found?.name).toBe(name);
+      expect(verdict).toEqual({ matches: true, outdated: false });
+    }));
+    expect(begun).toEqual(names);
+    expect(ended).toEqual(names);
+    // One under way and two that come next; a fourth was looked up before the end of the first was heard of.
+    expect(most).toBeLessThanOrEqual(4);
+    await one.close();
+  });
+
+  it('is not looked up at all when turned away', async () => {
+    const few = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
+    let looked = 0;
+    const find = () => Promise.resolve((looked++, undefined));
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => few.verifyOf('x', find)));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(5);
+    expect(looked).toBe(3);
+    await few.close();
+  });
+
+  it('holds up nobody else when that takes long, and has their turn afterwards', async () => {
+    const one = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
+    const hash = await one.hash('x');
+    const { find, end, begun } = lookups();
+    const stuck = ['a', 'b', 'c'].map((name) => one.verifyOf('x', find(name)));
+    const others = () => one.verifyOf('x', () => Promise.resolve({ password_hash: hash }));
+    await expect(others()).rejects.toMatchObject({ code: 'unavailable' });
+    await expect.poll(() => begun.length).toBe(3);
+    await expect.poll(() => others().then(({ verdict }) => verdict.matches, () => false)).toBe(true);
+    for (const name of begun) end(name, hash);
+    for (const { verdict } of await Promise.all(stuck)) expect(verdict.matches).toBe(true);
+    await one.close();
+  });
+
+  it('and cannot be, is answered so, and the next one is looked up', async () => {
+    const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
+    const failing = Array.from(
+      { length: 5 },
+      () => one.verifyOf('x', () => Promise.reject(new Error('is locked'))),
+    );
+    const next = one.verifyOf('x', () => Promise.resolve(undefined));
+    for (const failure of failing) await expect(failure).rejects.toThrow('is locked');
+    expect((await next).verdict).toEqual({ matches: false, outdated: false });
+    await one.close();
   });
 });
 
