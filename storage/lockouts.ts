@@ -59,11 +59,15 @@ export async function clearFailures(
   ledger: Ledger,
   { subject, now }: { subject: string; now: Date },
 ): Promise<Date | undefined> {
-  await sql`
-    delete from ${table(sql, ledger)}
-    where subject = ${subject} and (locked_until is null or locked_until <= ${now})`;
-  // A failure at the same time may have locked it after all: the delete waited for it and then spared the row.
-  return await findLock(sql, ledger, { subject, now });
+  // Sent together, done one after the other: a failure at the same time may have locked the subject after all, when the
+  // delete waited for it and then spared the row.
+  const [, until] = await Promise.all([
+    sql`
+      delete from ${table(sql, ledger)}
+      where subject = ${subject} and (locked_until is null or locked_until <= ${now})`,
+    findLock(sql, ledger, { subject, now }),
+  ]);
+  return until;
 }
 
 /** Removes a few rows that say nothing any more, so that made-up names do not fill the table. */

@@ -73,8 +73,8 @@ export async function tryInTurn<Result>(
   const { connection, ledger, subject } = attempt;
   try {
     const outcome = await connection.transaction(async (sql) => {
-      await takeTurn(sql, subject);
-      const until = await findLock(sql, ledger, attempt);
+      // Sent together, done one after the other.
+      const [, until] = await Promise.all([takeTurn(sql, subject), findLock(sql, ledger, attempt)]);
       if (until !== undefined) throw new LockedMeanwhile(until);
       const result = await work(sql);
       return result === undefined ? { failed: await countWithin(sql, deps, attempt) } : { result };
@@ -88,9 +88,11 @@ export async function tryInTurn<Result>(
 
 /** Ends an attempt with right credentials within `tryInTurn`, in the transaction that makes the session. */
 export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
-  const until = await clearFailures(sql, attempt.ledger, attempt);
+  const [until] = await Promise.all([
+    clearFailures(sql, attempt.ledger, attempt),
+    auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} }),
+  ]);
   if (until !== undefined) throw new LockedMeanwhile(until);
-  await auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} });
 }
 
 /**
@@ -108,8 +110,10 @@ async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promi
   const failure = await countFailure(sql, ledger, { subject, now, limits });
   const details = failure.lockedUntil === undefined ? {} : { locked_until: failure.lockedUntil };
   const action = failure.counted ? 'login_failed' : 'login_locked';
-  await auditAttempt(sql, deps, attempt, { action, details });
-  await pruneLockouts(sql, ledger, { now, limits });
+  await Promise.all([
+    auditAttempt(sql, deps, attempt, { action, details }),
+    pruneLockouts(sql, ledger, { now, limits }),
+  ]);
   return failure;
 }
 
