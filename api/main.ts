@@ -152,9 +152,7 @@ function hearChanges(
       deps.policyBook.heed(change);
       auth.heed(change);
       hooks.heed(change);
-      if (change.kind !== 'setup') return;
-      void learnSetup(deps);
-      tell({ type: 'initialized' });
+      if (change.kind === 'setup') void learnSetup(deps);
     },
     onGap: () => {
       definitions.forgetAll();

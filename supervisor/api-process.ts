@@ -22,7 +22,6 @@ export interface ApiOptions {
   path: string;
   onEvent: (event: ChildEvent) => void;
   onProgress: (message: string) => void;
-  onInitialized: () => void;
   /** The program to run instead of the API, for tests of the supervisor alone. */
   program?: string;
 }
@@ -158,13 +157,11 @@ class Worker {
     void running.exited.then(() => peer.close());
     // A successor must be where this one was, also when the port was chosen by the system.
     this.#port = Number(new URL(this.#ready.url).port);
-    if (this.#ready.initialized) this.#options.onInitialized();
   }
 
   #receive(message: unknown): void {
     if (!isFromApi(message)) return;
     if (message.type === 'progress') this.#options.onProgress(message.message);
-    if (message.type === 'initialized') this.#options.onInitialized();
     if (isRunnerRequest(message)) this.#desk?.ask(message);
     if (isPeerRequest(message)) this.#peer?.hear(message);
     this.#received(message);

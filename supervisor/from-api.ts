@@ -20,7 +20,6 @@ function isFile(value: unknown): boolean {
 const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>> = {
   progress: { message: text },
   ready: { url: text, initialized: boolean },
-  initialized: {},
   failed: { message: text },
   runner_start: { id: text, workspace: text, app: text, memory_mb: number },
   runner_stop: { id: text, kill: boolean },

@@ -159,7 +159,6 @@ export type ToApi = ApiStart | { type: 'stop' } | RunnerReport | PeerReport;
 export type FromApi =
   | { type: 'progress'; message: string }
   | { type: 'ready'; url: string; initialized: boolean }
-  | { type: 'initialized' }
   | { type: 'failed'; message: string }
   | RunnerRequest
   | PeerRequest;

@@ -55,7 +55,6 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     path: searchPath(),
     onEvent,
     onProgress: (message) => output.say('info', message),
-    onInitialized: () => {},
   });
   const hurry = () => [api, postgres].forEach((part) => part?.kill());
   signals.hurry.addEventListener('abort', hurry, { once: true });

@@ -35,7 +35,6 @@ function make(change: (config: Config) => Config, database = Promise.resolve(acc
     path: '/usr/bin:/bin',
     onEvent: (event) => events.push(event),
     onProgress: (message) => progress.push(message),
-    onInitialized: () => {},
     program: fileURLToPath(new URL('stand-in-api.ts', import.meta.url)),
   });
   return { api, events, progress };
