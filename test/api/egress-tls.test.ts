@@ -4,9 +4,10 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress, type Egress } from '../../api/egress.ts';
+import type { Egress } from '../../api/egress.ts';
 import { EgressError } from '../../api/egress-failure.ts';
 import { testCertificate, testKey } from '../harness/certificate.ts';
+import { testEgress } from '../harness/egress.ts';
 
 const trusted = getCACertificates('default');
 let server: Server;
@@ -20,16 +21,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;
-  const http = {
-    host: '127.0.0.1',
-    port: 0,
-    cookie_secure: true,
-    cookie_prefix: 'svc',
-    security_headers: true,
-    max_body_bytes: 1,
-    trust_proxy: false,
-  };
-  egress = createEgress({ http, egress: { private_hosts: 'auto' } }, () => Promise.resolve(['127.0.0.1']));
+  egress = testEgress({ resolve: () => Promise.resolve(['127.0.0.1']) });
 });
 afterAll(async () => {
   setDefaultCACertificates(trusted);

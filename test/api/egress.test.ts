@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress, type Egress, type EgressRequest } from '../../api/egress.ts';
-import type { Resolve } from '../../api/egress-names.ts';
-
-type Setting = 'auto' | 'deny' | 'allow' | readonly string[];
+import type { Egress, EgressRequest } from '../../api/egress.ts';
+import { type EgressSetting, testEgress } from '../harness/egress.ts';
 
 const seen: string[] = [];
 const opened: Egress[] = [];
@@ -57,20 +55,8 @@ afterAll(async () => {
   await once(server, 'close');
 });
 
-function egressWith(
-  { hosts = 'auto', listen = '127.0.0.1', resolve }: { hosts?: Setting; listen?: string; resolve?: Resolve } =
-    {},
-): Egress {
-  const http = {
-    host: listen,
-    port: 0,
-    cookie_secure: true,
-    cookie_prefix: 'svc',
-    security_headers: true,
-    max_body_bytes: 1,
-    trust_proxy: false,
-  };
-  const egress = createEgress({ http, egress: { private_hosts: hosts } }, resolve);
+function egressWith(setting: EgressSetting = {}): Egress {
+  const egress = testEgress(setting);
   opened.push(egress);
   return egress;
 }
