@@ -14,6 +14,8 @@ export interface ProviderRow {
   auth_url: string;
   token_url: string;
   userinfo_url: string;
+  /** Who signs its ID tokens; null: nobody looks at them. */
+  issuer: string | null;
   scopes: string[];
   token_auth_method: TokenAuthMethod;
   /** Null: nobody listed any. */
@@ -46,13 +48,13 @@ export async function putProvider(sql: Sql, row: ProviderRow, now: Date): Promis
   const { provider, client_id, client_secret_sealed, auth_url, token_url, userinfo_url } = row;
   const [stored] = await sql<ProviderRow[]>`
     insert into workspace.oauth_providers as old (provider, client_id, client_secret_sealed, auth_url, token_url,
-      userinfo_url, scopes, token_auth_method, redirect_uris, created_at, updated_at)
+      userinfo_url, issuer, scopes, token_auth_method, redirect_uris, created_at, updated_at)
     values (${provider}, ${client_id}, ${client_secret_sealed}, ${auth_url}, ${token_url}, ${userinfo_url},
-      ${row.scopes}, ${row.token_auth_method}, ${row.redirect_uris}, ${now}, ${now})
+      ${row.issuer}, ${row.scopes}, ${row.token_auth_method}, ${row.redirect_uris}, ${now}, ${now})
     on conflict (provider) do update set client_id = excluded.client_id,
       client_secret_sealed = coalesce(excluded.client_secret_sealed, old.client_secret_sealed),
       auth_url = excluded.auth_url, token_url = excluded.token_url, userinfo_url = excluded.userinfo_url,
-      scopes = excluded.scopes, token_auth_method = excluded.token_auth_method,
+      issuer = excluded.issuer, scopes = excluded.scopes, token_auth_method = excluded.token_auth_method,
       redirect_uris = excluded.redirect_uris, updated_at = excluded.updated_at
     returning ${columns(sql)}`;
   if (stored === undefined) throw new Error('an insert answered no row');
@@ -68,5 +70,5 @@ export async function deleteProvider(sql: Sql, provider: string): Promise<boolea
 
 function columns(sql: Sql): Fragment {
   return sql`provider, client_id, client_secret_sealed, auth_url, token_url, userinfo_url, scopes,
-    token_auth_method, redirect_uris`;
+    issuer, token_auth_method, redirect_uris`;
 }

@@ -12,6 +12,8 @@ export interface PeerAccount {
   email: string;
   /** Left out: the provider does not say. */
   emailVerified?: boolean;
+  /** Whom it takes the bearer of the access token for, when that is somebody else. */
+  mistakenFor?: string;
 }
 
 /** What the provider sends back with a person. */
@@ -28,7 +30,7 @@ export interface OpenIdPeer {
   clientId: string;
   clientSecret: string;
   /** What a workspace's provider configuration needs, but for id and secret. */
-  config: { auth_url: string; token_url: string; userinfo_url: string; scopes: string[] };
+  config: { auth_url: string; token_url: string; userinfo_url: string; issuer: string; scopes: string[] };
   /** Makes an account, or changes it. */
   know(account: PeerAccount): void;
   /** Goes through login and consent as a browser would, and answers what the redirect URI is called with. */
@@ -75,6 +77,7 @@ export async function startOpenIdPeer(
       auth_url: `${issuer}/auth`,
       token_url: `${issuer}/token`,
       userinfo_url: `${issuer}/me`,
+      issuer,
       scopes: ['openid', 'email', 'profile'],
     },
     know: (account) => void accounts.set(account.login, account),
@@ -96,10 +99,11 @@ function configurationOf(client: ClientMetadata, accounts: ReadonlyMap<string, P
     // Fixed ones, or it tells of each that it would rather have been given.
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     jwks: { keys: [signingKey()] },
-    findAccount: (_context, sub) => {
-      const account = accounts.get(sub);
+    findAccount: (context, login) => {
+      const account = accounts.get(login);
       if (account === undefined) return undefined;
-      const { email, emailVerified } = account;
+      const { email, emailVerified, mistakenFor = login } = account;
+      const sub = context.path === '/me' ? mistakenFor : login;
       const claims = {
         sub,
         email,

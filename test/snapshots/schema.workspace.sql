@@ -105,6 +105,7 @@ table oauth_providers
   redirect_uris text[]
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
+  issuer text
   constraint oauth_providers_provider PRIMARY KEY (provider)
   constraint oauth_providers_token_auth_method_check CHECK ((token_auth_method = ANY (ARRAY['client_secret_post'::text, 'client_secret_basic'::text])))
 

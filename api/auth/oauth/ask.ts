@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 
 /** What is asked for. */
-export type Step = 'token' | 'userinfo' | 'emails';
+export type Step = 'token' | 'userinfo' | 'emails' | 'discovery' | 'keys';
 
 /** What questions to one provider have in common. */
 export interface Asking {

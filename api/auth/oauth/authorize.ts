@@ -6,6 +6,7 @@ import { insertState } from '../../../storage/oauth-states.ts';
 import type { Deps } from '../../deps.ts';
 import { hashOfToken, makeToken } from '../one-time.ts';
 import { requireMethod } from '../user-attempt.ts';
+import { nonceOf } from './id-token.ts';
 import { failNoProvider, requireProvider } from './provider.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 
@@ -42,6 +43,7 @@ export async function authorize(
     client_id: provider.client_id,
     redirect_uri,
     ...(provider.scopes.length === 0 ? {} : { scope: provider.scopes.join(' ') }),
+    ...(provider.scopes.includes('openid') ? { nonce: nonceOf(code_verifier) } : {}),
     state,
     code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
     code_challenge_method: 'S256',

@@ -13,6 +13,7 @@ import { type SignInDeps, type SignInOutcome, signInUser } from '../sign-in-user
 import { mostOf } from '../../usage/most.ts';
 import { requireMethod, userAttempt } from '../user-attempt.ts';
 import { exchangeCode } from './exchange.ts';
+import { readIdToken, refuseIdToken } from './id-token.ts';
 import { type Claimant, identify, type Prospect, prospectOf, refuseNobody } from './identity.ts';
 import { profileOf } from './presets.ts';
 import { type Profile, readProfile } from './profile.ts';
@@ -50,7 +51,7 @@ export async function signInByProvider(
   const query = { hash: hashOfToken(state), provider: name, redirectUri, now };
   const taken = await connection.run((sql) => takeState(sql, query)) ?? refuseState();
   checkRedirectUri(provider, taken.redirect_uri);
-  const profile = await askProvider(deps, workspace, { provider, code: callback.code, state: taken });
+  const profile = await askProvider(deps, workspace, { provider, code: callback.code, state: taken, now });
   const account = { provider: name, source: provider.userinfo_url, subject: profile.subject };
   const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
   const claimant: Claimant = { account, profile, mostUsers, origin, now };
@@ -70,15 +71,21 @@ export async function signInByProvider(
 async function askProvider(
   deps: CallbackDeps,
   workspace: WorkspaceDefinition,
-  { provider, code, state }: { provider: ProviderRow; code: string; state: TakenState },
+  { provider, code, state, now }: { provider: ProviderRow; code: string; state: TakenState; now: Date },
 ): Promise<Profile> {
-  const { provider: name, client_secret_sealed: sealed, userinfo_url: url } = provider;
+  const { provider: name, client_id: clientId, client_secret_sealed: sealed, userinfo_url: url, issuer } =
+    provider;
   const asking = { deps, workspace: workspace.id, provider: name };
   const secret = sealed === null
     ? undefined
     : deps.secrets.open('oauth-client-secret', secretOwner(workspace, name), sealed).toString();
-  const token = await exchangeCode(asking, { provider, secret, code, state });
-  return await readProfile(asking, { url, token, style: profileOf(name) });
+  const { accessToken: token, idToken } = await exchangeCode(asking, { provider, secret, code, state });
+  const profile = await readProfile(asking, { url, token, style: profileOf(name) });
+  if (issuer === null) return profile;
+  const expected = { issuer, clientId, codeVerifier: state.code_verifier, now };
+  // OpenID Connect Core section 5.3.2: else the access token may be that of somebody else.
+  const isSame = await readIdToken(asking, idToken, expected) === profile.subject;
+  return isSame ? profile : refuseIdToken(asking, 'its subject is not that of the user info');
 }
 
 async function turnAway(

@@ -1,11 +1,18 @@
-// The code that a provider gave is exchanged for an access token (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
+// The code that a provider gave is exchanged for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
 import type { ProviderRow } from '../../../storage/oauth-providers.ts';
 import type { TakenState } from '../../../storage/oauth-states.ts';
 import type { EgressHeaders } from '../../egress.ts';
 import { fail } from '../../errors.ts';
 import { ask, type Asking, memberOf } from './ask.ts';
 
-/** Answers the access token. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
+/** What a code is worth. */
+export interface Tokens {
+  accessToken: string;
+  /** Of an OpenID provider; not looked at yet. */
+  idToken: string | undefined;
+}
+
+/** Answers the tokens. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
 export async function exchangeCode(
   asking: Asking,
   { provider, secret, code, state }: {
@@ -14,7 +21,7 @@ export async function exchangeCode(
     code: string;
     state: TakenState;
   },
-): Promise<string> {
+): Promise<Tokens> {
   const { client_id, token_url: url, token_auth_method: method } = provider;
   const isBasic = method === 'client_secret_basic' && secret !== undefined;
   const parameters = new URLSearchParams({
@@ -39,7 +46,9 @@ export async function exchangeCode(
   const token = memberOf(value, 'access_token');
   // Some refuse with 200 and an `error`.
   const isGood = status === 200 && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
-  return isGood ? token : refuse(asking, status, memberOf(value, 'error'));
+  if (!isGood) return refuse(asking, status, memberOf(value, 'error'));
+  const idToken = memberOf(value, 'id_token');
+  return { accessToken: token, idToken: typeof idToken === 'string' ? idToken : undefined };
 }
 
 /** Sent with every question: GitHub wants a name, and to be told that JSON is wanted. */

@@ -5,6 +5,8 @@ export interface Preset {
   auth_url: string;
   token_url: string;
   userinfo_url: string;
+  /** Of its ID tokens; none where it is another one for each of the provider's own tenants. */
+  issuer?: string;
   scopes: readonly string[];
   /** How the user is described: OpenID Connect Core section 5.3, or GitHub's own way. */
   profile: 'openid' | 'github';
@@ -17,6 +19,7 @@ export const presets = {
     auth_url: 'https://accounts.google.com/o/oauth2/v2/auth',
     token_url: 'https://oauth2.googleapis.com/token',
     userinfo_url: 'https://openidconnect.googleapis.com/v1/userinfo',
+    issuer: 'https://accounts.google.com',
     scopes: ['openid', 'email', 'profile'],
     profile: 'openid',
   },

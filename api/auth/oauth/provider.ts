@@ -45,6 +45,10 @@ export const providerInput = object({
       auth_url: optional(url),
       token_url: optional(url),
       userinfo_url: optional(url),
+      issuer: described(
+        optional(nullable(url)),
+        'Of an OpenID provider: its ID tokens are checked, and a sign-in without one is refused.',
+      ),
       scopes: optional(list(scope, { max: 50 })),
       redirect_uris: optional(nullable(redirectUris)),
       token_auth_method: optional(tokenAuthMethod),
@@ -62,6 +66,7 @@ export const providerSchema = object({
     auth_url: text({ format: 'uri' }),
     token_url: text({ format: 'uri' }),
     userinfo_url: text({ format: 'uri' }),
+    issuer: nullable(text({ format: 'uri' })),
     scopes: list(text()),
     redirect_uris: nullable(redirectUris),
     token_auth_method: tokenAuthMethod,

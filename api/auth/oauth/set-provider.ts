@@ -11,7 +11,7 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { ValueOf } from '../../schema.ts';
-import { presetOf, presets } from './presets.ts';
+import { type Preset, presetOf, presets } from './presets.ts';
 import { failNoProvider, type Provider, type providerInput, secretOwner, showProvider } from './provider.ts';
 import { objectionTo } from './redirect-uri.ts';
 
@@ -66,8 +66,8 @@ export async function removeProvider(
 /** What the audit log says of a provider; null of one that was not there. */
 function shownOf(row: ProviderRow | undefined): Record<string, unknown> | null {
   if (row === undefined) return null;
-  const { client_id, auth_url, token_url, userinfo_url, scopes, redirect_uris, token_auth_method } = row;
-  return { client_id, auth_url, token_url, userinfo_url, scopes, redirect_uris, token_auth_method };
+  const { provider: _name, client_secret_sealed: _secret, ...shown } = row;
+  return shown;
 }
 
 type Settled = Omit<ProviderRow, 'provider' | 'client_id' | 'client_secret_sealed'>;
@@ -79,7 +79,7 @@ function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }:
     errors.push({ field: 'provider', reason: 'must be 1 to 40 of a-z, 0-9, - and _, and not "providers"' });
   }
   const presetName = presetOf(name);
-  const preset = presetName === null ? undefined : presets[presetName];
+  const preset: Preset | undefined = presetName === null ? undefined : presets[presetName];
   const urls = { auth_url: '', token_url: '', userinfo_url: '' };
   for (const member of urlNames) {
     const text = config[member] ?? preset?.[member];
@@ -87,6 +87,10 @@ function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }:
     if (reason !== undefined) errors.push({ field: `config.${member}`, reason });
     urls[member] = text ?? '';
   }
+  const scopes = config.scopes ?? [...preset?.scopes ?? defaultScopes];
+  const issuer = config.issuer === undefined ? issuerOf(preset, urls, scopes) : config.issuer;
+  const reason = issuer === null ? undefined : issuerObjection(egress, issuer, scopes);
+  if (reason !== undefined) errors.push({ field: 'config.issuer', reason });
   for (const uri of config.redirect_uris ?? []) {
     const reason = objectionTo(uri);
     if (reason !== undefined) errors.push({ field: 'config.redirect_uris', reason });
@@ -94,10 +98,31 @@ function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }:
   if (errors.length > 0) failValidation(errors);
   return {
     ...urls,
-    scopes: config.scopes ?? [...preset?.scopes ?? defaultScopes],
+    issuer,
+    scopes,
     redirect_uris: config.redirect_uris ?? null,
     token_auth_method: config.token_auth_method ?? 'client_secret_post',
   };
+}
+
+/** A preset's own, where it is asked for ID tokens. */
+function issuerOf(
+  preset: Preset | undefined,
+  { token_url }: { token_url: string },
+  scopes: readonly string[],
+): string | null {
+  const isAsked = preset?.token_url === token_url && scopes.includes('openid');
+  return isAsked ? preset.issuer ?? null : null;
+}
+
+/** OpenID Connect Discovery 1.0 section 3; without the scope there are no ID tokens. */
+function issuerObjection(
+  egress: Deps['egress'],
+  text: string,
+  scopes: readonly string[],
+): string | undefined {
+  if (!scopes.includes('openid')) return 'needs the scope openid';
+  return text.includes('?') ? 'must not have a query' : urlObjection(egress, text);
 }
 
 /** A name is let through here: what it resolves to is looked at when it is connected to. */

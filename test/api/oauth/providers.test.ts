@@ -32,6 +32,7 @@ describe('a provider', () => {
       has_secret: true,
       config: {
         ...config,
+        issuer: null,
         scopes: ['openid', 'email'],
         redirect_uris: null,
         token_auth_method: 'client_secret_post',
@@ -132,8 +133,8 @@ describe('what cannot be set', () => {
     [
       'an unknown member',
       'p',
-      { client_id: 'x', config: { ...config, issuer: 'x' } },
-      'config.issuer: unknown field',
+      { client_id: 'x', config: { ...config, jwks_url: 'x' } },
+      'config.jwks_url: unknown field',
     ],
     [
       'a secret that is not text',
@@ -147,6 +148,16 @@ describe('what cannot be set', () => {
       { client_id: 'x', client_secret: '', config },
       'client_secret: must not be empty',
     ],
+    [
+      'an issuer that is no URL',
+      'p',
+      { client_id: 'x', config: { ...config, issuer: 'idp' } },
+      'config.issuer',
+    ],
+    ['an issuer without ID tokens', 'p', {
+      client_id: 'x',
+      config: { ...config, issuer: 'https://idp.example', scopes: ['email'] },
+    }, 'config.issuer: needs the scope openid'],
     ['no URL', 'p', { client_id: 'x', config: { ...config, auth_url: 'idp' } }, 'config.auth_url: must be'],
     [
       'a script',

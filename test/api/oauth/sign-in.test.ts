@@ -36,6 +36,7 @@ describe('authorize', () => {
       client_id: peer.clientId,
       redirect_uri: redirectUri,
       scope: 'openid email profile',
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
       state,
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: 'S256',
@@ -46,7 +47,7 @@ describe('authorize', () => {
   it('makes another state and another challenge each time', async () => {
     const bodies = await Promise.all([authorize(own, 'peer'), authorize(own, 'peer')]);
     const parameters = bodies.map(({ body }) => new URL(body.authorize_url).searchParams);
-    for (const name of ['state', 'code_challenge']) {
+    for (const name of ['state', 'code_challenge', 'nonce']) {
       expect(new Set(parameters.map((all) => all.get(name))).size).toBe(2);
     }
   });

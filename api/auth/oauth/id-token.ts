@@ -1,0 +1,92 @@
+// The ID token of a sign-in: is it the issuer's, for us, still good, and of this sign-in (OpenID Connect Core 3.1.3.7)?
+import { createHash } from 'node:crypto';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { fail } from '../../errors.ts';
+import { ask, type Asking, failSilent, memberOf } from './ask.ts';
+import { ourHeaders } from './exchange.ts';
+
+/** What an ID token is held against. */
+export interface Expected {
+  issuer: string;
+  clientId: string;
+  /** Of the sign-in that the token must be of. */
+  codeVerifier: string;
+  now: Date;
+}
+
+/** Those with a public key: a client secret, which some sign with, is no proof against whoever else has it. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+/** How far the issuer's clock may be from ours, in seconds. */
+const clockTolerance = 60;
+
+/** The nonce of a sign-in: told to the provider, and to nobody who knows the verifier's challenge alone. */
+export function nonceOf(codeVerifier: string): string {
+  return createHash('sha256').update(`nonce ${codeVerifier}`).digest('base64url');
+}
+
+/**
+ * Answers the subject. Throws `401 bad_credentials` when there is no token or not a good one, `503 unavailable` when
+ * the issuer does not tell its keys.
+ */
+export async function readIdToken(
+  asking: Asking,
+  idToken: string | undefined,
+  expected: Expected,
+): Promise<string> {
+  if (idToken === undefined) return refuseIdToken(asking, 'there is none');
+  const keys = createLocalJWKSet(await readKeys(asking, expected.issuer));
+  try {
+    const { payload } = await jwtVerify(idToken, keys, {
+      issuer: expected.issuer,
+      audience: expected.clientId,
+      algorithms,
+      clockTolerance,
+      currentDate: expected.now,
+      requiredClaims: ['sub', 'exp', 'iat'],
+    });
+    const { sub } = payload;
+    const reason = objectionTo(payload, expected);
+    return sub === undefined || reason !== undefined ? refuseIdToken(asking, reason ?? 'no subject') : sub;
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    return refuseIdToken(asking, error.code);
+  }
+}
+
+/** What jose does not look at. */
+function objectionTo(
+  { nonce, aud, azp }: JWTPayload,
+  { clientId, codeVerifier }: Expected,
+): string | undefined {
+  if (nonce !== nonceOf(codeVerifier)) return 'the nonce is that of another sign-in';
+  const isForOthers = Array.isArray(aud) && aud.length > 1;
+  if (azp === undefined ? isForOthers : azp !== clientId) return 'it was given to another client';
+  return undefined;
+}
+
+/** OpenID Connect Discovery 1.0 section 4: the document must be of the issuer that was asked for. */
+async function readKeys(asking: Asking, issuer: string): Promise<JSONWebKeySet> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const found = await ask(asking, 'discovery', { method: 'GET', url, headers: ourHeaders });
+  const jwks = memberOf(found.value, 'jwks_uri');
+  if (found.status !== 200 || memberOf(found.value, 'issuer') !== issuer) {
+    return failSilent(asking, 'discovery', `status ${found.status}, or another issuer`);
+  }
+  if (typeof jwks !== 'string' || !URL.canParse(jwks)) return failSilent(asking, 'discovery', 'no jwks_uri');
+  const { status, value } = await ask(asking, 'keys', { method: 'GET', url: jwks, headers: ourHeaders });
+  return status === 200 && isKeySet(value)
+    ? value
+    : failSilent(asking, 'keys', `status ${status}, or no keys`);
+}
+
+/** RFC 7517 section 5. */
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  const keys = memberOf(value, 'keys');
+  return Array.isArray(keys) && keys.every((key) => typeof memberOf(key, 'kty') === 'string');
+}
+
+/** Ends a sign-in whose ID token is not to be trusted; only the log says why. */
+export function refuseIdToken({ deps, workspace, provider }: Asking, reason: string): never {
+  deps.observe({ type: 'provider_failed', workspace, provider, step: 'id_token', reason });
+  fail('bad_credentials', 'the ID token of the provider is not good');
+}
