@@ -13,33 +13,21 @@ import { fold } from '../../storage/filter/fold.ts';
 import { planOf } from '../../storage/record-plan.ts';
 import { listRecords } from '../../storage/records.ts';
 import type { Restriction } from '../../storage/restriction.ts';
-import { conditionOf, type Fields, type FilteredTables, makeTables } from '../storage/filter/fixture.ts';
-import { filter, record, uuids } from '../storage/filter/random.ts';
+import { conditionOf, type FilteredTables, makeTables } from '../storage/filter/fixture.ts';
+import { fillAtRandom, filter, uuids } from '../storage/filter/random.ts';
 
 const now = new Date('2026-01-02T03:04:05.678Z');
-const [first = '', second = '', third = ''] = uuids;
+const [first = '', second = ''] = uuids;
 
 let tables: FilteredTables;
 let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ tables, drop } = await makeTables());
-  const country = await tables.insert('countries', { name: 'a' });
-  const company = await tables.insert('companies', { name: 'É', country });
-  await tables.insert('authors', { name: 'a', age: 5, meta: { a: 'a' }, company, friend: first }, first);
-  await tables.insert('authors', { name: 'ΟΔΟΣ', age: 1.5, meta: { a: 5 }, friend: first }, second);
-  await tables.insert('authors', { name: null, meta: 'a', friend: second }, third);
-  for (const id of uuids) {
-    await tables.insertUser({ email: `${id.at(-1)}@example.com`, verified: id !== first }, id);
-  }
-  const samples: Fields[] = fc.sample(record, { numRuns: 80 });
-  for (const [index, fields] of samples.entries()) {
-    await tables.insert(
-      'posts',
-      { ...fields, key: `post ${index}` },
-      index === 0 ? first : crypto.randomUUID(),
-    );
-  }
+  await fillAtRandom(tables, {
+    posts: 80,
+    userOf: (id) => ({ email: `${id.at(-1)}@example.com`, verified: id !== first }),
+  });
 }, 60_000);
 afterAll(() => drop());
 

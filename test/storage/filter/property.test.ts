@@ -5,9 +5,9 @@ import { FilterError } from '../../../storage/filter/error.ts';
 import { compile } from '../../../storage/filter/evaluate.ts';
 import { decideEarly, fold, type Residue } from '../../../storage/filter/fold.ts';
 import { toSql } from '../../../storage/filter/to-sql.ts';
-import { conditionOf, type Fields, type FilteredTables, makeTables } from './fixture.ts';
+import { conditionOf, type FilteredTables, makeTables } from './fixture.ts';
 import { expectParametersOnly } from './sql-tokens.ts';
-import { filter, record, request, uuids } from './random.ts';
+import { fillAtRandom, filter, request } from './random.ts';
 
 /** A literal cannot be read as the type of a random column; that is so before either meaning comes into it. */
 function isRefused(written: string): boolean {
@@ -25,26 +25,13 @@ let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ tables, drop } = await makeTables());
-  const country = await tables.insert('countries', { name: 'a' });
-  const company = await tables.insert('companies', { name: 'É', country });
-  const [first = '', second = '', third = ''] = uuids;
-  await tables.insert('authors', { name: 'a', age: 5, meta: { a: 'a' }, company, friend: first }, first);
-  await tables.insert('authors', { name: 'ΟΔΟΣ', age: 1.5, meta: { a: 5 }, friend: first }, second);
-  await tables.insert('authors', { name: null, meta: 'a', friend: second }, third);
-  for (const [index, id] of uuids.entries()) {
-    await tables.insertUser({
-      email: index === 0 ? 'ada@example.com' : `bob@example.com`,
+  await fillAtRandom(tables, {
+    posts: 150,
+    userOf: (_id, index) => ({
+      email: index === 0 ? 'ada@example.com' : 'bob@example.com',
       verified: index > 0,
-    }, id);
-  }
-  const samples: Fields[] = fc.sample(record, { numRuns: 150 });
-  for (const [index, fields] of samples.entries()) {
-    await tables.insert(
-      'posts',
-      { ...fields, key: `post ${index}` },
-      index === 0 ? first : crypto.randomUUID(),
-    );
-  }
+    }),
+  });
 }, 60_000);
 
 afterAll(() => drop());

@@ -1,6 +1,7 @@
 // Random records, requests and filters, out of few values, so that they meet.
 import fc from 'fast-check';
 import type { RequestValues } from '../../../storage/filter/request.ts';
+import type { Fields, FilteredTables } from './fixture.ts';
 
 const texts = [
   '',
@@ -194,3 +195,28 @@ export const filter = fc.letrec<{ filter: string }>((tie) => ({
     },
   ),
 })).filter;
+
+/** Fills the tables: a company, authors and users with the ids that relations may name, and random posts. */
+export async function fillAtRandom(
+  tables: FilteredTables,
+  { posts, userOf }: {
+    posts: number;
+    userOf: (id: string, index: number) => { email: string; verified: boolean };
+  },
+): Promise<void> {
+  const [first = '', second = '', third = ''] = uuids;
+  const country = await tables.insert('countries', { name: 'a' });
+  const company = await tables.insert('companies', { name: 'É', country });
+  await tables.insert('authors', { name: 'a', age: 5, meta: { a: 'a' }, company, friend: first }, first);
+  await tables.insert('authors', { name: 'ΟΔΟΣ', age: 1.5, meta: { a: 5 }, friend: first }, second);
+  await tables.insert('authors', { name: null, meta: 'a', friend: second }, third);
+  for (const [index, id] of uuids.entries()) await tables.insertUser(userOf(id, index), id);
+  const samples: Fields[] = fc.sample(record, { numRuns: posts });
+  for (const [index, fields] of samples.entries()) {
+    await tables.insert(
+      'posts',
+      { ...fields, key: `post ${index}` },
+      index === 0 ? first : crypto.randomUUID(),
+    );
+  }
+}
