@@ -4,34 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../api/apps/create.ts';
 import type { By } from '../../api/audit/actor.ts';
 import { alterCollection } from '../../api/collections/alter.ts';
-import { createDefinitions } from '../../api/collections/cache.ts';
-import type { ChangeDeps } from '../../api/collections/change.ts';
 import { createCollection } from '../../api/collections/create.ts';
 import { dropCollection } from '../../api/collections/drop.ts';
 import type { RecordTarget } from '../../api/records/collection.ts';
 import { createRecord } from '../../api/records/create.ts';
-import type { EnrolDeps } from '../../api/records/enrol.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
-import type { WriteQuotas } from '../../api/usage/quotas.ts';
-import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
-import type { RecordHooks } from '../../api/hooks/ports.ts';
-import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
-import type { Deps } from '../../api/deps.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
-import { enrolling, noHooks } from '../harness/bare-app.ts';
+import { type BareDeps, bareDeps } from '../harness/bare-app.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
-
-type Process = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
-  realtime: Publisher;
-  hooks: RecordHooks;
-  quotas: WriteQuotas;
-};
 
 const now = () => new Date();
 const newId = uuidV7Source(Date.now);
@@ -46,9 +32,9 @@ const base: Field = { name: 'base', kind: 'text' };
 
 let own: OwnInstallation;
 /** Changes collections. */
-let writer: Process;
+let writer: BareDeps;
 /** Serves records, and knows the collections as they were. */
-let reader: Process;
+let reader: BareDeps;
 
 beforeAll(async () => {
   own = await ownInstallation();
@@ -64,21 +50,11 @@ afterAll(async () => {
   await own.remove();
 });
 
-async function start(): Promise<Process> {
-  const storage = await own.open();
-  return {
-    ...storage,
-    definitions: createDefinitions(storage),
-    totals: new SnapshotTotals(),
-    ...enrolling,
-    realtime: { publish: () => undefined },
-    hooks: noHooks,
-    now,
-    newId,
-  };
+async function start(): Promise<BareDeps> {
+  return bareDeps(await own.open(), { now, newId });
 }
 
-async function appOf({ definitions }: Process): Promise<AppDefinition> {
+async function appOf({ definitions }: BareDeps): Promise<AppDefinition> {
   const app = await definitions.app('acme', 'shop');
   if (app === undefined) throw new Error('the app is not there');
   return app;

@@ -21,6 +21,7 @@ import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
+import type { Storage } from '../../storage/boot.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
 import type { Sql } from '../../storage/pool.ts';
@@ -34,11 +35,16 @@ export const created = new Date('2026-01-02T03:04:05.678Z');
 export const later = new Date('2026-02-03T04:05:06.789Z');
 
 /** What the features of an app need. */
-type BareDeps = Parameters<typeof createWorkspace>[0] & ChangeDeps & Pick<Deps, 'totals'> & EnrolDeps & {
-  realtime: Publisher;
-  hooks: RecordHooks;
-  quotas: WriteQuotas;
-};
+export type BareDeps =
+  & Parameters<typeof createWorkspace>[0]
+  & ChangeDeps
+  & Pick<Deps, 'totals'>
+  & EnrolDeps
+  & {
+    realtime: Publisher;
+    hooks: RecordHooks;
+    quotas: WriteQuotas;
+  };
 
 /** What profiles are made with; no thread runs until there is a password. */
 export const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } = {
@@ -53,6 +59,20 @@ export const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQu
 
 /** Of apps without hooks. */
 export const noHooks: RecordHooks = { writesOf: () => ({ isEmpty: true, on: () => undefined }) };
+
+/** What the features need, in a process of its own on this storage. */
+export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'newId'>): BareDeps {
+  return {
+    ...storage,
+    definitions: createDefinitions(storage),
+    totals: new SnapshotTotals(),
+    ...enrolling,
+    realtime: { publish: () => undefined },
+    hooks: noHooks,
+    now,
+    newId,
+  };
+}
 
 /** The app. */
 export interface BareApp {
@@ -83,16 +103,7 @@ export async function bareApp(): Promise<BareApp> {
   const own = await ownInstallation();
   const storage = await own.open();
   const newId = uuidV7Source(Date.now);
-  const deps = {
-    ...storage,
-    definitions: createDefinitions(storage),
-    totals: new SnapshotTotals(),
-    ...enrolling,
-    realtime: { publish: () => undefined },
-    hooks: noHooks,
-    now: () => created,
-    newId,
-  };
+  const deps = bareDeps(storage, { now: () => created, newId });
   const by: By = {
     principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
     origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
