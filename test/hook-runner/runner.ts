@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
+import { channelLimits } from '../../api/hooks/channel.ts';
 import { encodeFrame, FrameReader } from '../../api/hooks/frames.ts';
 import { readMessage } from '../../api/hooks/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
@@ -24,14 +25,7 @@ import { runnerCommand } from '../../supervisor/runner-command.ts';
 import { findRunnerFiles } from '../../supervisor/runner-files.ts';
 
 /** What the API tells a runner, unless a test says otherwise. */
-export const limits: ChannelLimits = {
-  result_bytes: 1_048_576,
-  call_bytes: 262_144,
-  log_bytes: 8_192,
-  window_bytes: 262_144,
-  registrations: 1_000,
-  load_ms: 4_000,
-};
+export const limits: ChannelLimits = channelLimits;
 
 /** A record for events. */
 export const order: HookRecord = {
