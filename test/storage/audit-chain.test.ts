@@ -1,20 +1,15 @@
 // The chain of seals on an audit log: how it grows, and what breaks it.
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { auditWorkspace } from '../../api/audit/write.ts';
 import { sealSome } from '../../storage/audit-chain.ts';
 import { verifyChain } from '../../storage/audit-verify.ts';
-import type { Storage } from '../../storage/boot.ts';
 import { auditDeps, type OwnLog, systemLog, workspaceLog } from '../harness/audit-log.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { ownInstallation } from '../harness/database.ts';
 
-let own: OwnInstallation;
-let storage: Storage;
-beforeAll(async () => {
-  own = await ownInstallation();
-  storage = await own.open();
-});
+const own = await ownInstallation();
 afterAll(() => own.remove());
+const storage = await own.open();
 
 type Log = Awaited<ReturnType<typeof workspaceLog>>;
 

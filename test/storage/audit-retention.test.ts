@@ -1,18 +1,13 @@
 // Removing old entries: what goes, what stays, and that the chain still holds.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { listAudit } from '../../storage/audit-listing.ts';
 import { pruneSome } from '../../storage/audit-retention.ts';
-import type { Storage } from '../../storage/boot.ts';
 import { workspaceLog } from '../harness/audit-log.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { ownInstallation } from '../harness/database.ts';
 
-let own: OwnInstallation;
-let storage: Storage;
-beforeAll(async () => {
-  own = await ownInstallation();
-  storage = await own.open();
-});
+const own = await ownInstallation();
 afterAll(() => own.remove());
+const storage = await own.open();
 
 const page = { page: 1, per_page: 50, count: true };
 const soon = () => new Date(Date.now() + 60_000);

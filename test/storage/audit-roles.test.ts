@@ -1,16 +1,11 @@
 // Who may touch an audit log: nobody that the API connects as does more than append.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { workspaceLog } from '../harness/audit-log.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { ownInstallation } from '../harness/database.ts';
 
-let own: OwnInstallation;
-let storage: Storage;
-beforeAll(async () => {
-  own = await ownInstallation();
-  storage = await own.open();
-});
+const own = await ownInstallation();
 afterAll(() => own.remove());
+const storage = await own.open();
 
 describe('audit.integrity: none of the roles that the API uses', () => {
   const denied = '42501';
