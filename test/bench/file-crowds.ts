@@ -2,9 +2,9 @@
 // same into a bare handler, which is what the machine itself cannot spare it.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type Generator, type LoadResult, renderRequest, startGenerator } from './load.ts';
+import { type Generator, type LoadResult, startGenerator } from './load.ts';
 import { residentMebibytes } from './proc.ts';
-import type { RecordStage } from './stage.ts';
+import { calmReads, type RecordStage } from './stage.ts';
 import type { UploadAnswer, UploadResult } from './upload-clients.ts';
 
 /** Where files of the stage's app are. */
@@ -72,14 +72,8 @@ async function crowd(stage: RecordStage, means: Means): Promise<Crowd> {
   return { calm, bare, busy, bareUploads, uploads, mebibytes: peak - before };
 }
 
-function reads({ path, token, ids, server }: RecordStage, { generator, seconds }: Means) {
-  return generator.run({
-    port: server.port,
-    requests: ids.map((id) => renderRequest({ method: 'GET', path: `${path}/${id}`, token })),
-    connections: 1,
-    seconds,
-    pauseMilliseconds: 4,
-  });
+function reads(stage: RecordStage, { generator, seconds }: Means) {
+  return generator.run(calmReads(stage, seconds));
 }
 
 async function uploadAll(

@@ -4,7 +4,7 @@ import type { Figure, Findings } from './findings.ts';
 import { rawHashRate } from './hash-rate.ts';
 import { type LoadResult, renderRequest, startGenerator } from './load.ts';
 import { residentMebibytes } from './proc.ts';
-import { type RecordStage, withRecords } from './stage.ts';
+import { calmReads, type RecordStage, withRecords } from './stage.ts';
 import { percentile, spread } from './statistics.ts';
 
 const password = 'a long password of the bench';
@@ -63,15 +63,8 @@ async function stormsOf(
   { rounds, seconds }: LoginPace,
 ): Promise<{ figures: Figure[]; raw: StormRound[] }> {
   const generator = startGenerator();
-  const { path, token, ids, server } = stage;
-  const reads = () =>
-    generator.run({
-      port: server.port,
-      requests: ids.map((id) => renderRequest({ method: 'GET', path: `${path}/${id}`, token })),
-      connections: 1,
-      seconds,
-      pauseMilliseconds: 4,
-    });
+  const { server } = stage;
+  const reads = () => generator.run(calmReads(stage, seconds));
   const raw: StormRound[] = [];
   try {
     await reads();

@@ -3,6 +3,7 @@
 import postgres from 'postgres';
 import { login, request } from './client.ts';
 import { locateApp } from './control.ts';
+import { type Plan, renderRequest } from './load.ts';
 import { type BenchServer, startServer, withDataDir } from './server.ts';
 import type { YardstickTable } from './yardstick-process.ts';
 
@@ -22,6 +23,17 @@ export interface RecordStage extends Stage {
   /** The same table, for the yardstick. */
   table: YardstickTable;
   ids: readonly string[];
+}
+
+/** One caller who reads records, 200 a second at most: what others have of a server that is busy otherwise. */
+export function calmReads({ path, token, ids, server }: RecordStage, seconds: number): Plan {
+  return {
+    port: server.port,
+    requests: ids.map((id) => renderRequest({ method: 'GET', path: `${path}/${id}`, token })),
+    connections: 1,
+    seconds,
+    pauseMilliseconds: 4,
+  };
 }
 
 const password = 'a long password of the bench';
