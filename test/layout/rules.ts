@@ -17,6 +17,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   jose: /^api\/auth\/(tokens|signing-keys|oauth\/id-token)\.ts$/,
   otpauth: /^api\/auth\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
+  'hash-wasm': /^api\/auth\/password-worker\.ts$/,
   croner: /^api\/hooks\/cron-times\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
   rolldown: /^supervisor\/bundle-runner\.ts$/,
@@ -32,7 +33,6 @@ const homes: Readonly<Record<string, RegExp>> = {
 const testPackages = new Set([
   'vitest',
   'fast-check',
-  'hash-wasm',
   'oidc-provider',
   'oxc-parser',
   'playwright-core',

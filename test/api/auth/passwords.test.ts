@@ -37,7 +37,7 @@ describe('a password', () => {
     expect(await passwords.verify('wrong', hash)).toEqual({ matches: false, outdated: true });
   });
 
-  it('matches hashes of another implementation, of all three kinds', async () => {
+  it('matches hashes of all three kinds', async () => {
     const options = {
       password: 'correct horse',
       salt: Buffer.alloc(16, 7),
