@@ -1,6 +1,6 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
 import { PermitCount, unlimited } from './permits.ts';
-import { type Endpoint, Pool, type Sql } from './pool.ts';
+import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
 
 /** How to reach PostgreSQL as the provisioner, and how the passwords of tenant roles are derived. */
 export interface DatabasesOptions {
@@ -23,18 +23,23 @@ const permitWaitMilliseconds = 2_000;
 const controlConnections = 4;
 const sessions = 2;
 const sessionWaitMilliseconds = 10_000;
+const visits = 1;
+/** Nobody waits for what visits do; one may be long. */
+const visitWaitMilliseconds = 600_000;
 
-/** Connections outside the tenants' budget that one process may hold: the control pool, sessions, the listener. */
-export const ownConnections = controlConnections + sessions + 1;
+/** Connections outside the tenants' budget that one process may hold: the control pool, sessions, a visit, the listener. */
+export const ownConnections = controlConnections + sessions + visits + 1;
 
 /** The pools of one API process. Tenant pools open lazily and share one budget of connections. */
 export class Databases {
   /** The control database as the provisioner; apart from the tenants' budget, so that they cannot starve it. */
   readonly control: Pool;
   readonly #options: DatabasesOptions;
-  readonly #pools = new Map<string, Pool>();
+  /** By database, then by role. */
+  readonly #pools = new Map<string, Map<string, Pool>>();
   readonly #permits: PermitCount;
   readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
+  readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitWaitMilliseconds });
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: DatabasesOptions) {
@@ -73,10 +78,27 @@ export class Databases {
    * for CREATE and DROP DATABASE, which must not hold up others. Throws `StorageError`.
    */
   async session<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    const { provisioner, now } = this.#options;
-    const pool = new Pool(provisioner, { cap: 1, permits: this.#sessionPermits, now });
+    const { provisioner } = this.#options;
+    return await this.#apart(provisioner, this.#sessionPermits, (connection) => connection.run(work));
+  }
+
+  /**
+   * Work on a tenant's database as the provisioner on a connection of its own, outside the tenants' budget and closed
+   * afterwards: for going through all databases, which must take no connection from tenants who use theirs. One at a time
+   * in this process. Throws `StorageError`.
+   */
+  async visit(database: string, work: (connection: Connection) => Promise<void>): Promise<void> {
+    await this.#apart({ ...this.#options.provisioner, database }, this.#visitPermits, work);
+  }
+
+  async #apart<Result>(
+    endpoint: Endpoint,
+    permits: PermitCount,
+    work: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    const pool = new Pool(endpoint, { cap: 1, permits, now: this.#options.now });
     try {
-      return await pool.run(work);
+      return await work(pool);
     } finally {
       await pool.end();
     }
@@ -84,53 +106,66 @@ export class Databases {
 
   /** Closes all pools of a database that is about to be dropped, or the pool of one role that is. */
   async forget(database: string, role?: string): Promise<void> {
-    const gone = [...this.#pools].filter(([, { endpoint }]) =>
-      endpoint.database === database && (role === undefined || endpoint.username === role)
-    );
-    for (const [key] of gone) this.#pools.delete(key);
+    const pools = this.#pools.get(database) ?? new Map<string, Pool>();
+    const gone = [...pools].filter(([name]) => role === undefined || name === role);
+    for (const [name] of gone) pools.delete(name);
+    if (pools.size === 0) this.#pools.delete(database);
     await Promise.all(gone.map(([, pool]) => pool.end()));
   }
 
   /** Lets what is in flight finish and closes everything. */
   async end(): Promise<void> {
     clearInterval(this.#sweep);
-    const pools = [...this.#pools.values()];
+    const pools = [...this.#tenantPools()];
     this.#pools.clear();
     await Promise.all([...pools, this.control].map((pool) => pool.end()));
   }
 
   #pool(database: string, role: string, cap: number): Pool {
-    const key = `${database}/${role}`;
-    const known = this.#pools.get(key);
-    if (known !== undefined) return known;
+    return this.#pools.get(database)?.get(role) ?? this.#make(database, role, cap);
+  }
+
+  #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
     const password = role === provisioner.username ? provisioner.password : passwordOf(role);
     const endpoint = { ...provisioner, database, username: role, password };
     const pool = new Pool(endpoint, { cap, permits: this.#permits, now });
-    this.#pools.set(key, pool);
+    const pools = this.#pools.get(database) ?? new Map<string, Pool>();
+    this.#pools.set(database, pools.set(role, pool));
     return pool;
+  }
+
+  *#tenantPools(): Generator<Pool> {
+    for (const pools of this.#pools.values()) yield* pools.values();
   }
 
   /**
    * Frees a permit: from the pool that was idle longest, unless that is hardly idle; else from the one that holds most
-   * connections. With as many connections as tenants who ask in turn, each of them so comes to have one, and keeps it.
+   * connections. So each of as many tenants as there are connections comes to have one, and keeps it. Where there are
+   * more tenants than that, one after the other gives its only connection up, at the pace that the permits set.
    */
   #reclaim(): void {
-    let idlest: Pool | undefined;
+    let calmest: Pool | undefined;
     let largest: Pool | undefined;
-    for (const pool of this.#pools.values()) {
+    for (const pool of this.#tenantPools()) {
       if (pool.size === 0) continue;
-      if (pool.inFlight === 0 && (idlest === undefined || pool.idleSince < idlest.idleSince)) idlest = pool;
+      if (calmest === undefined || isCalmer(pool, calmest)) calmest = pool;
       if (largest === undefined || pool.size > largest.size) largest = pool;
     }
+    if (calmest === undefined || largest === undefined) return;
     const restingSince = this.#options.now() - restingMilliseconds;
-    const maySpare = largest !== undefined && largest.size > 1;
-    if (idlest !== undefined && (idlest.idleSince <= restingSince || !maySpare)) void idlest.closeIdle(0);
-    else largest?.retireOne();
+    if (calmest.inFlight === 0 && calmest.idleSince <= restingSince) void calmest.closeIdle(0);
+    else if (largest.size > 1) largest.retireOne();
+    else if (this.#permits.pressing) calmest.retireOne();
   }
 
   /** Pools themselves are kept: whoever holds one may open a connection in it at any time. */
   async #closeIdle(): Promise<void> {
-    for (const pool of this.#pools.values()) await pool.closeIdle(idleMilliseconds);
+    for (const pool of this.#tenantPools()) await pool.closeIdle(idleMilliseconds);
   }
+}
+
+function isCalmer(one: Pool, other: Pool): boolean {
+  const difference = one.inFlight - other.inFlight;
+  return difference < 0 || difference === 0 && one.idleSince < other.idleSince;
 }

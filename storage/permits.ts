@@ -5,6 +5,8 @@ import { StorageError } from './errors.ts';
 export interface Permits {
   /** Somebody waits for a permit that nobody is about to give: whoever has a connection to spare should close it. */
   readonly wanted: boolean;
+  /** The same, and it is time again to take a connection even from somebody who is about to need it. */
+  readonly pressing: boolean;
   /** Takes one at once, or says that there is none. */
   tryTake(): boolean;
   /** Takes one, waiting for a while. Throws `StorageError` `unavailable`. */
@@ -17,11 +19,20 @@ export interface Permits {
 /** Permits without end, for a pool whose cap alone bounds it. */
 export const unlimited: Permits = {
   wanted: false,
+  pressing: false,
   tryTake: () => true,
   take: () => Promise.resolve(),
   promise: () => undefined,
   give: () => undefined,
 };
+
+/**
+ * How long whoever has a connection keeps it, once another was taken away. With more who ask all the time than there are
+ * connections, each that opens one would take that of somebody who asks next; and opening costs as much as fifty reads.
+ */
+const restMilliseconds = 20;
+/** All who wait get one within this time, which makes rests shorter when there are many of them. */
+const roundMilliseconds = 1_000;
 
 /** A counting semaphore: first come, first served, and waiters give up after a while. */
 export class PermitCount implements Permits {
@@ -30,8 +41,11 @@ export class PermitCount implements Permits {
   readonly #waitMilliseconds: number;
   readonly #reclaim: () => void;
   readonly #waiting = new Set<() => void>();
+  /** Asks again for those who still wait. */
+  #again: NodeJS.Timeout | undefined;
+  #isResting = false;
 
-  /** `reclaim` is asked, for each waiter, to have one permit given back. */
+  /** `reclaim` is asked, for each waiter and then again as long as somebody waits, to have one permit given back. */
   constructor(options: { count: number; waitMilliseconds: number; reclaim?: () => void }) {
     this.#free = options.count;
     this.#waitMilliseconds = options.waitMilliseconds;
@@ -40,6 +54,10 @@ export class PermitCount implements Permits {
 
   get wanted(): boolean {
     return this.#waiting.size > this.#promised;
+  }
+
+  get pressing(): boolean {
+    return this.wanted && !this.#isResting;
   }
 
   tryTake(): boolean {
@@ -61,11 +79,16 @@ export class PermitCount implements Permits {
       }, this.#waitMilliseconds);
       this.#waiting.add(admit);
       this.#reclaim();
+      this.#again ??= this.#later();
     });
   }
 
   promise(): void {
     this.#promised++;
+    if (this.#waiting.size === 0) return;
+    this.#isResting = true;
+    clearTimeout(this.#again);
+    this.#again = this.#later();
   }
 
   give({ promised } = { promised: false }): void {
@@ -77,5 +100,15 @@ export class PermitCount implements Permits {
     }
     this.#waiting.delete(next);
     next();
+  }
+
+  #later(): NodeJS.Timeout {
+    const delay = Math.min(restMilliseconds, roundMilliseconds / this.#waiting.size);
+    return setTimeout(() => {
+      this.#again = undefined;
+      this.#isResting = false;
+      if (this.wanted) this.#reclaim();
+      if (this.#waiting.size > 0) this.#again ??= this.#later();
+    }, delay).unref();
   }
 }

@@ -115,10 +115,10 @@ export class Pool implements Connection {
     await Promise.all(idle.map((client) => this.#retire(client)));
   }
 
-  /** Gives one of several connections up, as soon as what it has in flight is answered. */
+  /** Gives a connection up, as soon as what it has in flight is answered. */
   retireOne(): void {
     const [first, ...others] = this.#clients;
-    if (first === undefined || others.length === 0) return;
+    if (first === undefined) return;
     void this.#retire(
       others.reduce((least, client) => weight(client) < weight(least) ? client : least, first),
     );
@@ -154,7 +154,11 @@ export class Pool implements Connection {
     client.idleSince = this.#now();
     if (client.inFlight > 0) return;
     if (this.#retired.has(client)) void this.#close(client, closeSeconds);
-    else if (this.#permits.wanted) void this.#retire(client);
+    else if (this.#maySpareOne()) void this.#retire(client);
+  }
+
+  #maySpareOne(): boolean {
+    return this.#permits.wanted && (this.#clients.length > 1 || this.#permits.pressing);
   }
 
   async #retire(client: Client): Promise<void> {

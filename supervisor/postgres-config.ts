@@ -10,8 +10,8 @@ export interface ClusterPaths {
   config: string;
 }
 
-/** A hundred for tenants, and 14 that the API, operators and PostgreSQL keep for themselves. */
-const maxConnections = 114;
+/** A hundred for tenants, and 15 that the API, operators and PostgreSQL keep for themselves. */
+const maxConnections = 115;
 
 /** `postgresql.conf`. */
 export function postgresqlConf(paths: ClusterPaths, platform: string): string {

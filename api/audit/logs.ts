@@ -27,10 +27,7 @@ export async function withEveryLog(
     const names: string[] = await databases.control.run((sql) => listAssigned(sql, slice));
     for (const name of names) {
       if (ending.aborted) return;
-      const pool = databases.provisioner(name);
-      const wasClosed = pool.size === 0;
-      await work(pool, workspaceChain(name)).catch(onFailure);
-      if (wasClosed) await pool.closeIdle(0);
+      await databases.visit(name, (connection) => work(connection, workspaceChain(name))).catch(onFailure);
       await pause(pauseMilliseconds);
     }
     after = names.at(-1);

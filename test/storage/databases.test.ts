@@ -1,7 +1,7 @@
 // All pools of a process: one budget, and the control database apart from it.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Databases } from '../../storage/databases.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Pool, Sql } from '../../storage/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -28,6 +28,7 @@ function make(tenantConnections: number): Databases {
   return databases;
 }
 
+const backend = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid;
 const nap = (seconds: number) => (sql: Sql) => sql`select pg_sleep(${seconds}::float8)`;
 
 /** Two pools of the same role: what they are called is all that tells them apart here. */
@@ -74,6 +75,36 @@ it('answers unavailable after 2 s when no connection comes free, without holding
   await busy;
 });
 
+it('lets pools that ask all the time keep their connections for a while when there are too few of them', async () => {
+  const databases = make(1);
+  const { first, second } = names(databases);
+  const backends = new Set<number | undefined>();
+  const started = performance.now();
+  const ask = async (pool: Pool) => {
+    let answers = 0;
+    for (; performance.now() < started + 600; answers++) backends.add(await pool.run(backend));
+    return answers;
+  };
+  const answers = await Promise.all([ask(first), ask(first), ask(second), ask(second)]);
+  for (const some of answers) expect(some).toBeGreaterThan(0);
+  // One is opened every 20 ms at most, which timers make 19 of now and then.
+  expect(backends.size).toBeLessThan((performance.now() - started) / 19 + 2);
+});
+
+it('takes a connection even from a pool that is never idle', async () => {
+  const databases = make(1);
+  const { first, second } = names(databases);
+  let isAsked = true;
+  const ask = async () => {
+    while (isAsked) await first.run(nap(0.01));
+  };
+  // Before the first has opened its connection, there is nothing to be taken.
+  const busy = [ask(), ask(), ask()];
+  expect(await second.run(backend)).toBeGreaterThan(0);
+  isAsked = false;
+  await Promise.all(busy);
+});
+
 it('serves two hundred pools with a handful of connections: an answer or unavailable, never another error', async () => {
   const databases = make(5);
   const pools = Array.from(
@@ -90,13 +121,28 @@ it('serves two hundred pools with a handful of connections: an answer or unavail
 
 it('gives a session a connection of its own, closed afterwards', async () => {
   const databases = make(1);
-  const pid = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid;
-  const session = await databases.session(pid);
-  expect(session).not.toBe(await databases.control.run(pid));
+  const session = await databases.session(backend);
+  expect(session).not.toBe(await databases.control.run(backend));
   const alive = await databases.control.run((sql) =>
     sql`select 1 from pg_stat_activity where pid = ${session ?? 0}`
   );
   expect(alive).toHaveLength(0);
+});
+
+it('visits a database on a connection of its own, which no tenant has to give up, one at a time', async () => {
+  const databases = make(1);
+  const { first } = names(databases);
+  const kept = await first.run(backend);
+  let open = 0;
+  const visit = () =>
+    databases.visit(own.access.database, async (connection) => {
+      const visiting = await connection.run(backend);
+      expect(++open).toBe(1);
+      expect(visiting).not.toBe(await first.run(backend));
+      open--;
+    });
+  await Promise.all([visit(), visit()]);
+  expect(await first.run(backend)).toBe(kept);
 });
 
 it('forgets one role or a whole database, and opens it again when it is asked to', async () => {
