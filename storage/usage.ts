@@ -1,4 +1,5 @@
 // How much an app or a workspace holds, and how much they were used (control.usage).
+import { actingAs, hurry } from './acting.ts';
 import type { Sql } from './pool.ts';
 import { quoteIdentifier } from './quote.ts';
 import { qualified } from './tables.ts';
@@ -29,26 +30,74 @@ export interface Activity {
 /** Above this, counting the records of a collection takes long, and its statistics are within a few per cent. */
 const mostCounted = 5_000_000;
 
-/** Records of these collections. `sql` has the app's role. Throws `StorageError`. */
+/** Rows of the tables that are too large to be counted, roughly, by schema and name. */
+export type LargeTables = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** The large tables of a schema, or of the whole database: any role may ask. Throws `StorageError`. */
+export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeTables> {
+  const only = schema ?? null;
+  const rows = await sql<{ schema: string; name: string; rows: number }[]>`
+    select n.nspname::text as schema, c.relname::text as name, c.reltuples::float8 as rows
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where (${only}::text is null or n.nspname = ${only}) and c.relkind = 'r' and c.reltuples > ${mostCounted}`;
+  const found = new Map<string, Map<string, number>>();
+  for (const { schema, name, rows: number } of rows) {
+    found.set(schema, (found.get(schema) ?? new Map<string, number>()).set(name, number));
+  }
+  return found;
+}
+
+/** Records of these collections; of `large` ones, estimates. `sql` has the app's role. Throws `StorageError`. */
 export async function countRecordsOf(
   sql: Sql,
   schema: string,
   collections: readonly string[],
+  large?: LargeTables,
 ): Promise<RecordCount> {
-  if (collections.length === 0) return { records: 0, exact: true };
-  const estimates = await sql<{ name: string; rows: number }[]>`
-    select c.relname::text as name, c.reltuples::float8 as rows
-    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${schema} and c.relkind = 'r' and c.reltuples > ${mostCounted}`;
-  const large = new Map(estimates.map(({ name, rows }) => [name, rows]));
-  const sum = collections.reduce((total, name) => total + (large.get(name) ?? 0), 0);
-  const counted = collections.filter((name) => !large.has(name));
-  if (counted.length === 0) return { records: sum, exact: false };
+  const estimated = (large ?? await findLargeTables(sql, schema)).get(schema);
+  const sum = collections.reduce((total, name) => total + (estimated?.get(name) ?? 0), 0);
+  const counted = collections.filter((name) => estimated?.has(name) !== true);
+  const exact = counted.length === collections.length;
+  if (counted.length === 0) return { records: sum, exact };
   const counts = counted.map((collection) => `(select count(*) from ${qualified({ schema, collection })})`);
   const [row] = await sql.unsafe<{ records: number }[]>(
     `select (${counts.join(' + ')})::float8 as records`,
   );
-  return { records: sum + (row?.records ?? 0), exact: large.size === 0 };
+  return { records: sum + (row?.records ?? 0), exact };
+}
+
+/** What an app of a workspace adds to what the workspace holds. */
+export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {}
+
+/**
+ * The shares of those of the apps that are still there, with the rights of one after the other. `sql` is a transaction of
+ * the provisioner's, which keeps the apps from being deleted meanwhile. Throws `StorageError`.
+ */
+export async function sharesOf(
+  sql: Sql,
+  schemas: readonly string[],
+  large: LargeTables,
+): Promise<AppShare[]> {
+  const shares: AppShare[] = [];
+  await hurry(sql);
+  const there = await sql<{ schema: string }[]>`
+    select schema from workspace.apps where schema = any(${[...schemas]}) for key share`;
+  for (const { schema } of there) {
+    shares.push(
+      await actingAs(sql, schema, async () => {
+        const [row] = await sql.unsafe<{ collections: string[]; files: number; file_bytes: number }[]>(
+          `select (select coalesce(jsonb_agg(id), '[]') from ${
+            quoteIdentifier(schema)
+          }._collections) as collections,
+            count(*)::float8 as files, coalesce(sum(size), 0)::float8 as file_bytes
+          from ${quoteIdentifier(schema)}._files`,
+        );
+        const { collections = [], files = 0, file_bytes = 0 } = row ?? {};
+        return { ...await countRecordsOf(sql, schema, collections, large), files, file_bytes };
+      }),
+    );
+  }
+  return shares;
 }
 
 /** What the schema of an app takes up, and its files. `sql` has the app's role. Throws `StorageError`. */

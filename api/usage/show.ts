@@ -1,7 +1,16 @@
 // What a workspace or an app holds and how much it was used, measured when somebody asks.
-import { listAppIds } from '../../storage/apps.ts';
+import { listSchemas } from '../../storage/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
-import { activityOf, countRecordsOf, countUsers, sizeOfApp, sizeOfDatabase } from '../../storage/usage.ts';
+import {
+  activityOf,
+  countRecordsOf,
+  countUsers,
+  findLargeTables,
+  sharesOf,
+  sizeOfApp,
+  sizeOfDatabase,
+} from '../../storage/usage.ts';
+import type { Sql } from '../../storage/pool.ts';
 import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../schema.ts';
 import type { Place } from '../scope.ts';
@@ -40,7 +49,7 @@ export const usageAnswer = object({
 
 type Usage = ValueOf<typeof usageAnswer>;
 type Held = Pick<Usage, 'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes'>;
-type ShowDeps = Pick<Deps, 'databases' | 'definitions' | 'policies' | 'now'> & { activity: ActivityMeter };
+type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'now'> & { activity: ActivityMeter };
 
 /** Usage of an app. Throws `StorageError`. */
 export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usage> {
@@ -49,7 +58,13 @@ export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usag
   return { ...await heldBy(deps, app), users, ...await used(deps, { workspace: workspace.id, app: app.id }) };
 }
 
-/** Usage of a workspace: that of its apps together, which are looked at one after another. Throws `StorageError`. */
+/** Apps that are looked at in one transaction, which holds a lock on each of their tables. */
+const appsAtOnce = 20;
+
+/**
+ * Usage of a workspace: that of its apps together, which are looked at one after another, on one connection for all of
+ * them. Throws `StorageError`.
+ */
 export async function workspaceUsage(
   deps: ShowDeps,
   { id, database }: WorkspaceDefinition,
@@ -62,14 +77,17 @@ export async function workspaceUsage(
     files: 0,
     file_bytes: 0,
   };
-  for (const appId of await pool.run(listAppIds)) {
-    const app = await deps.definitions.app(id, appId);
-    if (app === undefined) continue;
-    const held = await heldBy(deps, app);
-    total.records += held.records;
-    total.records_exact &&= held.records_exact;
-    total.files += held.files;
-    total.file_bytes += held.file_bytes;
+  const large = await pool.run((sql) => findLargeTables(sql));
+  const schemas = [...await pool.run(listSchemas)];
+  while (schemas.length > 0) {
+    const some = schemas.splice(0, appsAtOnce);
+    const look = (sql: Sql) => sharesOf(sql, some, large);
+    for (const share of await deps.databases.provisioner(database).transaction(look)) {
+      total.records += share.records;
+      total.records_exact &&= share.exact;
+      total.files += share.files;
+      total.file_bytes += share.file_bytes;
+    }
   }
   return { ...total, users: await pool.run(countUsers), ...await used(deps, { workspace: id }) };
 }
