@@ -39,6 +39,22 @@ export function endpointOf(dataDir: string, database: string): Endpoint {
   return { host, port: socketPort, ssl: 'disable', database, username: 'bulkhead', password };
 }
 
+/** Name of the database of a workspace of the shared server. */
+export async function databaseOf(workspace: string): Promise<string> {
+  const [row] = await once(
+    provisionerEndpoint(),
+    (sql) => sql<{ database: string }[]>`select database from control.workspaces where id = ${workspace}`,
+  );
+  if (row === undefined) throw new Error('the workspace is not there');
+  return row.database;
+}
+
+/** The provisioner in that database, on one connection, which is to be ended. */
+export async function openDatabaseOf(workspace: string): Promise<Pool> {
+  const endpoint = provisionerEndpoint(await databaseOf(workspace));
+  return new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+}
+
 /** A control database, template and roles of a test file's own. */
 export interface OwnInstallation {
   access: Endpoint;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
 import { type Answer, as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from './api.ts';
-import { provisionerEndpoint } from './database.ts';
+import { databaseOf, provisionerEndpoint } from './database.ts';
 import { openForge } from './forge.ts';
 
 /** Rules by action: a template, or the expression of a `filter`. */
@@ -84,16 +84,6 @@ export async function ruledApp(): Promise<RuledApp> {
       return { ...as(forge.genuine({ role: 'user', workspace: workspace.id, sub: id })), id, email };
     },
   };
-}
-
-async function databaseOf(workspace: string): Promise<string> {
-  const rows = await once(
-    'bulkhead',
-    (sql) => sql<{ database: string }[]>`select database from control.workspaces where id = ${workspace}`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('the workspace is not there');
-  return row.database;
 }
 
 async function once<Result>(database: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {

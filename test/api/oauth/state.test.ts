@@ -1,10 +1,8 @@
 // A sign-in that is under way belongs to one workspace, provider and redirect URI, and is over after one try.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool } from '../../../storage/pool.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { authorize, redeem, redirectUri } from '../../harness/oauth.ts';
 import { freshEmail } from '../../harness/users.ts';
 
@@ -83,7 +81,7 @@ describe('oauth.state', () => {
 
   it('oauth.state: is refused after ten minutes', async () => {
     const back = await comeBack();
-    const pool = await openDatabase();
+    const pool = await openDatabaseOf(own.id);
     try {
       const [row] = await pool.run((sql) =>
         sql<{ seconds: number }[]>`
@@ -114,7 +112,7 @@ describe('oauth.state', () => {
 
   it('oauth.state: is stored as a hash', async () => {
     const { state } = await comeBack();
-    const pool = await openDatabase();
+    const pool = await openDatabaseOf(own.id);
     const rows = await pool.run((sql) =>
       sql`select to_jsonb(oauth_states)::text as row from workspace.oauth_states`
     )
@@ -199,12 +197,3 @@ describe('a redirect URI', () => {
     expectRefused(await as().get(`${own.path}/auth/oauth/github/authorize`));
   });
 });
-
-async function openDatabase(): Promise<Pool> {
-  const options = { cap: 1, permits: unlimited, now: Date.now };
-  const control = new Pool(provisionerEndpoint(), options);
-  const [row] = await control.run((sql) =>
-    sql<{ database: string }[]>`select database from control.workspaces where id = ${own.id}`
-  ).finally(() => control.end());
-  return new Pool({ ...provisionerEndpoint(), database: row?.database ?? '' }, options);
-}

@@ -1,27 +1,14 @@
 // Tokens, codes and challenges end by themselves; none is stored as it is mailed.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool } from '../../../storage/pool.ts';
-import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { ownUser } from '../../harness/users.ts';
 
-let own: OwnWorkspace;
-let auth: string;
-let pool: Pool;
-
-beforeAll(async () => {
-  own = await ownWorkspace();
-  auth = `${own.path}/auth`;
-  const options = { cap: 1, permits: unlimited, now: Date.now };
-  const control = new Pool(provisionerEndpoint(), options);
-  const [row] = await control.run((sql) =>
-    sql<{ database: string }[]>`select database from control.workspaces where id = ${own.id}`
-  ).finally(() => control.end());
-  pool = new Pool({ ...provisionerEndpoint(), database: row?.database ?? '' }, options);
-});
+const own = await ownWorkspace();
+const auth = `${own.path}/auth`;
+const pool = await openDatabaseOf(own.id);
 afterAll(() => pool.end());
 
 /** How many seconds the newest token of a purpose has left. */

@@ -1,11 +1,10 @@
 // Sign-ins that are under way while somebody else changes the account.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool, type Sql } from '../../../storage/pool.ts';
+import type { Pool, Sql } from '../../../storage/pool.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { authorize, redeem } from '../../harness/oauth.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
@@ -19,13 +18,7 @@ beforeAll(async () => {
   const { clientId: client_id, clientSecret: client_secret, config } = host;
   const provider = { client_id, client_secret, config };
   expectOk(await own.admin.put(`${own.path}/auth/oauth/providers/github`, provider));
-  const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
-  const id = own.path.split('/').at(-1) ?? '';
-  const [row] = await control.run((sql) =>
-    sql<{ database: string }[]>`select database from control.workspaces where id = ${id}`
-  );
-  await control.end();
-  pool = new Pool(provisionerEndpoint(row?.database), { cap: 1, permits: unlimited, now: Date.now });
+  pool = await openDatabaseOf(own.id);
 });
 afterAll(() => Promise.all([host.close(), pool.end()]));
 
