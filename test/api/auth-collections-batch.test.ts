@@ -1,19 +1,15 @@
 // Profiles among the writes of a batch: users are made with everything else, or not at all.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk, type OwnApp, type OwnWorkspace } from '../harness/api.ts';
+import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { nick, password, type ProfileApp, profileApp } from '../harness/profiles.ts';
+import { nick, password, profileApp } from '../harness/profiles.ts';
 import { freshEmail, ownUser } from '../harness/users.ts';
 
 const anyone = as();
-let store: ProfileApp;
-let workspace: OwnWorkspace;
-let app: OwnApp;
-let admin: Caller;
+const store = await profileApp();
+const { workspace, app, admin } = store;
 
 beforeAll(async () => {
-  store = await profileApp();
-  ({ workspace, app, admin } = store);
   await store.profiles('members', { rules: { create: 'any' } });
   await store.profiles('sellers', { fields: [{ ...nick, unique: true }], rules: { create: 'any' } });
 });

@@ -1,8 +1,8 @@
 // What a collection of kind `auth` is declared to be.
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, expectOk, type OwnApp } from '../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { nick, type ProfileApp, profileApp } from '../harness/profiles.ts';
+import { nick, profileApp } from '../harness/profiles.ts';
 import { freshEmail } from '../harness/users.ts';
 
 const implied = [
@@ -13,14 +13,8 @@ const implied = [
   { name: 'oauth_providers', kind: 'json' },
 ];
 
-let store: ProfileApp;
-let app: OwnApp;
-let admin: Caller;
-
-beforeAll(async () => {
-  store = await profileApp();
-  ({ app, admin } = store);
-});
+const store = await profileApp();
+const { app, admin } = store;
 
 describe('the definition of an auth collection', () => {
   it('lists the implied fields before its own', async () => {

@@ -1,23 +1,16 @@
 // Profiles: records of collections of kind `auth`, each of one of the workspace's users.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, type Caller, expectOk, type OwnApp, type OwnWorkspace } from '../harness/api.ts';
+import { as, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { nick, password, type ProfileApp, profileApp } from '../harness/profiles.ts';
+import { nick, password, profileApp } from '../harness/profiles.ts';
 import { freshEmail, ownUser } from '../harness/users.ts';
 
 const anyone = as();
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-let store: ProfileApp;
-let workspace: OwnWorkspace;
-let app: OwnApp;
-let admin: Caller;
-
-beforeAll(async () => {
-  store = await profileApp();
-  ({ workspace, app, admin } = store);
-});
+const store = await profileApp();
+const { workspace, app, admin } = store;
 
 describe('a profile', () => {
   let members: string;

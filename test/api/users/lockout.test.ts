@@ -1,17 +1,12 @@
 // One count of failures for everything that an end-user can fail at.
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
-let own: OwnWorkspace;
-let auth: string;
-
-beforeAll(async () => {
-  own = await ownWorkspace();
-  auth = `${own.path}/auth`;
-});
+const own = await ownWorkspace();
+const auth = `${own.path}/auth`;
 
 const post = (path: string, body: unknown) => as().post(`${auth}/${path}`, body);
 

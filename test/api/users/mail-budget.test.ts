@@ -1,18 +1,13 @@
 // Nobody can fill a mailbox by asking for mail again and again.
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 
 const asked = 12;
 const allowed = 5;
-let own: OwnWorkspace;
-let auth: string;
-
-beforeAll(async () => {
-  own = await ownWorkspace();
-  auth = `${own.path}/auth`;
-});
+const own = await ownWorkspace();
+const auth = `${own.path}/auth`;
 
 /** By what is asked for: the request, and the address that is written to. */
 const requests: Record<string, (user: OwnUser, next: string) => [() => Promise<Answer>, string]> = {

@@ -1,19 +1,14 @@
 // Whatever works once, works once: 50 at the same time, 20 rounds.
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 
 const rounds = 20;
 const runners = 50;
-let own: OwnWorkspace;
-let auth: string;
-
-beforeAll(async () => {
-  own = await ownWorkspace();
-  auth = `${own.path}/auth`;
-});
+const own = await ownWorkspace();
+const auth = `${own.path}/auth`;
 
 const post = (path: string, body: unknown) => as().post(`${auth}/${path}`, body);
 
