@@ -20,6 +20,8 @@ export interface EventsRequest {
 }
 
 const ping = Buffer.from(': ping\n\n');
+/** How long a browser waits before it comes back with a rule or filter that could not be evaluated, in milliseconds. */
+const failurePause = 30_000;
 
 /**
  * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a cap, what the rules say, 400 for
@@ -82,6 +84,8 @@ function wireOf(response: ServerResponse): Wire {
     events: ({ frames }) => frames,
     // Without data a browser would not dispatch it.
     reset: (_id, cursor) => Buffer.from(`id: ${cursor}\nevent: reset\ndata: {}\n\n`),
+    // What failed would fail again in a replay, for ever: it is passed over, and the next event may be no better.
+    failed: (_id, cursor) => Buffer.from(`retry: ${failurePause}\nid: ${cursor}\nevent: reset\ndata: {}\n\n`),
     lost: (_id, error) => error.status === 401 || error.status === 403 ? unauthorized(error) : undefined,
     close({ why, message }) {
       if (why === 'unauthorized') response.socket?.write(unauthorized({ code: why, message }));

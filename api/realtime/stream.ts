@@ -21,6 +21,11 @@ export interface Wire {
   events(packet: Packet, id: string): Buffer;
   /** Events were missed and are no longer held; `cursor` is where the stream goes on. */
   reset(id: string, cursor: string): Buffer;
+  /**
+   * The rule or filter of a subscription cannot be evaluated for an event, now or later, and `lost` follows: for clients
+   * that come back on their own, how to do so without meeting the same event again. Undefined where clients do not.
+   */
+  failed(id: string, cursor: string): Buffer | undefined;
   /** A subscription is over; undefined when there is nothing to say. */
   lost(id: string, error: ApiError): Buffer | undefined;
   /** Says goodbye and closes; what still waits may go out before. */

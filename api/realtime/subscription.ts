@@ -175,8 +175,17 @@ export class Subscription implements Member {
 
   #send(selection: Selection): void {
     if (selection === undefined) return;
-    if ('failure' in selection) this.#source.fail(this, selection.failure);
+    if ('failure' in selection) this.#fail(selection.failure);
     else this.stream.write(this.stream.wire.events(selection, this.id));
+  }
+
+  #fail(failure: unknown): void {
+    const { log } = this.#source;
+    // Related records that could not be read may be there the next time; what the record itself holds will be the same.
+    const isForGood = this.view.view.reading === undefined || failure instanceof RangeError;
+    const words = isForGood ? this.stream.wire.failed(this.id, log.cursorAt(log.newest)) : undefined;
+    if (words !== undefined) this.stream.write(words);
+    this.#source.fail(this, failure);
   }
 }
 

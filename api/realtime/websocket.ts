@@ -149,6 +149,7 @@ function wireOf(peer: Peer): Wire {
     // Past crossws to the socket: nothing is compressed, so frames of both stand whole between one another.
     events: (packet, id) => packet.variant(id, (event) => eventMessage(id, event)),
     reset,
+    failed: () => undefined,
     lost: errorMessage,
     close: ({ why, message }) => peer.close(closeCodes[why], message.slice(0, maximalReason)),
   };

@@ -175,7 +175,7 @@ describe('a rule or filter', () => {
     await broken?.closed;
     rig.write({ n: 2 });
     expect(await healthy?.count(2)).toHaveLength(2);
-    expect(broken?.events).toEqual([]);
+    expect(broken?.events).toEqual([{ id: expect.any(String), event: 'reset', data: {} }]);
     expect(rig.reports).toEqual(['evaluate a subscription: Error: of all things']);
   });
 
@@ -189,7 +189,27 @@ describe('a rule or filter', () => {
       });
     const second = await openEvents(rig.port, { since: /id: (\S+)/.exec(first.body)?.[1] ?? '' });
     await second.closed;
-    expect(second.events).toEqual([]);
+    expect(second.events).toEqual([{ id: expect.any(String), event: 'reset', data: {} }]);
+  });
+
+  it('that throws is not asked of the same event again by a browser that comes back, and not soon', async () => {
+    const judged: unknown[] = [];
+    rig.gate.rule = () =>
+      rig.gate.view('', ({ record }) => {
+        judged.push(record.n);
+        if (record.n === 2) throw new Error('of all things');
+        return true;
+      });
+    const before = await openEvents(rig.port);
+    rig.write({ n: 1 });
+    rig.write({ n: 2 });
+    await before.closed;
+    expect(before.body).toMatch(/\n\nretry: 30000\nid: \S+\nevent: reset\ndata: {}\n\n$/);
+    judged.length = 0;
+    const after = await openEvents(rig.port, { since: before.lastEventId });
+    rig.write({ n: 3 });
+    expect((await after.count(1)).map(({ data }) => data)).toEqual([{ n: 3 }]);
+    expect(judged).toEqual([3]);
   });
 
   it('is evaluated once for each event and key, however many streams have it', async () => {

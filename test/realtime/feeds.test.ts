@@ -47,6 +47,7 @@ function streamTo(socket: PassThrough): Stream {
       ping: undefined,
       events: ({ frames }) => frames,
       reset: () => Buffer.from('reset'),
+      failed: () => undefined,
       lost: (_id, { code }) => Buffer.from(`lost: ${code}`),
       close: () => socket.end(),
     },
