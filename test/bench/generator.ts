@@ -21,11 +21,14 @@ class Exchange {
   #missing = 0;
   #held: Buffer | undefined;
   #sentAt = 0;
+  /** Of its next request, where connections stay with a tenant. */
+  #next: number;
   readonly done: Promise<void>;
   #resolve: () => void = () => undefined;
 
-  constructor(run: Run) {
+  constructor(run: Run, index: number) {
     this.#run = run;
+    this.#next = index % (run.plan.tenants ?? 1);
     this.#socket = connect({ host: '127.0.0.1', port: run.plan.port, noDelay: true });
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -44,10 +47,18 @@ class Exchange {
 
   #send(): void {
     const run = this.#run;
-    const request = run.requests[run.next++ % run.requests.length];
+    const request = run.requests[this.#turn() % run.requests.length];
     if (request === undefined) throw new Error('there is nothing to send');
     this.#sentAt = performance.now();
     this.#socket.write(request);
+  }
+
+  #turn(): number {
+    const { tenants } = this.#run.plan;
+    if (tenants === undefined) return this.#run.next++;
+    const turn = this.#next;
+    this.#next += tenants;
+    return turn;
   }
 
   #read(chunk: Buffer): void {
@@ -104,7 +115,7 @@ async function run(plan: Plan): Promise<LoadResult> {
     until: started + plan.seconds * 1_000,
     latencies: [],
   };
-  const exchanges = Array.from({ length: plan.connections }, () => new Exchange(shared));
+  const exchanges = Array.from({ length: plan.connections }, (_unused, index) => new Exchange(shared, index));
   await Promise.all(exchanges.map(({ done }) => done));
   const seconds = (performance.now() - started) / 1_000;
   const sorted = Float64Array.from(shared.latencies).sort();

@@ -7,6 +7,11 @@ export interface Plan {
   port: number;
   /** Whole HTTP/1.1 requests, sent in turn; any answer but a 2xx is an error. */
   requests: readonly string[];
+  /**
+   * With it, the first connection sends the first request and each so many after it, the second those from the second one,
+   * and so on: each connection stays with one of so many tenants whose requests are listed in turn.
+   */
+  tenants?: number;
   /** Keep-alive connections, each with one request in flight. */
   connections: number;
   seconds: number;

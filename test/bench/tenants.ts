@@ -1,7 +1,7 @@
-// Many tenants at once: a thousand workspaces, a hundred of them asked in turn, against a server with one workspace.
+// Many tenants at once: a thousand workspaces of which a hundred are active, against a server with one workspace.
 import { request } from './client.ts';
 import { figuresOf } from './compared.ts';
-import type { Findings } from './findings.ts';
+import type { Figure, Findings } from './findings.ts';
 import { renderRequest, startGenerator } from './load.ts';
 import { countDescendants } from './proc.ts';
 import { compare, type Pace, type Side } from './rounds.ts';
@@ -16,46 +16,66 @@ export interface Tenants {
 /** The control database, whose connections are not the tenants'. */
 const provisioner = 'bulkhead';
 const recordsEach = 10;
+/** Clients of each active workspace; as many ask the only one. */
+const clientsEach = 4;
 const atOnce = 4;
 const mostConnections = 100;
 
-/** Reading one record of each active workspace in turn, against reading those of the only workspace of a server. */
-export async function benchTenants(pace: Pace, { workspaces, active }: Tenants): Promise<Findings> {
+/**
+ * Reading records of the active workspaces, against reading those of the only workspace of a server: by clients of whom
+ * each has its workspace, and by clients who ask all of them in turn, so that no connection ever has two requests at once
+ * but by chance.
+ */
+export async function benchTenants(given: Pace, { workspaces, active }: Tenants): Promise<Findings> {
+  const pace = { ...given, connections: clientsEach * active };
   return await withStage((alone) =>
     withStage(async (crowd) => {
       const single = await requestsOf(alone, 'w0');
-      const requests = await fill(crowd, { workspaces, active });
+      const requests = interleaved(await fill(crowd, { workspaces, active }));
       const generator = startGenerator();
       try {
-        const sides = {
-          ours: sideOf('many', crowd, interleaved(requests)),
-          yardstick: sideOf('one', alone, single),
-        };
-        const comparison = await compare(generator, sides, pace);
-        // PostgreSQL's processes are named after role and database.
-        const ofServer = countDescendants(crowd.server.pid, ' [local] ');
-        const held = ofServer - countDescendants(crowd.server.pid, ` ${provisioner} [local] `);
+        const yardstick = sideOf('one', alone, single);
+        const ours = sideOf('many', crowd, requests);
+        const loyal = { ...ours, plan: { ...ours.plan, tenants: active } };
+        const own = await compare(generator, { ours: loyal, yardstick }, pace);
+        const turn = await compare(generator, { ours, yardstick }, pace);
         return {
           bench: 'tenants',
-          title:
-            `read records of ${active} of ${workspaces} workspaces in turn, against a server with one workspace`,
+          title: `read records of ${active} of ${workspaces} workspaces by ${pace.connections} clients, ` +
+            'against a server with one workspace and as many clients',
           sides: ['many', 'one'],
           figures: [
-            ...figuresOf(comparison, 0.8),
-            {
-              name: 'connections of tenants',
-              unit: '',
-              ours: { median: held, min: held, max: held },
-              goal: { text: `at most ${mostConnections}`, reached: held <= mostConnections },
-            },
+            ...named('each client its own', figuresOf(own, 0.8)),
+            ...named('in turn', figuresOf(turn, 0.8)),
+            connectionsOf(crowd),
           ],
-          raw: { pace, many: comparison.ours.rounds, one: comparison.yardstick.rounds },
+          raw: {
+            pace,
+            own: [own.ours.rounds, own.yardstick.rounds],
+            turn: [turn.ours.rounds, turn.yardstick.rounds],
+          },
         };
       } finally {
         await generator.stop();
       }
     })
   );
+}
+
+function named(how: string, figures: readonly Figure[]): Figure[] {
+  return figures.map((figure) => ({ ...figure, name: `${figure.name}, ${how}` }));
+}
+
+/** PostgreSQL's processes are named after role and database. */
+function connectionsOf({ server }: Stage): Figure {
+  const held = countDescendants(server.pid, ' [local] ') -
+    countDescendants(server.pid, ` ${provisioner} [local] `);
+  return {
+    name: 'connections of tenants',
+    unit: '',
+    ours: { median: held, min: held, max: held },
+    goal: { text: `at most ${mostConnections}`, reached: held <= mostConnections },
+  };
 }
 
 function sideOf(name: string, { server }: Stage, requests: string[]): Side {
