@@ -30,7 +30,7 @@ export interface BlobStore {
   /**
    * Stores the bytes as they come. Durable once it resolves; when it rejects (as it does when `bytes` throws), nothing
    * is left, at most what a crash would leave for the sweep. The chunks are the store's from then on: it may let go of
-   * their memory.
+   * their memory. Throws `NoRoom` when the disk is full.
    */
   put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
   /** The bytes, or a range of them. Throws `BlobMissing`. */
@@ -43,6 +43,14 @@ export interface BlobStore {
   apps(database: string): AsyncIterable<string>;
   /** Every blob of an app. Unfinished uploads that were not written to since `abandoned` are removed on the way. */
   list(place: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob>;
+}
+
+/** There is no room for a blob. */
+export class NoRoom extends Error {
+  constructor(cause: unknown) {
+    super('there is no room left for files', { cause });
+    this.name = 'NoRoom';
+  }
 }
 
 /** There is no such blob. */

@@ -11,6 +11,7 @@ import {
   type BlobStore,
   type ByteRange,
   type ListedBlob,
+  NoRoom,
 } from './blob-store.ts';
 import { release } from './release.ts';
 import { type GiveWay, WriteTurns } from './write-turns.ts';
@@ -39,16 +40,16 @@ export class LocalBlobs implements BlobStore {
   async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
     const path = this.#path(key);
     const directory = dirname(path);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
     const part = path + partSuffix;
     try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
       const size = await this.#write(part, bytes);
       await rename(part, path);
       await synchronize(directory);
       return { size };
     } catch (error) {
       await rm(part, { force: true });
-      throw error;
+      throw isOutOfRoom(error) ? new NoRoom(error) : error;
     }
   }
 
@@ -109,6 +110,11 @@ export class LocalBlobs implements BlobStore {
     if (!parts.every((part) => opaque.test(part))) throw new RangeError('not a place of ours');
     return join(this.#root, ...parts);
   }
+}
+
+/** The disk is full, or what this user may have of it. */
+function isOutOfRoom(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 /** A write may take less than it was given. */
