@@ -22,6 +22,15 @@ export async function listHookVariables(sql: Sql, schema: string): Promise<HookV
   ];
 }
 
+/** When a variable was last set, if there is one. */
+export async function hookVariableSetAt(sql: Sql, schema: string, name: string): Promise<Date | undefined> {
+  const [row] = await sql.unsafe<Pick<HookVariable, 'updated_at'>[]>(
+    `select updated_at from ${tableOf(schema)} where name = $1`,
+    [name],
+  );
+  return row?.updated_at;
+}
+
 /** Sets a variable; false when the app has `most` others already. */
 export async function putHookVariable(
   sql: Sql,

@@ -24,7 +24,12 @@ export async function removeAdmin(
       actor: await actorIn(sql, by.principal),
       action: 'admin_delete',
       target: admin.email,
-      details: { id: admin.id, workspace: workspace.id, role: admin.role },
+      details: {
+        id: admin.id,
+        workspace: workspace.id,
+        role: admin.role,
+        from: { name: admin.name, role: admin.role, app_ids: admin.app_ids },
+      },
       workspace: workspace.id,
       origin: by.origin,
     });

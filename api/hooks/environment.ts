@@ -1,6 +1,12 @@
 // What an app's hooks read as `$app.env`: set by its admins, kept sealed, never shown again.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { deleteHookVariable, listHookVariables, putHookVariable } from '../../storage/hook-environment.ts';
+import {
+  deleteHookVariable,
+  hookVariableSetAt,
+  listHookVariables,
+  putHookVariable,
+} from '../../storage/hook-environment.ts';
+import type { Sql } from '../../storage/pool.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
@@ -56,11 +62,12 @@ export async function putVariable(
   const sealed = deps.secrets.seal('hook-environment', ownerOf(app, name), Buffer.from(value));
   const actor = await actorOf(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+    const details = await before(sql, app, name);
     const variable = { name, sealed, updated_at: by.now, most: mostVariables };
     if (!await putHookVariable(sql, app.schema, variable)) {
       fail('conflict', `the app has ${mostVariables} variables, the most it can have`);
     }
-    await auditApp(sql, deps, { actor, action: 'hook_env_set', target: name, origin: by.origin });
+    await auditApp(sql, deps, { actor, action: 'hook_env_set', target: name, details, origin: by.origin });
   });
   await reloadEverywhere(deps, app);
   return { name, updated_at: by.now };
@@ -75,8 +82,9 @@ export async function removeVariable(
   checkName(name);
   const actor = await actorOf(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+    const details = await before(sql, app, name);
     if (!await deleteHookVariable(sql, app.schema, name)) failNoVariable(name);
-    await auditApp(sql, deps, { actor, action: 'hook_env_delete', target: name, origin: by.origin });
+    await auditApp(sql, deps, { actor, action: 'hook_env_delete', target: name, details, origin: by.origin });
   });
   await reloadEverywhere(deps, app);
 }
@@ -91,6 +99,12 @@ export async function openEnvironment(
     const value = deps.secrets.open('hook-environment', ownerOf(app, name), sealed);
     return [name, value.toString('utf8')];
   }));
+}
+
+/** What the audit log says of a variable as it was: its value is a secret. */
+async function before(sql: Sql, { schema }: AppDefinition, name: string) {
+  const setAt = await hookVariableSetAt(sql, schema, name);
+  return { from: setAt === undefined ? null : { updated_at: setAt.toISOString() } };
 }
 
 function rowsOf({ databases }: ReadDeps, { workspace, schema }: AppDefinition) {

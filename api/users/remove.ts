@@ -133,7 +133,7 @@ async function deleteAccount(
 ): Promise<void> {
   // Its refresh tokens go with the row.
   await deleteUser(sql, user.id);
-  const details = { id: user.id };
+  const details = { id: user.id, from: { verified: user.verified } };
   await auditWorkspace(sql, deps, {
     actor,
     action: 'user_delete',

@@ -1,6 +1,7 @@
 // What the audit log says of a change: what is set now, what was before, who asked and from where; never a secret.
 import { beforeAll, expect, it } from 'vitest';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+import { ownUser } from '../harness/users.ts';
 
 let workspace: OwnWorkspace;
 let app: OwnApp;
@@ -111,4 +112,35 @@ it('audit.integrity: an entry says from where, also of a login that failed, and 
   expect(details).toMatchObject({ ip: '127.0.0.1', request_id: 'seen-1' });
   expect(details['user_agent']).toMatch(/^Mozilla \\u009b31mx+$/);
   expect(String(details['user_agent']).length).toBeLessThan(520);
+});
+
+it('audit.integrity: a variable of hooks that is set again or deleted says when it was set, and no value', async () => {
+  const path = `${app.path}/hooks/env/API_KEY`;
+  const first = expectOk(await app.admin.put(path, { value: 'first-secret-text' }));
+  expect((await newest(app.path, 'hook_env_set')).details).toMatchObject({ from: null });
+  const second = expectOk(await app.admin.put(path, { value: 'later-secret-text' }));
+  expect((await newest(app.path, 'hook_env_set')).details).toMatchObject({
+    from: { updated_at: first.updated_at },
+  });
+  expectOk(await app.admin.delete(path));
+  const { details } = await newest(app.path, 'hook_env_delete');
+  expect(details).toMatchObject({ from: { updated_at: second.updated_at } });
+  const all = await workspace.admin.get(`${app.path}/audit?action=hook_env&per_page=50`);
+  expect(JSON.stringify(expectOk(all))).not.toMatch(/secret-text/);
+});
+
+it('audit.integrity: a deleted admin and a deleted user have what they were', async () => {
+  const { id, email } = await workspace.login(['shop']);
+  expectOk(await workspace.master.delete(`${workspace.path}/admins/${id}`));
+  const gone = await newest('/api/system', 'admin_delete');
+  expect([gone.target, gone.details['from']]).toEqual([
+    email,
+    { name: expect.any(String), role: 'app_admin', app_ids: ['shop'] },
+  ]);
+  const user = await ownUser(workspace);
+  expectOk(await workspace.admin.delete(`${workspace.path}/users/${user.id}`));
+  expect((await newest(workspace.path, 'user_delete')).details).toMatchObject({
+    id: user.id,
+    from: { verified: false },
+  });
 });
