@@ -19,6 +19,8 @@ export interface ServerOptions {
   keep?: boolean;
   /** Runs a copy of the sources that is there. */
   root?: string;
+  /** Where the supervisor looks for programs, in place of where this process does. */
+  path?: string;
   /** Runs the supervisor as this user; only root can. */
   user?: { uid: number; gid: number };
 }
@@ -67,7 +69,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const program = join(options.root ?? project, 'supervisor', 'main.ts');
   const subprocess = execa(node, [program, 'serve', ...flags], {
     cwd: home,
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: options.path ?? process.env['PATH'] },
     extendEnv: false,
     stdin: 'ignore',
     all: true,

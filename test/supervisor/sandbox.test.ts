@@ -18,9 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-function raise(sandbox: 'auto' | 'deno' | 'os', { path = '/usr/bin:/bin', jit = false } = {}) {
+function raise(
+  sandbox: 'auto' | 'deno' | 'os',
+  { path = '/usr/bin:/bin', jit = false, cpu = arch }: { path?: string; jit?: boolean; cpu?: string } = {},
+) {
   const config = { dir: '', timeout_ms: 5000, memory_mb: 256, idle_ms: 1000, max_runners: 10, sandbox, jit };
-  return raiseWalls({ config, folder, uid: process.getuid?.() ?? 0, path, platform, arch });
+  return raiseWalls({ config, folder, uid: process.getuid?.() ?? 0, path, platform, arch: cpu });
 }
 
 describe('the sandbox', () => {
@@ -51,6 +54,22 @@ describe('the sandbox', () => {
       level: 'none',
       why: 'hooks do not run: no os level: bwrap is not installed (package bubblewrap)',
     });
+  });
+
+  it('sandbox.require: is nothing at all where neither bubblewrap nor what takes privileges away is there', async () => {
+    const { sandbox, plan } = await raise('auto', { path: join(folder, 'empty') });
+    expect(plan).toBeUndefined();
+    expect(sandbox).toEqual({
+      level: 'none',
+      why: 'hooks do not run: no os level: bwrap is not installed (package bubblewrap); ' +
+        'no deno level: setpriv is not installed (package util-linux)',
+    });
+  });
+
+  it('sandbox.require: is not namespaces without a seccomp filter, where there is none for the processor', async () => {
+    const required = await raise('os', { cpu: 'mips' });
+    expect(required.plan).toBeUndefined();
+    expect(required.sandbox).toMatchObject({ level: 'none', why: expect.stringContaining('mips') });
   });
 
   it('is not taken from a bubblewrap that is there and builds no walls', async () => {
