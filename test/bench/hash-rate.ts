@@ -1,15 +1,18 @@
-// How many argon2id hashes this machine makes a second with nothing around them: hash-wasm on every core.
-import { randomBytes } from 'node:crypto';
+// How many argon2id hashes this machine makes a second with nothing around them, on every core.
+import { argon2Sync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { argon2id } from 'hash-wasm';
 
+/** Who makes them. */
+export type HashMaker = 'hash-wasm' | 'node:crypto';
+
 /** Hashes a second of all cores together, with the server's parameters. */
-export async function rawHashRate(seconds: number): Promise<number> {
+export async function rawHashRate(maker: HashMaker, seconds: number): Promise<number> {
   const workers = Array.from(
     { length: availableParallelism() },
-    () => new Worker(new URL(import.meta.url), { workerData: { seconds } }),
+    () => new Worker(new URL(import.meta.url), { workerData: { maker, seconds } }),
   );
   const rates = await Promise.all(workers.map(async (worker) => {
     const [rate] = await once(worker, 'message');
@@ -18,8 +21,8 @@ export async function rawHashRate(seconds: number): Promise<number> {
   return rates.reduce((sum, rate) => sum + rate, 0);
 }
 
-async function measure(seconds: number): Promise<number> {
-  const hash = () =>
+const makers: Record<HashMaker, () => unknown> = {
+  'hash-wasm': () =>
     argon2id({
       password: 'a long password of the bench',
       salt: randomBytes(16),
@@ -28,7 +31,19 @@ async function measure(seconds: number): Promise<number> {
       parallelism: 1,
       hashLength: 32,
       outputType: 'encoded',
-    });
+    }),
+  'node:crypto': () =>
+    argon2Sync('argon2id', {
+      message: 'a long password of the bench',
+      nonce: randomBytes(16),
+      memory: 19_456,
+      passes: 2,
+      parallelism: 1,
+      tagLength: 32,
+    }),
+};
+
+async function measure(hash: () => unknown, seconds: number): Promise<number> {
   await hash();
   const started = performance.now();
   let hashes = 0;
@@ -39,4 +54,7 @@ async function measure(seconds: number): Promise<number> {
   return hashes / ((performance.now() - started) / 1_000);
 }
 
-if (!isMainThread) parentPort?.postMessage(await measure(Number(workerData.seconds)));
+if (!isMainThread) {
+  const { maker, seconds }: { maker: HashMaker; seconds: number } = workerData;
+  parentPort?.postMessage(await measure(makers[maker], seconds));
+}

@@ -1,7 +1,8 @@
 // Logins: how many a second, what a storm of them leaves of record reads, and what the time of an answer gives away.
 import { randomUUID } from 'node:crypto';
+import { besideBusyLoops } from './busy-loops.ts';
 import type { Figure, Findings } from './findings.ts';
-import { rawHashRate } from './hash-rate.ts';
+import { type HashMaker, rawHashRate } from './hash-rate.ts';
 import { type LoadResult, renderRequest, startGenerator } from './load.ts';
 import { residentMebibytes } from './proc.ts';
 import { calmReads, type RecordStage, withRecords } from './stage.ts';
@@ -9,6 +10,7 @@ import { percentile, spread } from './statistics.ts';
 
 const password = 'a long password of the bench';
 const storm = 200;
+const makers: readonly HashMaker[] = ['hash-wasm', 'node:crypto'];
 const auth = '/api/workspaces/bench/auth';
 
 /** Rounds, how long the reads of one are without a storm and with one, and how many tries are timed. */
@@ -33,7 +35,7 @@ export async function benchLogins(pace: LoginPace): Promise<Findings> {
       bench: 'logins',
       title: 'logins a second, record reads (200 a second) during storms of 200 logins, and times of answers',
       sides: ['ours', 'baseline'],
-      figures: [...storms.figures, rate, ...timing],
+      figures: [...storms.figures, ...rate, ...timing],
       raw: storms.raw,
     };
   });
@@ -51,6 +53,8 @@ async function post({ server }: RecordStage, path: string, body: unknown): Promi
 
 interface StormRound {
   calm: LoadResult;
+  /** Beside loops of the lowest priority: what the machine allows while its cores are busy. */
+  floor: LoadResult;
   busy: LoadResult;
   /** By status. */
   answers: Record<string, number>;
@@ -70,35 +74,44 @@ async function stormsOf(
     await reads();
     for (let round = 0; round < rounds; round++) {
       const calm = await reads();
+      const floor = await besideBusyLoops(reads);
       const before = residentMebibytes(server.apiPid);
       const [busy, answered] = await Promise.all([reads(), storms(stage, emails, seconds)]);
-      raw.push({ calm, busy, answers: answered.answers, mebibytes: answered.peak - before });
+      raw.push({ calm, floor, busy, answers: answered.answers, mebibytes: answered.peak - before });
     }
   } finally {
     await generator.stop();
   }
+  return { raw, figures: figuresOf(raw) };
+}
+
+function figuresOf(raw: readonly StormRound[]): Figure[] {
   const ratio = spread(raw.map(({ calm, busy }) => busy.p99 / calm.p99));
-  return {
-    raw,
-    figures: [
-      {
-        name: 'read p99 in a storm',
-        unit: 'ms',
-        ours: spread(raw.map(({ busy }) => busy.p99)),
-        baseline: spread(raw.map(({ calm }) => calm.p99)),
-        ratio,
-        goal: { text: 'at most 2 times', reached: ratio.median <= 2 },
-      },
-      {
-        name: 'read p50 in a storm',
-        unit: 'ms',
-        ours: spread(raw.map(({ busy }) => busy.p50)),
-        baseline: spread(raw.map(({ calm }) => calm.p50)),
-        ratio: spread(raw.map(({ calm, busy }) => busy.p50 / calm.p50)),
-      },
-      { name: 'memory of a storm', unit: 'MiB', ours: spread(raw.map(({ mebibytes }) => mebibytes)) },
-    ],
-  };
+  return [
+    {
+      name: 'read p99 in a storm',
+      unit: 'ms',
+      ours: spread(raw.map(({ busy }) => busy.p99)),
+      baseline: spread(raw.map(({ calm }) => calm.p99)),
+      ratio,
+      goal: { text: 'at most 2 times', reached: ratio.median <= 2 },
+    },
+    {
+      name: 'read p99 beside idle loops',
+      unit: 'ms',
+      ours: spread(raw.map(({ floor }) => floor.p99)),
+      baseline: spread(raw.map(({ calm }) => calm.p99)),
+      ratio: spread(raw.map(({ calm, floor }) => floor.p99 / calm.p99)),
+    },
+    {
+      name: 'read p50 in a storm',
+      unit: 'ms',
+      ours: spread(raw.map(({ busy }) => busy.p50)),
+      baseline: spread(raw.map(({ calm }) => calm.p50)),
+      ratio: spread(raw.map(({ calm, busy }) => busy.p50 / calm.p50)),
+    },
+    { name: 'memory of a storm', unit: 'MiB', ours: spread(raw.map(({ mebibytes }) => mebibytes)) },
+  ];
 }
 
 /** One storm after another, until the time is over. */
@@ -122,39 +135,41 @@ async function storms(
   return { answers, peak };
 }
 
+/** The rate is held against hash-wasm, as the goal says; Node's own, which the server uses, says what it loses. */
 async function loginRate(
   stage: RecordStage,
   emails: readonly string[],
   { rounds, seconds }: LoginPace,
-): Promise<Figure> {
+): Promise<Figure[]> {
   const generator = startGenerator();
   const ours: number[] = [];
-  const baseline: number[] = [];
+  const raw: Record<HashMaker, number[]> = { 'hash-wasm': [], 'node:crypto': [] };
+  const { port } = stage.server;
+  const requests = emails.map((email) =>
+    renderRequest({ method: 'POST', path: `${auth}/users/login`, body: { email, password } })
+  );
   try {
     for (let round = 0; round < rounds; round++) {
-      baseline.push(await rawHashRate(seconds));
-      const result = await generator.run({
-        port: stage.server.port,
-        requests: emails.map((email) =>
-          renderRequest({ method: 'POST', path: `${auth}/users/login`, body: { email, password } })
-        ),
-        connections: 16,
-        seconds,
-      });
+      for (const maker of makers) raw[maker].push(await rawHashRate(maker, seconds));
+      const result = await generator.run({ port, requests, connections: 16, seconds });
       ours.push(result.requests / result.seconds);
     }
   } finally {
     await generator.stop();
   }
-  const ratio = spread(ours.map((rate, round) => rate / (baseline[round] ?? Number.NaN)));
-  return {
-    name: 'logins (raw argon2id)',
-    unit: '/s',
-    ours: spread(ours),
-    baseline: spread(baseline),
-    ratio,
-    goal: { text: 'at least 85 %', reached: ratio.median >= 0.85 },
-  };
+  return makers.map((maker) => {
+    const baseline = raw[maker];
+    const ratio = spread(ours.map((rate, round) => rate / (baseline[round] ?? Number.NaN)));
+    const figure = {
+      name: `logins (raw ${maker})`,
+      unit: '/s',
+      ours: spread(ours),
+      baseline: spread(baseline),
+      ratio,
+    };
+    const goal = { text: 'at least 85 %', reached: ratio.median >= 0.85 };
+    return maker === 'hash-wasm' ? { ...figure, goal } : figure;
+  });
 }
 
 /** Known against unknown addresses, asked in turn, each once: what has been asked before differs for a reason. */
