@@ -1,7 +1,15 @@
-// What the supervisor starts once to see that the walls stand: it says hello on the channel and waits for its end.
-import { Socket } from 'node:net';
+// What the supervisor starts to see that the walls stand: it says hello on the channel and waits for its end. It also
+// touches what runners load of Deno only when a hook file needs it, so that the cache of compiled code comes to hold it.
+import 'node:async_hooks';
+import 'node:module';
+import 'node:util';
+import { openDescriptor } from './descriptor.ts';
 
-const channel = new Socket({ fd: 3, readable: true, writable: true });
-channel.on('end', () => channel.destroy());
-channel.resume();
-channel.write('hello\n');
+const touched = [
+  ...[Blob, File, FormData, Headers, Request, Response, URL, URLPattern, URLSearchParams],
+  ...[TextDecoderStream, TextEncoderStream, ReadableStream, TransformStream, WritableStream],
+  ...[CompressionStream, DecompressionStream, AbortController, CustomEvent, DOMException],
+  ...[crypto.subtle, performance, structuredClone, atob],
+];
+const channel = openDescriptor(3, () => undefined, () => process.exit(0));
+channel.write(new TextEncoder().encode(`hello ${touched.length}\n`));

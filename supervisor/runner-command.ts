@@ -13,6 +13,8 @@ export interface RunnerPlan {
   /** The Deno executable and the folder of the runner's code: both readable by the runner's user. */
   deno: string;
   code: string;
+  /** The folder of compiled code, which the runner's user can read and nobody change; see `runner-cache.ts`. */
+  cache?: string | undefined;
   /** Shared libraries of Deno, at level `os`. */
   libraries: readonly string[];
   /** The seccomp filter, at level `os`. */
@@ -30,13 +32,15 @@ export interface RunnerSeat {
   memory: number;
 }
 
-/** Every permission that Deno knows, refused, and nothing fetched, read or remembered besides the program itself. */
-const denoFlags = [
-  ...['--quiet', '--no-prompt', '--no-config', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
-  ...['--node-modules-dir=none', '--no-code-cache', '--no-check'],
-  ...['--deny-read', '--deny-write', '--deny-net', '--deny-env', '--deny-sys', '--deny-run', '--deny-ffi'],
-  '--deny-import',
-];
+/** Every permission that Deno knows, refused, and nothing fetched, read or remembered besides the program and its compiled code. */
+function denoFlags({ cache }: RunnerPlan): string[] {
+  return [
+    ...['--quiet', '--no-prompt', '--no-config', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
+    ...['--node-modules-dir=none', ...cache === undefined ? ['--no-code-cache'] : [], '--no-check'],
+    ...['--deny-read', '--deny-write', '--deny-net', '--deny-env', '--deny-sys', '--deny-run', '--deny-ffi'],
+    '--deny-import',
+  ];
+}
 
 /** The same for a check of types, which runs nothing. */
 const checkFlags = [
@@ -44,16 +48,21 @@ const checkFlags = [
   ...['--node-modules-dir=none', '--no-code-cache', '--deny-import'],
 ];
 
+/** Where the folder of compiled code is at level `os`: beside the libraries. */
+const cacheInside = '/lib/runner-cache';
+
 /**
- * The environment, all of it. Where Deno's cache cannot be made, `localStorage` and `caches` fail instead of being
- * shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
+ * The environment, all of it. Where Deno's cache cannot be made or written, `localStorage` and `caches` fail instead of
+ * being shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
  */
-const environment = {
-  NO_COLOR: '1',
-  DENO_NO_UPDATE_CHECK: '1',
-  DENO_DIR: '/proc/nonexistent',
-  DENO_EMIT_CACHE_MODE: 'disable',
-};
+function environmentOf({ cache, level }: Pick<RunnerPlan, 'cache' | 'level'>): Record<string, string> {
+  return {
+    NO_COLOR: '1',
+    DENO_NO_UPDATE_CHECK: '1',
+    DENO_DIR: cache === undefined ? '/proc/nonexistent' : level === 'os' ? cacheInside : cache,
+    DENO_EMIT_CACHE_MODE: 'disable',
+  };
+}
 
 /** V8 reserves so much address space for machine code, which counts as data. MiB. */
 const codeRange = 512;
@@ -64,10 +73,31 @@ const processes = 48;
 
 /** The command of one runner. It talks over its descriptor 3 and ends with the supervisor. */
 export function runnerCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
-  const command = [...limits(plan, seat), ...identity(plan, seat), ...namespaces(plan), ...deno(plan, seat)];
-  const [file = '', ...args] = command;
+  return commandOf(plan, [
+    ...limits(plan, seat),
+    ...identity(plan, seat),
+    ...namespaces(plan, cacheMount(plan, '--ro-bind')),
+    ...deno(plan, seat),
+  ]);
+}
+
+/** The same, but that the process can write files, and so fill the folder of compiled code. No hook ever runs in it. */
+export function fillingCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
+  return commandOf(plan, [
+    ...limits(plan, seat, { writes: true }),
+    ...identity(plan, seat),
+    ...namespaces(plan, cacheMount(plan, '--bind')),
+    ...deno(plan, seat),
+  ]);
+}
+
+function commandOf(plan: RunnerPlan, [file = '', ...args]: readonly string[]): Command {
   const own = plan.platform === 'linux' ? 'none' : 'KILL';
-  return { file, args, env: environment, socket: true, orphanSignal: own };
+  return { file, args, env: environmentOf(plan), socket: true, orphanSignal: own };
+}
+
+function cacheMount({ cache }: RunnerPlan, how: '--ro-bind' | '--bind'): string[] {
+  return cache === undefined ? [] : [how, cache, cacheInside];
 }
 
 /** A check of types: whose user, and the names of the files in `folder`/app beside `folder`/types/hooks.d.ts. */
@@ -83,7 +113,7 @@ const checkMemory = 512;
 /** `deno check` behind the walls of level `os`: of the machine it sees what a runner sees, and the files. */
 export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckSeat): Command {
   // It interprets nothing of the author's, and takes five times as long without machine code.
-  const roomy = { ...plan, jit: true };
+  const roomy = { ...plan, jit: true, cache: undefined };
   const seat = { program: '', slot, memory: checkMemory };
   const command = [
     ...limits(roomy, seat),
@@ -93,12 +123,12 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckSea
     ...['/types/hooks.d.ts', ...files.map((file) => `/app/${file}`)],
   ];
   const [file = '', ...args] = command;
-  return { file, args, env: environment, orphanSignal: 'none' };
+  return { file, args, env: environmentOf(roomy), orphanSignal: 'none' };
 }
 
 /** Limits that the process inherits; all in one shell, which then becomes the next command. */
-function limits(plan: RunnerPlan, { memory }: RunnerSeat): string[] {
-  const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', 'ulimit -f 0'];
+function limits(plan: RunnerPlan, { memory }: RunnerSeat, { writes = false } = {}): string[] {
+  const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', ...writes ? [] : ['ulimit -f 0']];
   if (plan.platform === 'linux') set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
   // Counted by user, so only where the user is the runner's alone. dash has another letter for it.
   if (plan.users !== undefined) {
@@ -123,7 +153,7 @@ function identity({ level, platform, users, tools }: RunnerPlan, { slot }: Runne
 function namespaces(plan: RunnerPlan, more: readonly string[] = []): string[] {
   if (plan.level !== 'os') return [];
   const readOnly = plan.libraries.flatMap((path) => ['--ro-bind', path, path]);
-  const set = Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]);
+  const set = Object.entries(environmentOf(plan)).flatMap(([name, value]) => ['--setenv', name, value]);
   return [
     plan.tools.bwrap,
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', ...set],
@@ -147,7 +177,7 @@ function deno(plan: RunnerPlan, { program, memory }: RunnerSeat): string[] {
   const inside = plan.level === 'os';
   return [
     inside ? '/deno' : plan.deno,
-    ...['run', ...denoFlags, v8],
+    ...['run', ...denoFlags(plan), v8],
     `${inside ? '/runner' : plan.code}/${program}`,
   ];
 }

@@ -53,16 +53,24 @@ export async function findRunnerFiles(
   if (!isSource && isDenoOpen && (!foreign || await isOpen(scripts, 0o004))) {
     return { deno, code: sourceCode };
   }
+  const place = await findPlace(folder, foreign);
+  if (place === undefined) {
+    throw new Error(
+      `hook runners have users of their own, which cannot read ${deno} nor anything in ${folder}`,
+    );
+  }
+  const home = await copy({ deno: isDenoOpen ? undefined : deno, scripts, place });
+  if (place === folder) await dropOthers(home);
+  return { deno: isDenoOpen ? deno : join(home, 'deno'), code: join(home, 'code') };
+}
+
+/** The first folder for files of runners that their users may pass: `folder`, or one of the system's. */
+export async function findPlace(folder: string, foreign: boolean): Promise<string | undefined> {
   for (const place of [folder, join(systemFolder, 'runtime')]) {
     await mkdir(place, { recursive: true, mode: 0o711 });
-    if (foreign && await closedDirectory(anybody, [join(place, 'files')]) !== undefined) continue;
-    const home = await copy({ deno: isDenoOpen ? undefined : deno, scripts, place });
-    if (place === folder) await dropOthers(home);
-    return { deno: isDenoOpen ? deno : join(home, 'deno'), code: join(home, 'code') };
+    if (!foreign || await closedDirectory(anybody, [join(place, 'files')]) === undefined) return place;
   }
-  throw new Error(
-    `hook runners have users of their own, which cannot read ${deno} nor anything in ${folder}`,
-  );
+  return undefined;
 }
 
 /** Writes the seccomp filter and answers its path. Throws where there is no list of calls for this processor. */

@@ -1,12 +1,12 @@
 // How strongly hook code can be walled in on this machine: tried, not guessed.
 import { createHash } from 'node:crypto';
 import { access, constants, readFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { findProcess } from './process-table.ts';
 import type { Config, Sandbox, SandboxLevel } from './protocol.ts';
+import { withCache } from './runner-cache.ts';
 import { runnerCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
 import { findRunnerFiles, type RunnerFiles, sharedLibraries, writeFilter } from './runner-files.ts';
-import { type Running, spawn } from './spawn.ts';
+import { tryRunner } from './trial.ts';
 
 /** The wall in effect, and how runners are started behind it; no plan at level `none`. */
 export interface Walls {
@@ -24,9 +24,6 @@ export interface WallOptions {
   arch: string;
 }
 
-/** A start of Deno takes a tenth of this on a machine that is overloaded. */
-const probeDeadline = 10_000;
-
 const order: Record<Config['hooks']['sandbox'], readonly SandboxLevel[]> = {
   auto: ['os', 'deno'],
   os: ['os'],
@@ -43,7 +40,7 @@ export async function raiseWalls(options: WallOptions): Promise<Walls> {
       await probe(plan, config.memory_mb);
       return {
         sandbox: { level, why: [...failures, ...weaknesses(plan)].join('; ') || standing[level] },
-        plan,
+        plan: await quickened(plan, options),
       };
     } catch (error) {
       failures.push(`no ${level} level: ${error instanceof Error ? error.message : error}`);
@@ -118,33 +115,22 @@ async function findTool(name: string, provider: string, path: string): Promise<s
 /** Starts a runner the way runners are started, and looks from outside at what holds it. Throws what is missing. */
 async function probe(plan: RunnerPlan, memory: number): Promise<void> {
   const seat: RunnerSeat = { program: 'probe.js', slot: 0, memory };
-  const heard: string[] = [];
-  const command = runnerCommand(plan, seat);
-  const running = spawn({ ...command, onLine: (line) => void (heard.length < 20 && heard.push(line)) });
-  try {
-    await hello(running, heard);
+  await tryRunner(runnerCommand(plan, seat), async (running) => {
     const pid = await findProcess(running.pid);
     const status = pid === undefined ? '' : await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
     if (plan.platform === 'linux') inspect(plan, status);
-  } finally {
-    running.killGroup();
-    await running.exited;
-  }
+  });
 }
 
-async function hello({ socket, exited, closed }: Running, heard: readonly string[]): Promise<void> {
-  const timer = new AbortController();
-  const said = new Promise((resolve) => socket?.once('data', resolve));
-  const ended = exited.then(async ({ code, signal }) => {
-    await closed;
-    throw new Error(heard.find((line) => line.trim() !== '') ?? `the runner ended with ${signal ?? code}`);
-  });
-  const late = pause(probeDeadline, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`a runner does not start within ${probeDeadline / 1000} s`);
-  });
-  ended.catch(() => 'known by the race');
-  late.catch(() => 'known by the race');
-  await Promise.race([said, ended, late]).finally(() => timer.abort());
+/** The plan with compiled code, if runners start with it as well: it makes them faster, and no wall depends on it. */
+async function quickened(plan: RunnerPlan, { folder, config }: WallOptions): Promise<RunnerPlan> {
+  try {
+    const quick = await withCache(plan, folder, config.memory_mb);
+    if (quick.cache !== undefined) await probe(quick, config.memory_mb);
+    return quick;
+  } catch {
+    return plan; // as on a file system that SQLite cannot work on
+  }
 }
 
 /** Compares the kernel's word on the process with what the plan promises. */

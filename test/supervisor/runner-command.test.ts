@@ -1,6 +1,6 @@
 // The command line of hook runners, word for word.
 import { describe, expect, it } from 'vitest';
-import { runnerCommand, type RunnerPlan } from '../../supervisor/runner-command.ts';
+import { fillingCommand, runnerCommand, type RunnerPlan } from '../../supervisor/runner-command.ts';
 
 const plan: RunnerPlan = {
   level: 'os',
@@ -53,6 +53,30 @@ describe('sandbox.flags: the command line of a runner', () => {
         ' ',
       ),
     ]);
+  });
+
+  it('shows compiled code read-only at level os, and names its folder at level deno', () => {
+    const usual = words();
+    const cached = words({ cache: '/data/runtime/cache-os-1' });
+    const at = usual.indexOf('--proc');
+    const noCache = usual.indexOf('--no-code-cache');
+    const changed = usual.map((word) => word === '/proc/nonexistent' ? '/lib/runner-cache' : word)
+      .toSpliced(noCache, 1).toSpliced(at, 0, '--ro-bind', '/data/runtime/cache-os-1', '/lib/runner-cache');
+    expect(cached).toEqual(changed);
+    const plain = { ...plan, level: 'deno', filter: '' } as const;
+    const { args, env } = runnerCommand({ ...plain, cache: '/data/runtime/cache-deno-1' }, seat);
+    expect(args).toEqual(runnerCommand(plain, seat).args.filter((word) => word !== '--no-code-cache'));
+    expect(env).toEqual({ ...runnerCommand(plain, seat).env, DENO_DIR: '/data/runtime/cache-deno-1' });
+  });
+
+  it('lets a program write files only to fill that folder', () => {
+    const cached = { ...plan, cache: '/data/runtime/draft' };
+    const { args } = runnerCommand(cached, seat);
+    const filling = args.map((word, index) =>
+      word === '--ro-bind' && args[index + 1] === '/data/runtime/draft' ? '--bind' : word
+    );
+    filling[1] = filling[1]?.replace(' && ulimit -f 0', '') ?? '';
+    expect(fillingCommand(cached, seat).args).toEqual(filling);
   });
 
   it('leaves the user alone without root, and bounds no processes, which others of the user would count for', () => {

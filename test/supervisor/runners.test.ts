@@ -1,4 +1,5 @@
 // Hook runners as an API process meets them: started, bounded, reported, and ended, at both levels.
+import { constants } from 'node:fs';
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../supervisor/runner-command.ts';
@@ -6,6 +7,8 @@ import { isAlive, processTree } from '../harness/processes.ts';
 import { type Desk, openDesk, planAt } from './runner-desk.ts';
 import { type Program, writePrograms } from './runner-programs.ts';
 
+/** O_ACCMODE of Linux. */
+const accessMode = 3;
 const isRoot = process.getuid?.() === 0;
 let code = '';
 beforeAll(async () => {
@@ -16,6 +19,16 @@ afterAll(() => rm(code, { recursive: true }));
 /** The innermost process below the one that leads. */
 async function innermost(pid: number): Promise<number> {
   return (await processTree(pid)).at(-1)?.pid ?? pid;
+}
+
+/** Files that a process has open, besides /dev/null, and how. */
+async function openFiles(pid: number): Promise<{ path: string; access: number }[]> {
+  const opened = (await readdir(`/proc/${pid}/fd`)).map(async (fd) => {
+    const path = await readlink(`/proc/${pid}/fd/${fd}`);
+    const info = await readFile(`/proc/${pid}/fdinfo/${fd}`, 'utf8');
+    return { path, access: Number.parseInt(/^flags:\s+(\d+)$/m.exec(info)?.[1] ?? '', 8) & accessMode };
+  });
+  return (await Promise.all(opened)).filter(({ path }) => path.startsWith('/') && path !== '/dev/null');
 }
 
 describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
@@ -83,11 +96,11 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
       const same = await readlink(`/proc/${inner}/ns/${space}`) === await readlink(`/proc/self/ns/${space}`);
       expect([space, same]).toEqual([space, level === 'deno']);
     }
-    const links = (await readdir(`/proc/${inner}/fd`)).map((fd) => readlink(`/proc/${inner}/fd/${fd}`));
-    const files = (await Promise.all(links)).filter((target) =>
-      target.startsWith('/') && target !== '/dev/null'
-    );
-    expect(files).toEqual([]);
+    const opened = await openFiles(inner);
+    // Those of compiled code stay open, for reading alone; every runner could open them anew.
+    const shared = level === 'os' ? '/lib/runner-cache' : plan.cache ?? 'none';
+    expect(opened.filter(({ path }) => !path.startsWith(`${shared}/`))).toEqual([]);
+    expect(opened.filter(({ access }) => access !== constants.O_RDONLY)).toEqual([]);
     const environment = (await readFile(`/proc/${inner}/environ`, 'utf8')).split('\0').map((pair) =>
       pair.split('=')[0]
     );

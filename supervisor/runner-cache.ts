@@ -1,0 +1,87 @@
+// The compiled code of runners: what V8 made of Deno's own JavaScript and of the runner's, so that a start need not make
+// it again, which is a quarter of it. Filled once by our own programs, then read-only for everybody.
+import { createHash } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fillingCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
+import { findPlace } from './runner-files.ts';
+import { letEnd, tryRunner } from './trial.ts';
+
+/**
+ * What Deno keeps in its folder (SQLite), as far as it makes a start faster: what V8 compiled, and what the programs
+ * import. Each takes three of a runner's few descriptors.
+ */
+const databases = ['v8_code_cache_v2', 'dep_analysis_cache_v2'];
+
+/** The runner, and what touches all that hook files may come to need of Deno. */
+const programs = ['main.js', 'probe.js'];
+
+/** The same plan with a folder of compiled code in it, which is filled if it is not there yet. */
+export async function withCache(plan: RunnerPlan, folder: string, memory: number): Promise<RunnerPlan> {
+  // What runners could write to would be storage, and code in other apps. A mount keeps them from it, or another owner.
+  const isSafe = plan.platform === 'linux' && (plan.level === 'os' || plan.users !== undefined);
+  const place = isSafe ? await findPlace(folder, plan.users !== undefined) : undefined;
+  if (place === undefined) return plan;
+  const prefix = `cache-${plan.level}${plan.jit ? '-jit' : ''}-`;
+  const home = join(place, `${prefix}${await nameOf(plan, memory)}`);
+  if (await stat(home).then(() => true, () => false)) return { ...plan, cache: home };
+  const draft = `${home}.${process.pid}`;
+  try {
+    await fill({ ...plan, cache: join(draft, 'filling') }, memory);
+    await seal(draft);
+    await rename(draft, home);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  if (place === folder) await dropOthers(home, { place, prefix });
+  return { ...plan, cache: home };
+}
+
+/** Of all that decides what V8 would make, and where it would look for it. */
+async function nameOf(plan: RunnerPlan, memory: number): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(fillingCommand(plan, seatOf('main.js', memory))));
+  for (const path of [plan.deno, ...programs.map((name) => join(plan.code, name))]) {
+    const { size, mtimeMs } = await stat(path);
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function seatOf(program: string, memory: number): RunnerSeat {
+  return { program, slot: 0, memory };
+}
+
+async function fill(plan: RunnerPlan & { cache: string }, memory: number): Promise<void> {
+  await mkdir(plan.cache, { recursive: true, mode: 0o711 });
+  const { users } = plan;
+  if (users !== undefined) await chown(plan.cache, users.first, users.first);
+  for (const program of programs) await tryRunner(fillingCommand(plan, seatOf(program, memory)), letEnd);
+}
+
+/**
+ * Copies what was filled into files that nobody can write to. SQLite reads a database in WAL mode without a word to the
+ * disk if the two files beside it are there: https://www.sqlite.org/wal.html#readonly
+ */
+async function seal(draft: string): Promise<void> {
+  const { backup, DatabaseSync } = await import('node:sqlite');
+  for (const name of databases) {
+    const filled = new DatabaseSync(join(draft, 'filling', name));
+    await backup(filled, join(draft, name));
+    filled.close();
+    for (const beside of ['-wal', '-shm']) await writeFile(join(draft, `${name}${beside}`), '');
+    for (const end of ['', '-wal', '-shm']) await chmod(join(draft, `${name}${end}`), 0o444);
+  }
+  // Where Deno would keep `localStorage`. Nothing can be made there, whoever tries.
+  await symlink('/proc', join(draft, 'location_data'));
+  await rm(join(draft, 'filling'), { recursive: true });
+  await chmod(draft, 0o755);
+}
+
+/** What earlier releases left in a folder that is this server's alone. */
+async function dropOthers(home: string, { place, prefix }: { place: string; prefix: string }): Promise<void> {
+  for (const name of await readdir(place)) {
+    const path = join(place, name);
+    const isOurs = name.startsWith(prefix) && /^[0-9a-f]{16}(\.\d+)?$/.test(name.slice(prefix.length));
+    if (isOurs && path !== home) await rm(path, { recursive: true });
+  }
+}
