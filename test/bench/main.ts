@@ -1,6 +1,7 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
-// --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active.
+// --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active, --rows (audit).
 import { parseArgs } from 'node:util';
+import { benchAudit } from './audit.ts';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
 import { benchFanOut } from './fan-out.ts';
@@ -30,6 +31,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     fleet: { type: 'string', default: '100' },
     tenants: { type: 'string', default: '1000' },
     active: { type: 'string', default: '100' },
+    rows: { type: 'string', default: '1000000' },
   },
 });
 
@@ -54,6 +56,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
   logins: () => benchLogins({ rounds: pace.rounds, seconds: pace.seconds, tries: 200 }),
   files: () => benchFiles({ rounds: Math.min(pace.rounds, 3), seconds: pace.seconds }),
+  audit: () => benchAudit({ rows: Number(flags.rows), rounds: pace.rounds * 5 }),
   hooks: () => benchHooks(pace),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),
   tenants: () => benchTenants(pace, { workspaces: Number(flags.tenants), active: Number(flags.active) }),
