@@ -135,7 +135,7 @@ async function storms(
   return { answers, peak };
 }
 
-/** The rate is held against hash-wasm, as the goal says; Node's own, which the server uses, says what it loses. */
+/** The rate is held against hash-wasm, which the server uses; what Node's own would make is shown beside it. */
 async function loginRate(
   stage: RecordStage,
   emails: readonly string[],
