@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import type { FromRunner, Log, ToRunner } from '../../hook-runner/protocol.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
-import { encodeFrame, FrameReader, ProtocolError } from './frames.ts';
+import { FrameWriter } from './frame-writer.ts';
+import { FrameReader, ProtocolError } from './frames.ts';
 import { readMessage } from './inbound.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
 
@@ -28,8 +29,6 @@ interface ChannelOptions {
   report: (error: unknown) => void;
 }
 
-const mostUnsentBytes = 4_194_304;
-const drainMilliseconds = 5_000;
 const pongMilliseconds = 250;
 /** An idle runner answers a ping in one: after so long it is taken for stuck. */
 const doubtMilliseconds = 25;
@@ -51,6 +50,7 @@ const capOf: Record<FromRunner['type'], number> = {
 export class Channel {
   readonly #options: ChannelOptions;
   readonly #reader: FrameReader;
+  readonly #writer: FrameWriter;
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
   readonly #open = new Map<number, Invocation>();
@@ -58,8 +58,6 @@ export class Channel {
   readonly #dropped = new Set<number>();
   #lastId = 0;
   #ping: { id: number; timers: NodeJS.Timeout[]; answered: PromiseWithResolvers<boolean> } | undefined;
-  #draining: NodeJS.Timeout | undefined;
-  #isCorked = false;
   #isReady = false;
   #hasEnded = false;
 
@@ -67,6 +65,9 @@ export class Channel {
     this.#options = options;
     const { socket, report } = options;
     this.#reader = new FrameReader(channelLimits.result_bytes, (given, bytes) => this.#take(given, bytes));
+    this.#writer = new FrameWriter(socket, () => {
+      this.end('not_reading', 'the hook runner does not read what it is sent');
+    });
     this.#desk = new CallDesk({
       find: (id) => this.#open.get(id),
       send: (result) => this.send(result),
@@ -77,10 +78,6 @@ export class Channel {
     // An error is followed by `close`, which says all there is to say.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.end('exited', 'the hook runner has ended'));
-    socket.on('drain', () => {
-      clearTimeout(this.#draining);
-      this.#draining = undefined;
-    });
   }
 
   /** Undefined unless a ping is out: then, soon, whether the runner comes back from its code. */
@@ -108,6 +105,8 @@ export class Channel {
     this.#open.set(id, invocation);
     this.#deadlines.set(id, invocation.deadline);
     this.send(write(id));
+    // A runner that rests may begin; one that is busy gets what comes meanwhile in one piece.
+    if (this.#open.size === 1) this.#writer.flush();
     return id;
   }
 
@@ -137,20 +136,7 @@ export class Channel {
 
   /** Sends a message; those of one turn leave together. */
   send(message: ToRunner): void {
-    const { socket } = this.#options;
-    if (this.#hasEnded) return;
-    if (socket.writableLength > mostUnsentBytes) return this.#stall();
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      socket.cork();
-      process.nextTick(() => {
-        this.#isCorked = false;
-        socket.uncork();
-      });
-    }
-    if (!socket.write(encodeFrame(message))) {
-      this.#draining ??= setTimeout(() => this.#stall(), drainMilliseconds);
-    }
+    this.#writer.send(message);
   }
 
   /** Ends the channel; whatever is under way fails. */
@@ -159,16 +145,12 @@ export class Channel {
     this.#hasEnded = true;
     this.#deadlines.clear();
     this.#settlePing(false);
-    clearTimeout(this.#draining);
+    this.#writer.close();
     this.#options.socket.destroy();
     const open = [...this.#open.values()];
     this.#open.clear();
     this.#options.onEnd(end, message);
     for (const invocation of open) invocation.fail(end);
-  }
-
-  #stall(): void {
-    this.end('not_reading', 'the hook runner does not read what it is sent');
   }
 
   #read(chunk: Buffer): void {

@@ -16,12 +16,21 @@ export class ProtocolError extends Error {
 
 /** One message as bytes, ready to be sent. */
 export function encodeFrame(message: object): Buffer {
-  const text = JSON.stringify(message);
-  const length = Buffer.byteLength(text);
-  const frame = Buffer.allocUnsafe(headBytes + length);
-  frame.writeUInt32BE(length);
-  frame.write(text, headBytes, 'utf8');
-  return frame;
+  return encodeFrames([JSON.stringify(message)]);
+}
+
+/** Messages, each as its JSON, as bytes in a row. */
+export function encodeFrames(texts: readonly string[]): Buffer {
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const frames = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + headBytes + length, 0));
+  let at = 0;
+  for (const [index, text] of texts.entries()) {
+    const length = lengths[index] ?? 0;
+    frames.writeUInt32BE(length, at);
+    frames.write(text, at + headBytes, 'utf8');
+    at += headBytes + length;
+  }
+  return frames;
 }
 
 /** Takes chunks as they come, and hands on whole messages with the bytes that each had. */
