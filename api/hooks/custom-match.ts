@@ -10,37 +10,41 @@ export interface RouteMatch {
   params: Record<string, string>;
 }
 
-/**
- * Finds the route of a method and path, the path still percent-encoded and without its first slash. A literal part wins over a
- * parameter, a parameter over the rest, and then what was registered first; a HEAD may be answered by a GET.
- */
-export function matchRoute(
-  routes: readonly RouteRegistration[],
-  method: string,
-  path: string,
-): RouteMatch | undefined {
-  const parts = decoded(path);
-  if (parts === undefined) return undefined;
-  return best(routes, method, parts) ?? (method === 'HEAD' ? best(routes, 'GET', parts) : undefined);
-}
-
-function best(
-  routes: readonly RouteRegistration[],
-  method: string,
-  parts: readonly string[],
-): RouteMatch | undefined {
-  let found: { match: RouteMatch; rank: string } | undefined;
-  for (const route of routes) {
-    if (route.method !== method && route.method !== anyMethod) continue;
-    const params = paramsOf(route, parts);
-    if (params === undefined) continue;
-    const rank = rankOf(route);
-    if (found === undefined || rank < found.rank) found = { match: { route, params }, rank };
-  }
-  return found?.match;
-}
-
 const ranks = { literal: '0', param: '1', rest: '2' } as const;
+
+/** The custom routes of one state of an app's code, each in the place where it is looked for. */
+export class RouteTable {
+  /** Of every method that a route names, with those of any method; the most exact first. */
+  readonly #ofMethod = new Map<string, readonly RouteRegistration[]>();
+
+  constructor(routes: readonly RouteRegistration[]) {
+    for (const method of new Set([anyMethod, ...routes.map(({ method }) => method)])) {
+      const candidates = routes.filter((route) => route.method === method || route.method === anyMethod)
+        .map((route) => ({ route, rank: rankOf(route) }))
+        // What ranks the same stays as it was registered.
+        .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+      this.#ofMethod.set(method, candidates.map(({ route }) => route));
+    }
+  }
+
+  /**
+   * Finds the route of a method and path, the path still percent-encoded and without its first slash. A literal part wins
+   * over a parameter, a parameter over the rest, and then what was registered first; a HEAD may be answered by a GET.
+   */
+  match(method: string, path: string): RouteMatch | undefined {
+    const parts = decoded(path);
+    if (parts === undefined) return undefined;
+    return this.#best(method, parts) ?? (method === 'HEAD' ? this.#best('GET', parts) : undefined);
+  }
+
+  #best(method: string, parts: readonly string[]): RouteMatch | undefined {
+    for (const route of this.#ofMethod.get(method) ?? this.#ofMethod.get(anyMethod) ?? []) {
+      const params = paramsOf(route, parts);
+      if (params !== undefined) return { route, params };
+    }
+    return undefined;
+  }
+}
 
 /** What is more exact sorts first. */
 function rankOf({ segments, method }: RouteRegistration): string {
@@ -69,10 +73,14 @@ function paramsOf(
 
 /** Parts between slashes; undefined when one is not valid percent-encoding. */
 function decoded(path: string): string[] | undefined {
-  const trimmed = path.replace(/^\/+/, '').replace(/\/$/, '');
+  const trimmed = path.startsWith('/') || path.endsWith('/')
+    ? path.replace(/^\/+/, '').replace(/\/$/, '')
+    : path;
   if (trimmed === '') return [];
+  const parts = trimmed.split('/');
+  if (!trimmed.includes('%')) return parts;
   try {
-    return trimmed.split('/').map(decodeURIComponent);
+    return parts.map(decodeURIComponent);
   } catch {
     return undefined;
   }

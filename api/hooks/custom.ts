@@ -8,31 +8,31 @@ import { authOf } from './actor.ts';
 import type { AppHooks } from './app-hooks.ts';
 import { Exchange } from './custom-exchange.ts';
 import { headersForHook } from './custom-headers.ts';
-import { matchRoute } from './custom-match.ts';
 import { spell } from './inbound-values.ts';
 import type { CustomRequest } from './ports.ts';
 
 type CustomDeps = Pick<Deps, 'config' | 'databases'>;
 
-/** `/api/workspaces/:workspace/apps/:app/custom` */
-const partsBefore = 7;
+/** `/api/workspaces/:workspace/apps/:app/custom/` */
+const slashesBefore = 7;
 
 /** Runs the route that a request is for. See `Hooks.serve`. */
 export async function serveCustom(
   deps: CustomDeps,
   hooks: AppHooks,
-  { app, ...request }: CustomRequest & { app: AppDefinition },
+  app: AppDefinition,
+  request: CustomRequest,
 ): Promise<void> {
-  const { response } = request;
+  const { response, principal, requestId } = request;
   const { req } = response;
-  const registrations = await hooks.learn();
+  const registrations = hooks.known ?? await hooks.learn();
   const method = req.method ?? 'GET';
-  const match = matchRoute(registrations.routes, method, pathOf(req));
+  const match = registrations.route(method, pathOf(req));
   if (match === undefined) fail('not_found', 'no hook has registered this route');
   const body = method === 'GET' || method === 'HEAD'
     ? null
     : await bodyOf(req, deps.config.http.max_body_bytes);
-  const auth = await authOf(deps, app, request.principal);
+  const auth = principal === null ? null : await authOf(deps, app, principal);
   const message = (id: number): RouteInvocation => ({
     type: 'route',
     id,
@@ -46,20 +46,26 @@ export async function serveCustom(
       body: body === null || body.length === 0 ? null : spell(body),
     },
     auth,
-    request_id: request.requestId,
+    request_id: requestId,
   });
   const turn = hooks.turns.take();
   if (turn !== undefined) await turn;
   const exchange = new Exchange(hooks, request, deps.config.http.cookie_prefix);
-  await exchange.begin(message).catch((error: unknown) => {
+  try {
+    await exchange.begin(message);
+  } catch (error) {
     exchange.over();
     throw error;
-  });
+  }
 }
 
 /** The path behind `/custom/`, still encoded: a slash within a part is no slash between parts. */
 function pathOf({ url = '' }: IncomingMessage): string {
-  return url.split(/[?#]/, 1)[0]?.split('/').slice(partsBefore).join('/') ?? '';
+  const end = url.search(/[?#]/);
+  const path = end === -1 ? url : url.slice(0, end);
+  let at = 0;
+  for (let slash = 0; slash < slashesBefore; slash++) at = path.indexOf('/', at) + 1 || path.length;
+  return path.slice(at);
 }
 
 function urlOf({ url = '/', headers: { host = '' } }: IncomingMessage): string {

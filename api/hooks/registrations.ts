@@ -5,6 +5,7 @@ import type {
   RecordEvent,
   RouteRegistration,
 } from '../../hook-runner/registrations.ts';
+import { type RouteMatch, RouteTable } from './custom-match.ts';
 import type { WriteAction } from './ports.ts';
 
 /** Whether handlers run before and after one kind of write. */
@@ -20,11 +21,13 @@ export class Registrations {
   readonly routes: readonly RouteRegistration[];
   /** The scheduled jobs. */
   readonly jobs: readonly JobRegistration[];
+  readonly #table: RouteTable;
   readonly #concerns = new Map<string, Partial<Record<WriteAction, Concern>>>();
 
   constructor(files: readonly FileRegistrations[]) {
     this.files = files;
     this.routes = files.flatMap(({ routes }) => routes);
+    this.#table = new RouteTable(this.routes);
     this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
       const [when, action] = halves[event];
@@ -37,6 +40,11 @@ export class Registrations {
   /** What runs around a write; undefined when nothing does. */
   of(collection: string, action: WriteAction): Concern | undefined {
     return this.#concerns.get(collection)?.[action];
+  }
+
+  /** See `RouteTable`. */
+  route(method: string, path: string): RouteMatch | undefined {
+    return this.#table.match(method, path);
   }
 }
 

@@ -96,7 +96,7 @@ export class Runners implements Hooks {
   }
 
   serve(app: AppDefinition, request: CustomRequest): Promise<void> {
-    return serveCustom(this.#parts.deps, this.of(app), { ...request, app });
+    return serveCustom(this.#parts.deps, this.of(app), app, request);
   }
 
   async state(app: AppDefinition): Promise<HookState> {
