@@ -62,7 +62,8 @@ async function serve(start: ApiStart): Promise<Running> {
   const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
-  const parts = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, ...auth.parts };
+  const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyBook };
+  const parts = { ...own, ...auth.parts };
   const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps, worker: start.worker });
   const deps: Deps = {
     ...parts,
@@ -76,9 +77,8 @@ async function serve(start: ApiStart): Promise<Running> {
     realtime,
     setup: { initialized: await databases.control.run(readInitialized) },
     mail,
-    policyBook,
     egress: createEgress(config),
-    quotas: new Quotas({ ...parts, policyBook, sharing: sharingOf(start), now: Date.now }),
+    quotas: new Quotas({ ...parts, sharing: sharingOf(start), now: Date.now }),
   };
   hearRunners(receive);
   if (start.worker === 0) await beginAlone(deps);

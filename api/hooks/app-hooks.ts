@@ -1,6 +1,6 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import { createHash } from 'node:crypto';
-import type { Call, InvocationResult, Load, ToRunner } from '../../hook-runner/protocol.ts';
+import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { Crowd } from './crowd.ts';
 import { openEnvironment } from './environment.ts';
 import { faultOfCode, faultOfFile, refusalOf } from './faults.ts';
 import { folderOf, readFolder } from './folder.ts';
-import { type CallContext, Generation, type Run } from './generation.ts';
+import { type CallContext, Generation, type Ready, type RunWish } from './generation.ts';
 import type { RunnerHost } from './host.ts';
 import type { ChannelEnd } from './invocation.ts';
 import { Leaving } from './leaving.ts';
@@ -17,13 +17,14 @@ import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
 import { inRoom } from './room.ts';
+import { type LimitDeps, RunLimit } from './run-limit.ts';
 import type { StartGate } from './start-gate.ts';
 import { Suspects } from './suspects.ts';
 import { Turns } from './turns.ts';
 
 /** What the hooks of every app need. */
 export interface HookParts {
-  deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>;
+  deps: LimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
   host: RunnerHost;
   crowd: Crowd;
   starts: StartGate;
@@ -46,6 +47,7 @@ export class AppHooks {
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   readonly #parts: HookParts;
   readonly #place: { workspace: string; app: string };
+  readonly #limit: RunLimit;
   readonly #suspects = new Suspects();
   readonly #leaving = new Leaving();
   #known: Registrations | undefined;
@@ -62,6 +64,7 @@ export class AppHooks {
     this.app = app;
     this.#place = { workspace: app.workspace.id, app: app.id };
     this.#parts = parts;
+    this.#limit = new RunLimit(parts.deps, this.#place);
     this.turns = new Turns(parts.crowd, app.workspace.id);
     this.log = new HookLog(parts.deps.now);
   }
@@ -101,48 +104,33 @@ export class AppHooks {
   }
 
   /** Runs a handler, starting a runner where there is none. Throws `ApiError`. */
-  async run(run: Omit<Run, 'deadline'> & { deadline?: number | undefined }, write: (id: number) => ToRunner) {
-    const milliseconds = await this.timeout();
-    const generation = await this.generation();
-    const own = performance.now() + milliseconds;
-    const deadline = Math.min(own, run.deadline ?? own);
-    return await this.counting(() => generation.run({ ...run, deadline }, write));
-  }
-
-  /** Longest run of a handler in milliseconds. */
-  async timeout(): Promise<number> {
-    return (await this.#parts.deps.policies.range('hooks.timeout_ms', this.#place)).value;
-  }
-
-  /** A runner with the code loaded. Throws `ApiError`. */
-  async generation(): Promise<Generation> {
-    const before = this.#live;
-    // One that is stuck in its code is not waited for: another takes its place while it is found out.
-    const isStuck = await before?.channel.doubt === false;
-    if (isStuck && this.#live === before) this.#live = undefined;
-    if (this.#live?.isOpen === true) return this.#live;
-    await this.#wake();
-    if (this.live?.isOpen === true) return this.live;
-    throw new ApiError('hook_error', 'the hook runner ended before the hook ran');
-  }
-
-  /** Counts a run that begins. */
-  noteRun(): void {
-    this.counters.runs++;
-    this.#parts.deps.activity.hookRun(this.app);
-  }
-
-  /** Counts a run, and that it failed. */
-  async counting(work: () => Promise<InvocationResult>): Promise<InvocationResult> {
+  async run({ requestId, depth, deadline = Infinity }: RunWish, write: (id: number) => ToRunner) {
+    const ready = this.ready();
+    const { generation, milliseconds } = ready instanceof Promise ? await ready : ready;
+    const run = { requestId, depth, deadline: Math.min(performance.now() + milliseconds, deadline) };
     this.noteRun();
     try {
-      const result = await work();
+      const result = await generation.run(run, write);
       if (result.outcome === 'failed') this.counters.errors++;
       return result;
     } catch (error) {
       this.counters.errors++;
       throw error;
     }
+  }
+
+  /** What a run needs, at once where all of it is there. Throws `ApiError`. */
+  ready(): Ready | Promise<Ready> {
+    const { known: milliseconds } = this.#limit;
+    const generation = this.#live;
+    const isSure = generation?.isOpen === true && generation.channel.doubt === undefined;
+    return isSure && milliseconds !== undefined ? { generation, milliseconds } : this.#getReady();
+  }
+
+  /** Counts a run that begins. */
+  noteRun(): void {
+    this.counters.runs++;
+    this.#parts.deps.activity.hookRun(this.app);
   }
 
   /** Stops the runner; registrations are remembered. */
@@ -156,6 +144,17 @@ export class AppHooks {
     this.#isGone = true;
     this.rest();
     this.#leaving.close();
+  }
+
+  async #getReady(): Promise<Ready> {
+    const milliseconds = await this.#limit.find();
+    const before = this.#live;
+    // One that is stuck in its code is not waited for: another takes its place while it is found out.
+    const isStuck = await before?.channel.doubt === false;
+    if (isStuck && this.#live === before) this.#live = undefined;
+    if (this.#live?.isOpen !== true) await this.#wake();
+    if (this.live?.isOpen === true) return { generation: this.live, milliseconds };
+    throw new ApiError('hook_error', 'the hook runner ended before the hook ran');
   }
 
   /** Loads for a runner that is needed now. */
@@ -218,7 +217,7 @@ export class AppHooks {
         wish: { ...this.#place, memory_mb },
         load: { ...this.#place, generation: ++this.#generations, files, env },
         fingerprint,
-        loadMilliseconds: await this.timeout(),
+        loadMilliseconds: await this.#limit.find(),
         answer: (call, context) => answer(this.app, call, context),
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),

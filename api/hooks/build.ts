@@ -2,6 +2,7 @@
 import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import { Peers } from '../peers.ts';
+import type { HookParts } from './app-hooks.ts';
 import { answerCall } from './calls.ts';
 import { JobMemory } from './cron-memory.ts';
 import { Schedule } from './cron.ts';
@@ -25,7 +26,7 @@ interface HookSurroundings {
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
-  parts: Pick<Deps, 'config' | 'databases' | 'secrets' | 'policies' | 'activity' | 'now' | 'observe'>,
+  parts: HookParts['deps'],
   { send, deps, worker }: HookSurroundings,
 ): HookSystem {
   const host = new SupervisedRunners(send);

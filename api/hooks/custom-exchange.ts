@@ -36,8 +36,8 @@ export class Exchange implements CustomSink {
   /** Runs the route; resolves when its answer has begun. Throws `ApiError` when it has none. */
   async begin(message: (id: number) => RouteInvocation): Promise<void> {
     const { requestId, response } = this.#request;
-    const milliseconds = await this.#hooks.timeout();
-    const generation = await this.#hooks.generation();
+    const ready = this.#hooks.ready();
+    const { generation, milliseconds } = ready instanceof Promise ? await ready : ready;
     const deadline = performance.now() + milliseconds;
     const run = { requestId, depth: 0, deadline };
     const context = generation.contextOf(run);

@@ -25,6 +25,15 @@ export interface Run {
   deadline: number;
 }
 
+/** A run that may have to end earlier than policy has it. */
+export type RunWish = Omit<Run, 'deadline'> & { deadline?: number | undefined };
+
+/** What a run of a handler needs: a runner with the code loaded, and how long it may take. */
+export interface Ready {
+  generation: Generation;
+  milliseconds: number;
+}
+
 /** What a generation is made of. */
 export interface GenerationOptions {
   host: RunnerHost;
@@ -120,8 +129,7 @@ export class Generation {
     this.usedAt = performance.now();
     return this.channel.begin(invocation, (id) => {
       this.#requests.set(id, requestId);
-      const [oldest] = this.#requests.keys();
-      if (this.#requests.size > rememberedRequests && oldest !== undefined) this.#requests.delete(oldest);
+      this.#requests.delete(id - rememberedRequests);
       return write(id);
     });
   }
