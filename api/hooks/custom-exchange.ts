@@ -5,7 +5,7 @@ import type { AppHooks } from './app-hooks.ts';
 import { headersFromHook } from './custom-headers.ts';
 import { CustomRun, type CustomSink, type Failed } from './custom-run.ts';
 import type { CallContext, Generation } from './generation.ts';
-import { bufferOf } from './inbound-values.ts';
+import { contentOf } from './inbound-values.ts';
 import type { CustomRequest } from './ports.ts';
 
 /** How long a body may pause. */
@@ -24,6 +24,8 @@ export class Exchange implements CustomSink {
   #context: CallContext | undefined;
   #id = 0;
   #bytes = 0;
+  /** What is sent at the end. */
+  #rest: string | Buffer | null = null;
   #isStreaming = false;
   #isOver = false;
 
@@ -38,12 +40,11 @@ export class Exchange implements CustomSink {
     const { requestId, response } = this.#request;
     const ready = this.#hooks.ready();
     const { generation, milliseconds } = ready instanceof Promise ? await ready : ready;
-    const deadline = performance.now() + milliseconds;
-    const run = { requestId, depth: 0, deadline };
+    const run = { requestId, depth: 0, deadline: performance.now() + milliseconds };
     const context = generation.contextOf(run);
     this.#generation = generation;
     this.#context = context;
-    this.#run = new CustomRun(deadline, (call) => generation.answer(call, context), this);
+    this.#run = new CustomRun(run.deadline, (call) => generation.answer(call, context), this);
     this.#hooks.noteRun();
     // A client that has left while it waited for its turn is told of by no event any more.
     if (response.destroyed) return this.over();
@@ -56,13 +57,20 @@ export class Exchange implements CustomSink {
     const { response, headers: standing } = this.#request;
     try {
       if (!end) this.#streamOn();
-      const own = headersFromHook(headers, this.#cookiePrefix);
-      const bytes = body === null ? undefined : bufferOf(body);
+      const sent = headersFromHook(headers, this.#cookiePrefix);
+      for (const [name, value] of standing) sent.push(name, value);
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
-      const length = end && !isBodiless ? [['Content-Length', String(bytes?.length ?? 0)] as const] : [];
-      response.writeHead(status, [...own, ...standing, ...length].flat());
-      if (bytes !== undefined && !isBodiless) this.chunk(bytes);
-      if (!end) response.flushHeaders();
+      const content = isBodiless || body === null ? null : contentOf(body);
+      if (end) {
+        if (!isBodiless) sent.push('Content-Length', String(Buffer.byteLength(content ?? '')));
+        // A text leaves with the head, as one piece.
+        this.#rest = content;
+      }
+      response.writeHead(status, sent);
+      if (!end) {
+        if (content !== null) this.chunk(Buffer.from(content));
+        response.flushHeaders();
+      }
       this.#begun.resolve();
     } catch (error) {
       this.#begun.reject(error);
@@ -90,7 +98,9 @@ export class Exchange implements CustomSink {
   }
 
   end(): void {
-    this.#request.response.end();
+    // Without a head that can be sent, all that is left is the error.
+    if (this.#isOver) return;
+    this.#request.response.end(this.#rest);
     // Else the runner would be told of every answer that it is not waited for any more.
     this.#generation?.channel.settle(this.#id);
     this.over();

@@ -62,24 +62,30 @@ export function headersForHook(raw: readonly string[], cookiePrefix: string): [s
   return seen;
 }
 
-/** The headers of a hook's answer that are sent. Throws `500 hook_error` for what HTTP cannot carry. */
-export function headersFromHook(given: Pairs, cookiePrefix: string): [string, string][] {
-  const bytes = given.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+/**
+ * The headers of a hook's answer that are sent, names and values in turn. Throws `500 hook_error` for what HTTP cannot
+ * carry.
+ */
+export function headersFromHook(given: Pairs, cookiePrefix: string): string[] {
+  const sent: string[] = [];
+  let bytes = 0;
+  for (const [mixed, value] of given) {
+    const name = mixed.toLowerCase();
+    bytes += name.length + value.length;
+    if (!namePattern.test(name) || !valuePattern.test(value)) {
+      fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
+    }
+    if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
+    if (name === 'set-cookie' && isOurs(value, cookiePrefix)) continue;
+    sent.push(name, value);
+  }
   if (given.length > mostHeaders || bytes > mostBytes) {
     fail(
       'hook_error',
       `the hook's answer has more than ${mostHeaders} headers or ${mostBytes} bytes of them`,
     );
   }
-  return given.flatMap(([given, value]): [string, string][] => {
-    const name = given.toLowerCase();
-    if (!namePattern.test(name) || !valuePattern.test(value)) {
-      fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
-    }
-    if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) return [];
-    if (name === 'set-cookie' && isOurs(value, cookiePrefix)) return [];
-    return [[name, value]];
-  });
+  return sent;
 }
 
 /**

@@ -83,6 +83,11 @@ export function bufferOf(bytes: Bytes): Buffer {
   return 'text' in bytes ? Buffer.from(bytes.text, 'utf8') : Buffer.from(bytes.base64, 'base64');
 }
 
+/** The same to be sent: a text as it is. */
+export function contentOf(bytes: Bytes): string | Buffer {
+  return 'text' in bytes ? bytes.text : bufferOf(bytes);
+}
+
 /** Bytes in the spelling that costs less. */
 export function spell(buffer: Buffer): Bytes {
   const text = buffer.toString('utf8');

@@ -40,6 +40,7 @@ const drip = { pull: async (controller) => {
   await new Promise((resolve) => setTimeout(resolve, 100));
 } };
 routerAdd('GET', '/endless', () => new Response(new ReadableStream(drip)));
+routerAdd('GET', '/wordy', () => new Response('x', { headers: Array.from({ length: 101 }, (_, n) => ['x-' + n, '1']) }));
 routerAdd('GET', '/records/:id', async (e) => await $app.records.findOne('posts', e.params.id) ?? { missing: true });
 `;
 
@@ -110,6 +111,10 @@ describe('a custom route', () => {
     const { last_kill } = expectOk(await app.admin.get(`${app.path}/hooks/status`));
     expect(last_kill).toBeNull();
     expect((await app.admin.get(`${app.path}/hooks/logs`)).text).toContain('status 101');
+  });
+
+  it('with more headers than it may have is an error, not half an answer', async () => {
+    expectError(await as().get(custom('/wordy')), 500, 'hook_error');
   });
 
   it('hook.custom-route: an answer cannot speak for the server or its connection', async () => {
