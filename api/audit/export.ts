@@ -6,7 +6,7 @@ import type { Connection } from '../../storage/pool.ts';
 import type { Deps } from '../deps.ts';
 import { OwnAnswer } from '../route.ts';
 
-const pieceRows = 500;
+const pieceRows = 100;
 /** A client that takes nothing for so long is gone. */
 const stallMilliseconds = 60_000;
 
