@@ -77,6 +77,7 @@ export function spawn(command: Command): Running {
     closed: subprocess,
     socket: command.socket === true && end instanceof Socket ? end : undefined,
     send: (message, socket) => {
+      if (socket !== undefined) stopReading(socket);
       // Once sent, the object here is a husk without its descriptor; destroying it tells those who wait for its end.
       if (nodeChildProcess.connected) nodeChildProcess.send(message, socket, {}, () => socket?.destroy());
       else socket?.destroy();
@@ -84,6 +85,19 @@ export function spawn(command: Command): Running {
     signal: (name) => void nodeChildProcess.kill(name),
     killGroup,
   };
+}
+
+/**
+ * Node reads from a pipe as soon as it is made, and does not stop when it passes it on: what comes until the other
+ * process has taken it would be lost, which is the first word of a process if that other one is busy for a moment. It has
+ * no call for this but on the handle itself. Throws when that has none either.
+ */
+function stopReading(socket: Socket): void {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  if (typeof handle !== 'object' || handle === null) return; // closed already
+  const stop: unknown = Reflect.get(handle, 'readStop');
+  if (typeof stop !== 'function') throw new Error('this version of Node cannot pass a pipe on unread');
+  Reflect.apply(stop, handle, []);
 }
 
 function start(command: Command, output: 'pipe' | 'inherit') {

@@ -131,6 +131,34 @@ describe('the socket of a process', () => {
     await Promise.all([reader.exited, running.exited]);
   });
 
+  it('loses nothing that came while the other process was too busy to take it', async () => {
+    const busy = Promise.withResolvers<unknown>();
+    const answer = Promise.withResolvers<unknown>();
+    const program = `process.on('message', (message, socket) => {
+      if (socket === undefined) {
+        process.send('busy');
+        for (const end = Date.now() + 300; Date.now() < end;);
+        return;
+      }
+      let heard = '';
+      socket.on('data', (chunk) => heard += chunk);
+      socket.on('end', () => process.send({ heard }, () => process.exit()));
+    })`;
+    const reader = spawn({
+      file: process.execPath,
+      args: ['-e', program],
+      env,
+      ipc: { onMessage: (message) => message === 'busy' ? busy.resolve(message) : answer.resolve(message) },
+      orphanSignal: 'KILL',
+    });
+    reader.send({ type: 'be busy' });
+    await busy.promise;
+    const running = spawn({ ...script('echo early >&3'), socket: true });
+    reader.send({ type: 'yours' }, running.socket);
+    expect(await answer.promise).toEqual({ heard: 'early\n' });
+    await Promise.all([reader.exited, running.exited]);
+  });
+
   it('is closed when it was to go to a process that cannot be reached any more', async () => {
     const gone = spawn({ ...script('exit 0'), ipc: { onMessage: () => {} } });
     await gone.closed;
