@@ -8,7 +8,7 @@ import type { Counters } from './counters.ts';
 import type { Crowd } from './crowd.ts';
 import { openEnvironment } from './environment.ts';
 import { faultOfCode, faultOfFile, refusalOf } from './faults.ts';
-import { folderOf, readFolder } from './folder.ts';
+import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './generation.ts';
 import type { RunnerHost } from './host.ts';
 import type { ChannelEnd } from './invocation.ts';
@@ -38,6 +38,7 @@ export interface HookParts {
 
 const nothing = new Registrations([]);
 const retryMilliseconds = 2_000;
+type Found = Pick<Load, 'files' | 'env'> & { fingerprint: string };
 
 /** The hooks of one app in this process. */
 export class AppHooks {
@@ -96,11 +97,8 @@ export class AppHooks {
     this.#suspects.forgive();
     if (this.#loading === undefined) return this.#begin(force);
     // What is being loaded may have been read before the change.
-    this.#next ??= this.#loading.then(() => {
-      this.#next = undefined;
-      return this.#begin(force);
-    });
-    return this.#next;
+    const next = () => this.#begin(force);
+    return this.#next ??= this.#loading.then(next, next);
   }
 
   /** Runs a handler, starting a runner where there is none. Throws `ApiError`. */
@@ -131,6 +129,12 @@ export class AppHooks {
   noteRun(): void {
     this.counters.runs++;
     this.#parts.deps.activity.hookRun(this.app);
+  }
+
+  /** Leaves what is in effect, which may not be what the files say any more: the next use loads them. */
+  forget(): void {
+    this.rest();
+    this.#known = undefined;
   }
 
   /** Stops the runner; registrations are remembered. */
@@ -169,6 +173,7 @@ export class AppHooks {
   }
 
   #begin(force: boolean): Promise<Loading> {
+    this.#next = undefined;
     const loading = this.#load(force).finally(() => this.#loading = undefined);
     this.#loading = loading;
     return loading;
@@ -177,9 +182,7 @@ export class AppHooks {
   async #load(force: boolean): Promise<Loading> {
     const { deps, onLoaded } = this.#parts;
     const files = await readFolder(folderOf(deps.config, this.app));
-    const sources = files.flatMap((file) =>
-      'source' in file ? [{ file: file.filename, source: file.source }] : []
-    );
+    const sources = files.flatMap(sourceOfFile);
     const unread = files.flatMap(faultOfFile);
     const env = sources.length === 0 ? {} : await openEnvironment(deps, this.app);
     const fingerprint = createHash('sha256').update(JSON.stringify([sources, unread, env])).digest('hex');
@@ -205,9 +208,7 @@ export class AppHooks {
     return this.#loadingNow();
   }
 
-  async #open(
-    { files: all, env, fingerprint }: Pick<Load, 'files' | 'env'> & { fingerprint: string },
-  ): Promise<Generation | undefined> {
+  async #open({ files: all, env, fingerprint }: Found): Promise<Generation | undefined> {
     const { deps, host, starts, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
     const load = async (files: Load['files']) =>

@@ -141,6 +141,11 @@ async function statOf(folder: string, filename: string): Promise<HookFile | unde
   }
 }
 
+/** What is loaded of a file that could be read. */
+export function sourceOfFile(file: ReadFile): { file: string; source: string }[] {
+  return 'source' in file ? [{ file: file.filename, source: file.source }] : [];
+}
+
 function textOf(file: HookFile, bytes: Buffer): ReadFile {
   try {
     return { ...file, source: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };

@@ -81,7 +81,7 @@ export class Runners implements Hooks {
       const { app: { id, workspace: { id: workspaceId } } } = hooks;
       if (id !== app || workspaceId !== workspace) continue;
       isKnown = true;
-      void hooks.reload(false);
+      void this.#follow(hooks);
     }
     if (!isKnown && this.#parts.schedule !== undefined) void this.#discover(workspace, app);
   }
@@ -150,6 +150,17 @@ export class Runners implements Hooks {
     clearInterval(this.#sweep);
     this.#parts.schedule?.close();
     for (const { app } of [...this.#apps.values()]) this.drop(app);
+  }
+
+  async #follow(hooks: AppHooks): Promise<void> {
+    try {
+      await hooks.reload(false);
+    } catch (error) {
+      // The app may be gone, or its database away: what it vetoes now is not known.
+      hooks.forget();
+      const task = 'load hooks that have changed';
+      this.#parts.deps.observe({ type: 'background_failed', task, error: String(error) });
+    }
   }
 
   async #discover(workspace: string, id: string): Promise<void> {
