@@ -116,7 +116,8 @@ async function process(
   if (found?.unlimited !== true) pipeline.limit(arrival.ip, arrival.now.getTime());
   const preflight = answerPreflight(pipeline, arrival);
   if (preflight !== undefined) return preflight;
-  requireSetup(deps.setup, found?.beforeSetup === true);
+  const setup = requireSetup(deps, found?.beforeSetup === true);
+  if (setup !== undefined) await setup;
   const route = found ?? refuseLanding(landing);
   if (route.readsBody !== true) refuseLongBody(arrival, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) refuseForeignOrigin(arrival, pipeline.cors);

@@ -25,6 +25,7 @@ import { counting, logObserver } from './observe.ts';
 import { PolicyBook } from './policies/book.ts';
 import { createDoor } from './pipeline/door.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
+import { learnSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
@@ -162,16 +163,6 @@ function hearChanges(
       void learnSetup(deps);
     },
   });
-}
-
-/** Setup is done once, in one process; the others hear of it here. */
-async function learnSetup({ databases, setup, observe }: Deps): Promise<void> {
-  if (setup.initialized) return;
-  try {
-    setup.initialized = await databases.control.run(readInitialized);
-  } catch (error) {
-    observe({ type: 'background_failed', task: 'read the setup state', error: String(error) });
-  }
 }
 
 /** A server that is starting, or being replaced, is waited for; one that lacks something is not. */

@@ -12,7 +12,7 @@ import { requireSetup } from './setup-gate.ts';
 
 /** The WebSockets of one process. */
 export function createWebSockets(deps: Deps, door: Door): WebSockets {
-  const { config, setup, definitions, tokens, realtime } = deps;
+  const { config, definitions, tokens, realtime } = deps;
   const arrivals = new Arrivals(deps);
   return new WebSockets({
     hub: realtime,
@@ -20,10 +20,10 @@ export function createWebSockets(deps: Deps, door: Door): WebSockets {
     headersFor: (request) =>
       doorHeaders(door, { requestId: arrivals.of(request).id, origin: headerOf(request, 'origin') }),
     ports: {
-      admit: (request) => {
+      admit: async (request) => {
         const { now } = arrivals.of(request);
         door.limit(addressOf(request, config.http.trust_proxy), now.getTime());
-        requireSetup(setup, false);
+        await requireSetup(deps, false);
         if (headerOf(request, 'host') === undefined) fail('validation', 'Host: is required once');
       },
       addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),

@@ -10,7 +10,7 @@ import type { Place } from './topic.ts';
 /** What the rest of the server says of an upgrade. */
 export interface UpgradePorts {
   /** The checks of every request: rate limit, first-run setup. Throws `ApiError`. */
-  admit: (request: IncomingMessage) => void;
+  admit: (request: IncomingMessage) => void | Promise<void>;
   /** The client's address as limits count it. */
   addressOf: (request: IncomingMessage) => string;
   /** The principal of an access token. Throws `401 unauthorized`. */
@@ -42,7 +42,7 @@ export function isForRealtime({ method, url, headers }: IncomingMessage): boolea
 
 /** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
 export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts): Promise<Admission> {
-  ports.admit(request);
+  await ports.admit(request);
   const [, workspace = '', app = ''] = path.exec(request.url ?? '') ?? [];
   const { headers } = request;
   if (headers['sec-websocket-version'] !== '13' || !key.test(headers['sec-websocket-key'] ?? '')) {
