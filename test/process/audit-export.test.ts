@@ -39,7 +39,9 @@ async function apiMemory(): Promise<number> {
   return await residentMemory(api?.pid ?? Number.NaN);
 }
 
-it('audit.export: gives a slow client every entry in order, and does not hold them all meanwhile', async () => {
+it('audit.export: gives a slow client every entry in order, and does not hold them all meanwhile', {
+  timeout: 120_000,
+}, async () => {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });
   await once(socket, 'connect');

@@ -54,31 +54,38 @@ async function login({ url }: TestServer): Promise<Caller> {
   return as(expectOk(session).access_token, url);
 }
 
-it('docs/how-to/back-up-and-restore.md leads back to what there was, through the link that systemd makes', async () => {
-  await mkdir(join(place, 'private/bulkhead'), { recursive: true });
-  await mkdir(join(place, 'else'));
-  const dataDir = join(place, 'bulkhead');
-  await symlink('private/bulkhead', dataDir);
-  const printed = await follow('docs/how-to/back-up-and-restore.md', {
-    before: await service(dataDir),
-    instead: {
-      'systemctl stop bulkhead': 'stop_it',
-      'systemctl start bulkhead': 'start_it',
-      '/var/lib/bulkhead': dataDir,
-      '/somewhere/else': join(place, 'else'),
-    },
-  });
-  expect(printed).toContain('"id":"w2"');
-  const server = await startServer({ dataDir });
-  try {
-    const { items } = expectOk(await (await login(server)).get('/api/workspaces'));
-    expect(items.map(({ id }: { id: string }) => id)).toEqual(['w1']);
-  } finally {
-    await server.stop();
-  }
-});
+/** Several starts of a server each, beside other tests. Milliseconds. */
+const slow = { timeout: 120_000 };
 
-it('docs/how-to/start-over.md leads to a server that waits for its setup', async () => {
+it(
+  'docs/how-to/back-up-and-restore.md leads back to what there was, through the link that systemd makes',
+  slow,
+  async () => {
+    await mkdir(join(place, 'private/bulkhead'), { recursive: true });
+    await mkdir(join(place, 'else'));
+    const dataDir = join(place, 'bulkhead');
+    await symlink('private/bulkhead', dataDir);
+    const printed = await follow('docs/how-to/back-up-and-restore.md', {
+      before: await service(dataDir),
+      instead: {
+        'systemctl stop bulkhead': 'stop_it',
+        'systemctl start bulkhead': 'start_it',
+        '/var/lib/bulkhead': dataDir,
+        '/somewhere/else': join(place, 'else'),
+      },
+    });
+    expect(printed).toContain('"id":"w2"');
+    const server = await startServer({ dataDir });
+    try {
+      const { items } = expectOk(await (await login(server)).get('/api/workspaces'));
+      expect(items.map(({ id }: { id: string }) => id)).toEqual(['w1']);
+    } finally {
+      await server.stop();
+    }
+  },
+);
+
+it('docs/how-to/start-over.md leads to a server that waits for its setup', slow, async () => {
   const printed = await follow('docs/how-to/start-over.md', {
     before: await service('data'),
     instead: { 'rm -rf data': 'stop_it\nrm -rf data\nstart_it\ncurl -s $url/healthz' },
@@ -87,7 +94,7 @@ it('docs/how-to/start-over.md leads to a server that waits for its setup', async
   expect(printed.trimEnd().split('\n').at(-1)).toBe('{"initialized":false}');
 });
 
-it('docs/how-to/external-postgresql.md makes all that a server needs', async () => {
+it('docs/how-to/external-postgresql.md makes all that a server needs', slow, async () => {
   const page = blocksOf(await readFile(join(root, 'docs/how-to/external-postgresql.md'), 'utf8'));
   // Here the names of the page are taken, the administrator is no superuser, and the way in is a Unix socket.
   const textOf = (kind: string) =>
