@@ -97,13 +97,9 @@ describe.each(both)('db.role-matrix: the role of an %s', (who) => {
   );
 
   it('cannot end or cancel the work of another workspace', async () => {
-    const running = storage.databases.workspace(b.database).run((sql) =>
-      sql`select pg_sleep(0.3), pg_backend_pid()`
-    );
-    const [backend] = await own.as(
-      { database: b.database },
-      (sql) => sql<{ pid: number }[]>`select pid from pg_stat_activity where usename = ${b.database}`,
-    );
+    const pool = storage.databases.workspace(b.database);
+    const [backend] = await pool.run((sql) => sql<{ pid: number }[]>`select pg_backend_pid() as pid`);
+    const running = pool.run((sql) => sql`select pg_sleep(0.3)`);
     for (const act of ['pg_terminate_backend', 'pg_cancel_backend']) {
       expect(await attempt(who, `select ${act}(${backend?.pid})`)).toBe(denied);
     }
@@ -111,9 +107,10 @@ describe.each(both)('db.role-matrix: the role of an %s', (who) => {
   });
 
   it('sees of another workspace no statement and nothing that a tenant chose', async () => {
-    const running = storage.databases.workspace(b.database).run((sql) =>
-      sql`select pg_sleep(0.3), 'secret of b'`
-    );
+    const pool = storage.databases.workspace(b.database);
+    // There is a connection, whichever tests ran before.
+    await pool.run((sql) => sql`select 1`);
+    const running = pool.run((sql) => sql`select pg_sleep(0.3), 'secret of b'`);
     const seen = await as(who, (sql) =>
       sql<{ query: string; application_name: string }[]>`
         select query, application_name from pg_stat_activity where datname = ${b.database}`);
