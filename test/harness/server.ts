@@ -75,6 +75,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     all: true,
     buffer: false,
     reject: false,
+    // A signal is what the test says, with no SIGKILL to follow: a busy machine may need more than 5 s to stop.
+    forceKillAfterDelay: false,
     ...options.user,
   });
   const lines = new Lines();
@@ -95,7 +97,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     exited,
     line: (text) => lines.find(text),
     stop: async () => {
-      // By the process id: execa's own kill would follow with SIGKILL after 5 s, which a busy machine may need.
       process.kill(subprocess.pid ?? 0, 'SIGTERM');
       await exited;
     },
