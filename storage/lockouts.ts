@@ -59,14 +59,14 @@ export async function clearFailures(
   ledger: Ledger,
   { subject, now }: { subject: string; now: Date },
 ): Promise<Date | undefined> {
-  // Sent together, done one after the other: a failure at the same time may have locked the subject after all, when the
-  // delete waited for it and then spared the row.
-  const [, until] = await Promise.all([
-    sql`
+  const forget = async () => {
+    await sql`
       delete from ${table(sql, ledger)}
-      where subject = ${subject} and (locked_until is null or locked_until <= ${now})`,
-    findLock(sql, ledger, { subject, now }),
-  ]);
+      where subject = ${subject} and (locked_until is null or locked_until <= ${now})`;
+  };
+  // Sent together, done one after the other: a failure at the same time may have locked the subject after all, when the
+  // delete waited for it and then spared the row. A statement is sent when it is first awaited, so each has a function.
+  const [, until] = await Promise.all([forget(), findLock(sql, ledger, { subject, now })]);
   return until;
 }
 

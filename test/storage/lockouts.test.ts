@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Storage } from '../../storage/boot.ts';
 import { clearFailures, countFailure, findLock, pruneLockouts } from '../../storage/lockouts.ts';
+import type { Sql } from '../../storage/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 const limits = { failures: 5, windowMilliseconds: 300_000, lockMilliseconds: 300_000 };
@@ -83,6 +84,21 @@ describe('a completed login', () => {
     for (const seconds of [0, 1, 2, 3, 4]) await failAt(subject, seconds);
     expect(await clear(subject, 5)).toEqual(at(304));
     expect(await lockAt(subject, 6)).toEqual(at(304));
+  });
+
+  it('auth.lockout: does not end a lock that a failure at the same time sets', async () => {
+    const subject = randomUUID();
+    for (const seconds of [0, 1, 2, 3]) await failAt(subject, seconds);
+    const { control } = storage.databases;
+    const waits = (sql: Sql) =>
+      sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from control.lockouts%'`;
+    const { cleared } = await control.transaction(async (sql) => {
+      await countFailure(sql, 'control', { subject, now: at(4), limits });
+      const clearing = clear(subject, 4);
+      await expect.poll(() => control.run(waits)).toHaveLength(1);
+      return { cleared: clearing };
+    });
+    expect(await cleared).toEqual(at(304));
   });
 });
 
