@@ -13,15 +13,14 @@ export class ClientGone extends Error {
 
 /**
  * Writes all of it, so many bytes, and ends the answer. A chunk is read while another is on its way; the memory of one
- * that has left is let go of at once. Throws `ClientGone`, what reading throws, or that there were fewer bytes: then the
- * answer is cut off, so that nobody takes it for whole.
+ * that has left is let go of at once. Throws `ClientGone`, what reading throws, or that there were fewer bytes or more:
+ * then the answer is cut off, so that nobody takes it for whole, nor what is too much for the next answer.
  */
 export async function pour(bytes: Readable, length: number, response: ServerResponse): Promise<void> {
   const { socket } = response.req;
-  const client = { isGone: false, leave: () => undefined as unknown };
+  let leave = (): void => undefined;
   const onClose = () => {
-    client.isGone = true;
-    client.leave();
+    leave();
     bytes.destroy();
   };
   if (socket.destroyed) onClose();
@@ -29,19 +28,22 @@ export async function pour(bytes: Readable, length: number, response: ServerResp
   let left = length;
   try {
     for await (const chunk of bytes) {
+      left -= chunk.length;
+      if (left < 0) throw new Error('the stored bytes are more than the file has');
       await new Promise<void>((resolve, reject) => {
         // Node calls nobody back of an answer that had to wait for the one before it.
-        client.leave = () => reject(new ClientGone());
+        leave = () => reject(new ClientGone());
         response.write(chunk, (error) => error instanceof Error ? reject(error) : resolve());
       });
-      left -= chunk.length;
       release(chunk);
     }
     if (left > 0) throw new Error(`the stored bytes are ${left} fewer than the file has`);
     response.end();
   } catch (error) {
+    // Looked at first: to destroy the answer is to destroy the connection.
+    const isGone = socket.destroyed;
     response.destroy();
-    throw client.isGone || socket.destroyed ? new ClientGone() : error;
+    throw isGone ? new ClientGone() : error;
   } finally {
     socket.off('close', onClose);
   }

@@ -1,0 +1,87 @@
+// What `pour` says of an answer that did not come to its end, and whose fault that was.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { ClientGone, pour } from '../../../api/files/pour.ts';
+
+const announced = 1_000_000;
+
+/** What became of pouring, and what the client had of it: all the bytes, or a connection that broke. */
+interface Outcome {
+  poured: unknown;
+  received: number | 'cut off';
+}
+
+/** Pours these bytes into the answer of a real server, to a client that reads as `take` does. */
+async function outcomeOf(
+  bytes: Readable,
+  take: (answer: IncomingMessage) => Promise<number> = lengthOf,
+): Promise<Outcome> {
+  const poured = Promise.withResolvers<unknown>();
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Length': announced });
+    pour(bytes, announced, response).then(() => poured.resolve('all'), poured.resolve);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const asked = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }).end();
+    const [answer] = await once(asked, 'response');
+    const received = await take(answer).catch((): 'cut off' => 'cut off');
+    return { poured: await poured.promise, received };
+  } finally {
+    server.close();
+  }
+}
+
+async function lengthOf(answer: IncomingMessage): Promise<number> {
+  let length = 0;
+  for await (const chunk of answer) length += chunk.length;
+  return length;
+}
+
+const chunks = (count: number) => Array.from({ length: count }, () => Buffer.alloc(announced / 10));
+
+it('is all there when it is', async () => {
+  expect(await outcomeOf(Readable.from(chunks(10)))).toEqual({ poured: 'all', received: announced });
+});
+
+it('says of bytes that end too soon how many are missing', async () => {
+  expect(await outcomeOf(Readable.from(chunks(7)))).toEqual({
+    poured: new Error('the stored bytes are 300000 fewer than the file has'),
+    received: 'cut off',
+  });
+});
+
+it('sends no more than was announced, which would be taken for the next answer', async () => {
+  expect(await outcomeOf(Readable.from(chunks(11)))).toEqual({
+    poured: new Error('the stored bytes are more than the file has'),
+    received: announced,
+  });
+});
+
+it('says why bytes could not be read', async () => {
+  const broken = new Error('EIO: i/o error, read');
+  const failing = async function* () {
+    yield* chunks(3);
+    throw broken;
+  };
+  const { poured, received } = await outcomeOf(Readable.from(failing()));
+  expect(poured).toBe(broken);
+  expect(received).toBe('cut off');
+});
+
+it('says of a client that leaves that it did, and reads no further', async () => {
+  const slow = new Readable({ read: () => undefined });
+  slow.push(Buffer.alloc(announced / 10));
+  const leave = async (answer: IncomingMessage) => {
+    await once(answer, 'data');
+    answer.destroy();
+    return 0;
+  };
+  const { poured } = await outcomeOf(slow, leave);
+  expect(poured).toBeInstanceOf(ClientGone);
+  expect(slow.destroyed).toBe(true);
+});
