@@ -1,7 +1,7 @@
 // An app's hook files on disk, `<hooks.dir>/<workspace>/<app>/<file>`: links are never followed, writes are whole or not at all.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../supervisor/protocol.ts';
 import { filenameFault } from './filename.ts';
@@ -54,16 +54,9 @@ export async function readFile(folder: string, filename: string): Promise<ReadFi
     if (!stat.isFile()) return undefined;
     const file = { filename, size: stat.size, updated_at: stat.mtime };
     if (stat.size > largestFile) return { ...file, fault: `is larger than ${largestFile} bytes` };
-    // One more than there may be: it can grow while it is read.
-    const buffer = Buffer.alloc(largestFile + 1);
-    let size = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, size, buffer.length - size, size);
-      if (bytesRead === 0) break;
-      size += bytesRead;
-      if (size > largestFile) return { ...file, fault: `is larger than ${largestFile} bytes` };
-    }
-    return textOf({ ...file, size }, buffer.subarray(0, size));
+    const bytes = await readAtMost(handle, { size: stat.size, most: largestFile + 1 });
+    if (bytes.length > largestFile) return { ...file, fault: `is larger than ${largestFile} bytes` };
+    return textOf({ ...file, size: bytes.length }, bytes);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -144,6 +137,18 @@ async function statOf(folder: string, filename: string): Promise<HookFile | unde
 /** What is loaded of a file that could be read. */
 export function sourceOfFile(file: ReadFile): { file: string; source: string }[] {
   return 'source' in file ? [{ file: file.filename, source: file.source }] : [];
+}
+
+/** It can grow while it is read. */
+async function readAtMost(
+  handle: FileHandle,
+  { size, most }: { size: number; most: number },
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  // One byte more than it has, so that one read is enough for a file that stays as it is.
+  const options = { autoClose: false, end: most - 1, highWaterMark: size + 1 };
+  for await (const piece of handle.createReadStream(options)) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 function textOf(file: HookFile, bytes: Buffer): ReadFile {
