@@ -11,7 +11,7 @@ import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
 import { bucketKey } from './pipeline/rate-limit.ts';
 import { requireSetup } from './pipeline/setup-gate.ts';
-import { type AnyRoute, type Call, OwnAnswer, type Reply } from './route.ts';
+import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './route.ts';
 import { isPaced } from './route-errors.ts';
 import { check } from './schema.ts';
 import { decide, type Principal, type Scope } from './scope.ts';
@@ -42,11 +42,11 @@ export function createApp(deps: Deps, door: Door, routes: readonly AnyRoute[]): 
   const app = new H3({ silent: true, allowMalformedURL: true });
   for (const route of routes) {
     const handler = (event: H3Event) => respond(pipeline, event, { route });
-    app.on(route.method, route.path, handler);
-    if (route.method === 'GET') app.on('HEAD', route.path, handler);
+    app.on(route.method, mountOf(route.path), handler);
+    if (route.method === 'GET') app.on('HEAD', mountOf(route.path), handler);
   }
   for (const [path, allow] of allowedMethods(routes)) {
-    app.all(path, (event) => respond(pipeline, event, { allow }));
+    app.all(mountOf(path), (event) => respond(pipeline, event, { allow }));
   }
   app.all('/**', (event) => respond(pipeline, event, { allow: undefined }));
   return app;
