@@ -23,6 +23,8 @@ export class Exchange implements CustomSink {
   #run: CustomRun | undefined;
   #context: CallContext | undefined;
   #id = 0;
+  /** As it was registered. */
+  #route = '';
   #bytes = 0;
   /** What is sent at the end. */
   #rest: string | Buffer | null = null;
@@ -49,7 +51,11 @@ export class Exchange implements CustomSink {
     // A client that has left while it waited for its turn is told of by no event any more.
     if (response.destroyed) return this.over();
     response.once('close', () => this.over());
-    this.#id = generation.begin(this.#run, run, message);
+    this.#id = generation.begin(this.#run, run, (id) => {
+      const invocation = message(id);
+      this.#route = `${invocation.method} ${invocation.path}`;
+      return invocation;
+    });
     await this.#begun.promise;
   }
 
@@ -107,9 +113,9 @@ export class Exchange implements CustomSink {
   }
 
   fail(why: ApiError | Failed): void {
-    const { response, requestId } = this.#request;
+    const { response } = this.#request;
     this.#hooks.counters.errors++;
-    if (!(why instanceof ApiError) && why.outcome === 'failed') this.#hooks.log.blame(why.faults, requestId);
+    this.#blame(why);
     // The client learns from the broken connection that this is not all.
     if (response.headersSent) response.destroy();
     else if (why instanceof ApiError) this.#begun.reject(why);
@@ -129,6 +135,14 @@ export class Exchange implements CustomSink {
     else this.#hooks.turns.give();
     // A client that left before the answer began is answered nothing.
     this.#begun.resolve();
+  }
+
+  #blame(why: ApiError | Failed): void {
+    const { log } = this.#hooks;
+    const { requestId: request_id } = this.#request;
+    if (why instanceof ApiError) {
+      log.add({ level: 'error', message: `${this.#route}: ${why.message}`, request_id });
+    } else if (why.outcome === 'failed') log.blame(why.faults, request_id);
   }
 
   /** A handler's own error, in the form of all errors. */

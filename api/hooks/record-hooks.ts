@@ -2,7 +2,7 @@
 import type { EventInvocation } from '../../hook-runner/protocol.ts';
 import type { HookRecord } from '../../hook-runner/calls.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
-import { fail } from '../errors.ts';
+import { ApiError, fail } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
 import type { AppWriteHooks, HookedWrite, WriteAction, WriteHooks } from './ports.ts';
 import { type Concern, eventOf, type Registrations } from './registrations.ts';
@@ -34,8 +34,14 @@ async function ask(
   action: WriteAction,
   write: HookedWrite,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const result = await call(hooks, 'before', action, write);
   const { requestId } = write.actor;
+  const result = await call(hooks, 'before', action, write).catch((error: unknown) => {
+    // What an overload does not even begin is no fault of the code, and would flood its log.
+    if (error instanceof ApiError && error.code === 'hook_error') {
+      blame(hooks, 'before', action, { write, error });
+    }
+    throw error;
+  });
   switch (result.outcome) {
     case 'done':
       return Object.keys(result.changes).length === 0 ? undefined : result.changes;
@@ -58,9 +64,20 @@ async function tell(hooks: AppHooks, action: WriteAction, write: HookedWrite): P
     const result = await call(hooks, 'after', action, write);
     if (result.outcome === 'failed') hooks.log.blame(result.faults, requestId);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    hooks.log.blame([{ message, file: null, line: null, column: null, stack: null }], requestId);
+    blame(hooks, 'after', action, { write, error });
   }
+}
+
+/** Tells the log of a handler that gave no answer. In which file it is nobody knows. */
+function blame(
+  { log }: AppHooks,
+  when: 'before' | 'after',
+  action: WriteAction,
+  { write: { actor, record }, error }: { write: HookedWrite; error: unknown },
+): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `${eventOf(when, action)} of ${record.collection}: ${reason}`;
+  log.add({ level: 'error', message, request_id: actor.requestId });
 }
 
 async function call(

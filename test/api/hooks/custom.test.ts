@@ -41,6 +41,8 @@ const drip = { pull: async (controller) => {
 } };
 routerAdd('GET', '/endless', () => new Response(new ReadableStream(drip)));
 routerAdd('GET', '/wordy', () => new Response('x', { headers: Array.from({ length: 101 }, (_, n) => ['x-' + n, '1']) }));
+routerAdd('GET', '/', () => 'front');
+routerAdd('GET', '/never', () => new Promise(() => {}));
 routerAdd('GET', '/records/:id', async (e) => await $app.records.findOne('posts', e.params.id) ?? { missing: true });
 `;
 
@@ -67,6 +69,14 @@ describe('a custom route', () => {
     expect((await as().get(custom('/items/special'))).body).toBe('special');
     expect((await as().get(custom('/files/a/b%2Fc'))).body).toBe('a/b/c');
     expect((await as().get(custom('/files'))).body).toBe('');
+  });
+
+  it('may be the front of all', async () => {
+    for (const path of ['', '/', '/?x=1']) expect(expectOk(await as().get(custom(path)))).toBe('front');
+  });
+
+  it('that takes the rest takes it with empty parts, as an address has one', async () => {
+    expect(expectOk(await as().get(custom('/files/https://example.com/a')))).toBe('https://example.com/a');
   });
 
   it('that nobody registered is 404, whatever the method', async () => {
@@ -104,6 +114,17 @@ describe('a custom route', () => {
       file: 'routes.ts',
       fields: { line: 13 },
     });
+  });
+
+  it('that gives no answer in time says so in the log, by its path', async () => {
+    const policy = `${app.path}/policies/hooks.timeout_ms`;
+    expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 300 }));
+    const late = await as().get(custom('/never?token=secret'), { 'X-Request-Id': 'never-1' });
+    expectOk(await app.admin.delete(policy));
+    expectError(late, 500, 'hook_error');
+    const [line] = expectOk(await app.admin.get(`${app.path}/hooks/logs`)).items;
+    const message = 'GET /never: the hook did not finish in time';
+    expect(line).toMatchObject({ level: 'error', message, request_id: 'never-1' });
   });
 
   it('with a status that HTTP has for the connection fails alone, and takes no runner with it', async () => {
