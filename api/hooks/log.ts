@@ -43,7 +43,8 @@ export class HookLog {
     const entry: LogEntry = { ts: this.#now(), level, message, file, request_id, fields };
     const bytes = Buffer.byteLength(JSON.stringify(entry));
     const time = entry.ts.getTime();
-    if (time - this.#minuteBegan >= minute) {
+    // A clock that is set back must not make the minute longer.
+    if (Math.abs(time - this.#minuteBegan) >= minute) {
       this.#minuteBegan = time;
       this.#minuteBytes = 0;
     }
