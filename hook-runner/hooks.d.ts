@@ -31,8 +31,9 @@ interface HookRecord<C extends string = string> {
 /** Who caused what a handler is called for. */
 interface HookAuth {
   readonly id: string;
+  /** Of the master: the username. */
   readonly email: string;
-  /** `user`, `app_admin`, `workspace_admin` or `master`. */
+  /** `user`, `app_admin`, `workspace_admin` or `master_admin`. */
   readonly role: string;
   readonly workspace: string | null;
   readonly app: string | null;

@@ -16,10 +16,10 @@ export async function fetchForHook(
   { id, workspace }: AppDefinition,
   { request, context }: { request: EgressRequest; context: CallContext },
 ): Promise<EgressResponse> {
-  const url = URL.parse(request.url) ?? fail('hook_error', 'fetch: the URL cannot be read');
+  const url = URL.parse(request.url) ?? fail('hook_error', 'the URL cannot be read');
   const hosts = new Set(await policies.set('hooks.egress', { workspace: workspace.id, app: id }));
   const permits = (asked: URL) => hosts.has(asked.hostname) || hosts.has(hostAndPort(asked));
-  if (!permits(url)) fail('hook_error', `fetch: policy hooks.egress does not name ${url.host}`);
+  if (!permits(url)) fail('hook_error', `policy hooks.egress does not name ${url.host}`);
   const { method, headers, body, redirect } = request;
   try {
     const answer = await egress.send({
@@ -33,7 +33,7 @@ export async function fetchForHook(
       redirects: redirect === 'follow' ? 'follow' : 'answer',
     });
     if (redirect === 'error' && answer.status >= 300 && answer.status < 400) {
-      fail('hook_error', 'fetch: the host redirects the request');
+      fail('hook_error', 'the host redirects the request');
     }
     return {
       url: url.href,
@@ -45,7 +45,7 @@ export async function fetchForHook(
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    return fail('hook_error', `fetch: ${error.message}`);
+    return fail('hook_error', error.message);
   }
 }
 
