@@ -52,6 +52,8 @@ export function replaceGlobals(own: Readonly<Record<string, unknown>>): void {
     if (!kept.has(name)) Reflect.deleteProperty(globalThis, name);
   }
   for (const [name, value] of Object.entries(own)) {
-    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+    const plain = { value, writable: true, configurable: true, enumerable: false };
+    // V8 lets no one define anew what it has put there itself; it takes another value.
+    if (!Reflect.defineProperty(globalThis, name, plain)) Reflect.set(globalThis, name, value);
   }
 }

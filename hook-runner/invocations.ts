@@ -70,8 +70,15 @@ export class Invocations {
     }
   }
 
-  /** The one with that id, if it is under way. */
-  find(id: number): Invocation | undefined {
-    return this.#open.get(id);
+  /** Whether none is under way. */
+  get isIdle(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** The API no longer waits for the one with that id, however long it may go on. */
+  cancel(id: number): void {
+    const invocation = this.#open.get(id);
+    this.#open.delete(id);
+    invocation?.cancel();
   }
 }

@@ -15,8 +15,9 @@ import { done, failed, type Result, runRecordEvent } from './record-events.ts';
 import type { RecordEvent } from './registrations.ts';
 import { Registry } from './registry.ts';
 import { Responses } from './responses.ts';
+import { Rest } from './rest.ts';
 import type { ModuleApi } from './type-stripping.ts';
-import { bare, plainResponse, stringifyJson, utf8 } from './untampered.ts';
+import { bare, collectGarbage, later, plainResponse, stringifyJson, utf8 } from './untampered.ts';
 
 const hookGlobals: Readonly<Record<string, RecordEvent>> = {
   onRecordBeforeCreate: 'before_create',
@@ -41,6 +42,7 @@ export class Session {
   readonly #registry: Registry;
   readonly #asking: Asking;
   readonly #responses: Responses;
+  readonly #rest: Rest;
 
   constructor(load: Load, { channel, invocations }: SessionParts) {
     const { limits } = load;
@@ -50,6 +52,7 @@ export class Session {
     this.#registry = new Registry(load.files.map(({ file }) => file), limits.registrations);
     this.#asking = new Asking(channel, invocations, limits.call_bytes);
     this.#responses = new Responses(channel, limits.window_bytes);
+    this.#rest = new Rest({ isIdle: () => invocations.isIdle, collect: collectGarbage, later });
   }
 
   /** Makes the world that hook files see, loads them and reports. */
@@ -79,7 +82,7 @@ export class Session {
       case 'credit':
         return this.#responses.credit(frame.id, frame.bytes);
       case 'cancel':
-        return this.#invocations.find(frame.id)?.cancel();
+        return this.#invocations.cancel(frame.id);
       case 'ping':
         return this.#channel.send({ type: 'pong', id: frame.id });
       case 'load':
@@ -88,6 +91,7 @@ export class Session {
   }
 
   #start(id: number, work: (invocation: Invocation) => Promise<void>): void {
+    this.#rest.note();
     this.#invocations.run(id, async (invocation) => {
       try {
         await work(invocation);

@@ -54,6 +54,7 @@ const cacheInside = '/lib/runner-cache';
 /**
  * The environment, all of it. Where Deno's cache cannot be made or written, `localStorage` and `caches` fail instead of
  * being shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
+ * Without a home it would ask the system's database of users for one, and keep the libraries of that in its memory.
  */
 function environmentOf({ cache, level }: Pick<RunnerPlan, 'cache' | 'level'>): Record<string, string> {
   return {
@@ -61,6 +62,7 @@ function environmentOf({ cache, level }: Pick<RunnerPlan, 'cache' | 'level'>): R
     DENO_NO_UPDATE_CHECK: '1',
     DENO_DIR: cache === undefined ? '/proc/nonexistent' : level === 'os' ? cacheInside : cache,
     DENO_EMIT_CACHE_MODE: 'disable',
+    ...level === 'os' ? {} : { HOME: '/proc/nonexistent' },
   };
 }
 
@@ -166,9 +168,14 @@ function namespaces(plan: RunnerPlan, more: readonly string[] = []): string[] {
 
 /**
  * A runner waits most of its time, so its memory counts: little room for young objects and no threads for the collector
- * are 1 MiB less at rest, 14 MiB after work, and cost a call nothing. The compiler of `hooks.jit` needs the threads.
+ * are 1 MiB less at rest, 14 MiB after work, and cost a call nothing. The compiler of `hooks.jit` needs the threads. The
+ * runner has garbage collected when it rests, and no hook file is to have that done. A global that V8 puts there cannot be
+ * deleted, so it has the name of one that the runner gives another value before it loads them.
  */
-const small = ['--jitless', '--optimize-for-size', '--max-semi-space-size=1', '--single-threaded'];
+const small = [
+  ...['--jitless', '--optimize-for-size', '--max-semi-space-size=1', '--single-threaded'],
+  '--expose-gc-as=cronAdd',
+];
 
 function deno(plan: RunnerPlan, { program, memory }: RunnerSeat): string[] {
   // The collector must know a bound below the limit, or garbage alone would reach it.

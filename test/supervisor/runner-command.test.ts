@@ -32,7 +32,8 @@ const namespaces = '/usr/bin/bwrap --unshare-all --die-with-parent --new-session
 const flags = '--quiet --no-prompt --no-config --no-lock --no-remote --no-npm --cached-only ' +
   '--node-modules-dir=none --no-code-cache --no-check --deny-read --deny-write --deny-net --deny-env --deny-sys ' +
   '--deny-run --deny-ffi --deny-import';
-const small = '--jitless,--optimize-for-size,--max-semi-space-size=1,--single-threaded';
+const small =
+  '--jitless,--optimize-for-size,--max-semi-space-size=1,--single-threaded,--expose-gc-as=cronAdd';
 const shell = (script: string, filter = '/data/runtime/seccomp') => ['/bin/sh', '-c', script, filter];
 
 describe('sandbox.flags: the command line of a runner', () => {
@@ -115,8 +116,10 @@ describe('sandbox.flags: the command line of a runner', () => {
           'DENO_DIR',
           'DENO_EMIT_CACHE_MODE',
           'DENO_NO_UPDATE_CHECK',
+          ...level === 'deno' ? ['HOME'] : [],
           'NO_COLOR',
         ]);
+        expect(command.env['HOME'] ?? '/proc/nonexistent').toBe('/proc/nonexistent');
       }
     }
   });

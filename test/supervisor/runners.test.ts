@@ -67,7 +67,8 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
       expect(words).toContain(flag);
     }
     expect(words).toContain(
-      '--v8-flags=--jitless,--optimize-for-size,--max-semi-space-size=1,--single-threaded,--max-heap-size=144',
+      '--v8-flags=--jitless,--optimize-for-size,--max-semi-space-size=1,--single-threaded,--expose-gc-as=cronAdd,' +
+        '--max-heap-size=144',
     );
     expect(words.filter((word) => /^(-A|--allow|--unstable)/.test(word))).toEqual([]);
     await desk.kill(id);
@@ -108,6 +109,7 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
       'DENO_DIR',
       'DENO_EMIT_CACHE_MODE',
       'DENO_NO_UPDATE_CHECK',
+      ...level === 'deno' ? ['HOME'] : [],
       'NO_COLOR',
     ]);
     await desk.kill(id);

@@ -1,0 +1,44 @@
+// When the runner has come to rest, what work has left in its memory is collected: V8 would keep it for as long as nothing
+// happens, and most runners of a server wait most of the time.
+
+/** Milliseconds without a new invocation, and with none under way, that are rest. */
+const rest = 1_000;
+/**
+ * So many invocations are followed by a collection. It takes some 10 ms, longer where hook code keeps much: less than they
+ * themselves took, so nobody gains anything by causing it.
+ */
+const worthIt = 1_000;
+
+/** What it stands on. */
+export interface RestParts {
+  /** Whether no invocation is under way. */
+  isIdle(): boolean;
+  collect(): void;
+  later(run: () => void, milliseconds: number): unknown;
+}
+
+/** Watches for rest. */
+export class Rest {
+  readonly #parts: RestParts;
+  /** Since the last collection. The start leaves garbage too, so the first invocation, which loads the code, is enough. */
+  #begun = worthIt - 1;
+
+  constructor(parts: RestParts) {
+    this.#parts = parts;
+  }
+
+  /** An invocation begins. */
+  note(): void {
+    if (++this.#begun === worthIt) this.#watch();
+  }
+
+  #watch(): void {
+    const { isIdle, collect, later } = this.#parts;
+    const seen = this.#begun;
+    later(() => {
+      if (this.#begun !== seen || !isIdle()) return this.#watch();
+      this.#begun = 0;
+      collect();
+    }, rest);
+  }
+}
