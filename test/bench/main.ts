@@ -1,5 +1,6 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
-// --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active, --rows (audit).
+// --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active,
+// --clients-each, --rows (audit).
 import { parseArgs } from 'node:util';
 import { benchAudit } from './audit.ts';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
@@ -31,6 +32,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     fleet: { type: 'string', default: '100' },
     tenants: { type: 'string', default: '1000' },
     active: { type: 'string', default: '100' },
+    'clients-each': { type: 'string', default: '4' },
     rows: { type: 'string', default: '1000000' },
   },
 });
@@ -59,7 +61,12 @@ const benches: Record<string, () => Promise<Findings>> = {
   audit: () => benchAudit({ rows: Number(flags.rows), rounds: pace.rounds * 5 }),
   hooks: () => benchHooks(pace),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),
-  tenants: () => benchTenants(pace, { workspaces: Number(flags.tenants), active: Number(flags.active) }),
+  tenants: () =>
+    benchTenants(pace, {
+      workspaces: Number(flags.tenants),
+      active: Number(flags.active),
+      clientsEach: Number(flags['clients-each']),
+    }),
   policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };

@@ -11,13 +11,13 @@ import { makeAppAdmin, makeWorkspace, sample, type Stage, withStage } from './st
 export interface Tenants {
   workspaces: number;
   active: number;
+  /** Clients of each active workspace; as many ask the only one. */
+  clientsEach: number;
 }
 
 /** The control database, whose connections are not the tenants'. */
 const provisioner = 'bulkhead';
 const recordsEach = 10;
-/** Clients of each active workspace; as many ask the only one. */
-const clientsEach = 4;
 const atOnce = 4;
 const mostConnections = 100;
 
@@ -26,12 +26,13 @@ const mostConnections = 100;
  * each has its workspace, and by clients who ask all of them in turn, so that no connection ever has two requests at once
  * but by chance.
  */
-export async function benchTenants(given: Pace, { workspaces, active }: Tenants): Promise<Findings> {
+export async function benchTenants(given: Pace, tenants: Tenants): Promise<Findings> {
+  const { workspaces, active, clientsEach } = tenants;
   const pace = { ...given, connections: clientsEach * active };
   return await withStage((alone) =>
     withStage(async (crowd) => {
       const single = await requestsOf(alone, 'w0');
-      const requests = interleaved(await fill(crowd, { workspaces, active }));
+      const requests = interleaved(await fill(crowd, tenants));
       const generator = startGenerator();
       try {
         const yardstick = sideOf('one', alone, single);
