@@ -1,9 +1,8 @@
 // A thread that does nothing but argon2id (RFC 9106): a hash takes a core for 50 ms, which no event loop may lose.
 import { setPriority } from 'node:os';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
+import { Argon2Memory } from './argon2-memory.ts';
 import type { PasswordAnswer, PasswordJob } from './password-threads.ts';
 
 // On Linux this is the priority of the calling thread alone; elsewhere it would be that of the whole process. With
@@ -11,10 +10,7 @@ import type { PasswordAnswer, PasswordJob } from './password-threads.ts';
 // of one. With this it gets a tenth.
 if (process.platform === 'linux') setPriority(10);
 
-// hash-wasm makes a new 19 MiB memory for each hash, and V8 lets dozens of them lie before it collects: 2 GB after
-// 200 hashes, against 100 MB when each is collected at once.
-setFlagsFromString('--expose-gc');
-const collect: unknown = runInNewContext('gc');
+const memory = new Argon2Memory();
 
 async function perform(job: PasswordJob): Promise<PasswordAnswer> {
   // Two machines may compose the same letters differently.
@@ -44,8 +40,9 @@ async function answer(job: PasswordJob): Promise<void> {
   } catch (error) {
     answered = { type: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
+  // Before the answer: it may bring the next job.
+  await memory.wipe();
   parentPort?.postMessage(answered);
-  if (typeof collect === 'function') collect();
 }
 
 parentPort?.on('message', (job: PasswordJob) => void answer(job));

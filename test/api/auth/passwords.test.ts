@@ -1,4 +1,5 @@
 // Hashes of passwords, made by the threads themselves.
+import { argon2Sync, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { argon2d, argon2i, argon2id } from 'hash-wasm';
@@ -78,11 +79,43 @@ describe('a password', () => {
     expect(median).toBeLessThan(3);
   });
 
+  it('is hashed in a memory that was used before as in a new one, whatever its size was', async () => {
+    const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
+    const sizes = [19_456, 19_456, 4_096, 65_536, 19_456, 32, 20_000];
+    for (const [index, memory] of sizes.entries()) {
+      const password = `correct horse ${index}`;
+      const hash = hashByNode(password, { memory, passes: 2, parallelism: 1 + index % 2 });
+      expect([memory, (await one.verify(password, hash)).matches]).toEqual([memory, true]);
+      expect([memory, (await one.verify('wrong', hash)).matches]).toEqual([memory, false]);
+    }
+    await one.close();
+  });
+
+  it('takes no more memory after forty others', async () => {
+    const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
+    await one.hash('correct horse');
+    const before = process.memoryUsage.rss();
+    for (let count = 0; count < 40; count++) await one.hash('correct horse');
+    expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(19);
+    await one.close();
+  });
+
   it('that is not text for a hash fails the check and not the thread', async () => {
     await expect(passwords.verify('x', 'not a hash')).rejects.toThrow(/password thread failed/);
     expect((await passwords.verify('x', await passwords.hash('x'))).matches).toBe(true);
   });
 });
+
+/** Another implementation's PHC string. */
+function hashByNode(
+  message: string,
+  { memory, passes, parallelism }: { memory: number; passes: number; parallelism: number },
+): string {
+  const nonce = randomBytes(16);
+  const tag = argon2Sync('argon2id', { message, nonce, memory, passes, parallelism, tagLength: 32 });
+  const [salt, hash] = [nonce, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${salt}$${hash}`;
+}
 
 /** Lookups that the test ends, one by one. */
 function lookups() {
