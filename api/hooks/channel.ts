@@ -1,7 +1,7 @@
 // The API's end of a runner's channel: invocations go out, results and calls come in, and the first thing that is not as the
 // protocol has it ends the runner.
 import type { Socket } from 'node:net';
-import type { FromRunner, Log, ToRunner } from '../../hook-runner/protocol.ts';
+import type { FromRunner, Loaded, Log, ToRunner } from '../../hook-runner/protocol.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameWriter } from './frame-writer.ts';
@@ -188,6 +188,7 @@ export class Channel {
       if (this.#dropped.has(id)) return;
       throw new ProtocolError(`a ${message.type} that nobody asked for`);
     }
+    if (message.type === 'loaded') checkCount(message);
     if (invocation.take(message)) this.settle(id);
   }
 
@@ -225,4 +226,10 @@ export class Channel {
     const [oldest] = this.#dropped;
     if (this.#dropped.size > remembered && oldest !== undefined) this.#dropped.delete(oldest);
   }
+}
+
+/** A runner lets no more be registered: all of it is looked through for requests, in this process. */
+function checkCount({ files }: Loaded): void {
+  const count = files.reduce((sum, one) => sum + one.hooks.length + one.routes.length + one.jobs.length, 0);
+  if (count > channelLimits.registrations) throw new ProtocolError(`${count} registrations`);
 }

@@ -14,16 +14,17 @@ const ranks = { literal: '0', param: '1', rest: '2' } as const;
 
 /** The custom routes of one state of an app's code, each in the place where it is looked for. */
 export class RouteTable {
-  /** Of every method that a route names, with those of any method; the most exact first. */
-  readonly #ofMethod = new Map<string, readonly RouteRegistration[]>();
+  /** By the method that they name, the most exact first. Each stands in one list: a tenant says how many methods there are. */
+  readonly #ofMethod = new Map<string, RouteRegistration[]>();
 
   constructor(routes: readonly RouteRegistration[]) {
-    for (const method of new Set([anyMethod, ...routes.map(({ method }) => method)])) {
-      const candidates = routes.filter((route) => route.method === method || route.method === anyMethod)
-        .map((route) => ({ route, rank: rankOf(route) }))
-        // What ranks the same stays as it was registered.
-        .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
-      this.#ofMethod.set(method, candidates.map(({ route }) => route));
+    const ranked = routes.map((route) => ({ route, rank: rankOf(route) }))
+      // What ranks the same stays as it was registered.
+      .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+    for (const { route } of ranked) {
+      const known = this.#ofMethod.get(route.method);
+      if (known === undefined) this.#ofMethod.set(route.method, [route]);
+      else known.push(route);
     }
   }
 
@@ -38,7 +39,14 @@ export class RouteTable {
   }
 
   #best(method: string, parts: readonly string[]): RouteMatch | undefined {
-    for (const route of this.#ofMethod.get(method) ?? this.#ofMethod.get(anyMethod) ?? []) {
+    const own = this.#first(method, parts);
+    const any = this.#first(anyMethod, parts);
+    if (own === undefined || any === undefined) return own ?? any;
+    return rankOf(any.route) < rankOf(own.route) ? any : own;
+  }
+
+  #first(method: string, parts: readonly string[]): RouteMatch | undefined {
+    for (const route of this.#ofMethod.get(method) ?? []) {
       const params = paramsOf(route, parts);
       if (params !== undefined) return { route, params };
     }

@@ -141,6 +141,35 @@ describe('a channel', () => {
     expect(await outcome).toBe('the hook runner was stopped for breaking its protocol');
   });
 
+  it.each([
+    ['routes', { routes: 1_001 }],
+    ['hooks and jobs', { hooks: 600, jobs: 401 }],
+  ])('rpc.confused-deputy: is ended by more %s than an app may have', async (_name, counts) => {
+    const hook = { event: 'before_create', collection: 'c' };
+    const route = (_: unknown, n: number) => ({ method: `M${n}`, path: '/', segments: [] });
+    const job = (_: unknown, n: number) => ({ name: `j${n}`, expression: '* * * * *' });
+    const loaded = ({ hooks = 0, routes = 0, jobs = 0 }) => ({
+      type: 'loaded',
+      id: 1,
+      errors: [],
+      files: [{
+        file: 'a.js',
+        hooks: Array(hooks).fill(hook),
+        routes: Array.from({ length: routes }, route),
+        jobs: Array.from({ length: jobs }, job),
+      }],
+    });
+    const load = async (given: Parameters<typeof loaded>[0]) => {
+      const { channel, runner, ended } = await pair();
+      const asked = new Asked('loaded', performance.now() + 5_000, () => Promise.resolve(null));
+      channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
+      runner.write(encodeFrame(loaded(given)));
+      return await Promise.race([asked.settled.then(() => 'taken', () => ended), ended]);
+    };
+    expect(await load({ hooks: 400, routes: 300, jobs: 300 })).toBe('taken');
+    expect(await load(counts)).toBe('protocol_error: the hook runner sent 1001 registrations');
+  });
+
   it('cancels what is late, and kills a runner that does not answer a ping in 250 ms', async () => {
     const { event, ended, received } = await pair();
     const began = performance.now();
