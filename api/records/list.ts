@@ -37,7 +37,8 @@ const mostBytesOfPage = 64 * 1_048_576;
 
 /**
  * Answers a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
- * whatever the records are, `400 validation` when the page would be too large, `400 parse_error` for the filter, `400 unknown_column` for a name that does not exist.
+ * whatever the records are, `400 validation` when the page would be too large, `400 parse_error` for the filter,
+ * `400 unknown_column` for a name that does not exist.
  */
 export async function listRecords(
   deps: RecordDeps,
