@@ -22,7 +22,7 @@ export function makeLink(
   { file, seconds, now }: { file: FileRow; seconds: number; now: Date },
 ): FileLink {
   const expires = Math.floor(now.getTime() / 1_000) + seconds;
-  const signature = signatureOf(secrets, app, { id: file.id, expires }).toString('base64url');
+  const signature = signatureOf(secrets, app, { id: file.id, expires });
   const path = `/api/workspaces/${app.workspace.id}/apps/${app.id}/files/${file.id}/shared`;
   return {
     url: `${path}?expires=${expires}&signature=${signature}`,
@@ -36,8 +36,9 @@ export function requireLink(
   app: AppDefinition,
   { id, expires, signature, now }: { id: string; expires: number; signature: string; now: Date },
 ): void {
-  const wanted = signatureOf(secrets, app, { id: id.toLowerCase(), expires });
-  const given = Buffer.from(signature, 'base64url');
+  // As text: bytes can be written in many ways, of which one is ours.
+  const wanted = Buffer.from(signatureOf(secrets, app, { id: id.toLowerCase(), expires }));
+  const given = Buffer.from(signature);
   const isOurs = given.length === wanted.length && timingSafeEqual(given, wanted);
   if (!isOurs) fail('forbidden', 'this link is not one of this server');
   if (now.getTime() >= expires * 1_000) fail('forbidden', 'this link has expired');
@@ -48,6 +49,6 @@ function signatureOf(
   secrets: Deps['secrets'],
   { workspace: { database }, schema }: AppDefinition,
   { id, expires }: { id: string; expires: number },
-): Buffer {
-  return secrets.linkSignature(`${database}/${schema}/${id}?${expires}`);
+): string {
+  return secrets.linkSignature(`${database}/${schema}/${id}?${expires}`).toString('base64url');
 }
