@@ -26,9 +26,10 @@ export function download(
   file: FileRow,
 ): OwnAnswer {
   return new OwnAnswer(async (line) => {
-    const { headers } = line.response.req;
+    const { headers, method } = line.response.req;
     const heading: Heading = {
-      'range': headers.range,
+      // Parts are defined for GET alone (RFC 9110 section 14.2).
+      'range': method === 'GET' ? headers.range : undefined,
       'if-range': headers['if-range']?.toString(),
       'if-none-match': headers['if-none-match'],
     };

@@ -3,7 +3,7 @@ import { failValidation } from '../errors.ts';
 
 const longestType = 255;
 /** type "/" subtype, perhaps with parameters (RFC 9110 section 8.3.1). */
-const mediaType = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(?:;[\x20-\x7e]*)?$/;
+const mediaType = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(?:;[\x20-\x7e]*)?$/;
 
 /** The type of an upload; `application/octet-stream` without one. Throws `400 validation` for what is no type, and for a form. */
 export function mediaTypeOf(header: string | undefined): string {
@@ -20,26 +20,40 @@ export function mediaTypeOf(header: string | undefined): string {
   return header;
 }
 
-/** What a browser would run, or read as markup that can run something: by exact type, and by suffix (RFC 6839). */
+/**
+ * What a browser, or what it hands files on to, would run, or read as markup that can run something: by exact type, and by
+ * suffix (RFC 6839). PDF has scripts of its own.
+ */
 const running = new Set([
   'text/html',
   'application/xhtml',
   'text/xml',
   'application/xml',
   'application/xml-dtd',
+  'text/xml-external-parsed-entity',
+  'application/xml-external-parsed-entity',
   'text/xsl',
   'image/svg',
   'text/javascript',
   'text/ecmascript',
   'text/jscript',
   'text/livescript',
+  'text/vbscript',
+  'text/x-component',
   'application/javascript',
   'application/x-javascript',
   'application/ecmascript',
+  'application/hta',
+  'application/java-archive',
+  'application/x-java-applet',
   'application/x-shockwave-flash',
+  'application/pdf',
+  'application/x-pdf',
+  'text/pdf',
   'multipart/related',
   'multipart/x-mixed-replace',
   'message/rfc822',
+  'application/x-mimearchive',
   'text/cache-manifest',
 ]);
 

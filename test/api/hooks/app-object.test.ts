@@ -76,6 +76,17 @@ describe('$app', () => {
     expect(value).toEqual(['a b.txt', 5, 'text/plain', null]);
   });
 
+  it('file.xss: stores no type or name of a file that would break out of a header', async () => {
+    const { error } = await run(
+      `await $app.files.create({ filename: 'a', mime: 'text/plain\\r\\n; x', content: 'x' });`,
+    );
+    expect(error.code).toBe('validation');
+    const { value } = await run(`
+      const made = await $app.files.create({ filename: 'a\\r\\nb', mime: 'text/plain', content: 'x' });
+      return made.filename;`);
+    expect(value).toBe('ab');
+  });
+
   it('deletes a file as everybody does: fields let go of it, and one that is required keeps it', async () => {
     for (const [id, required] of [['covers', false], ['invoices', true]]) {
       const fields = [{ name: 'scan', kind: 'file', required }, { name: 'note', kind: 'text' }];
