@@ -3,7 +3,7 @@
 const longestName = 255;
 /** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of text. */
 // deno-lint-ignore no-control-regex
-const deceptive = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const printable = /^[\x20-\x7e]*$/;
 
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */

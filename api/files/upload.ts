@@ -1,5 +1,5 @@
 // An upload: bytes to the blob store as they come, then the row that makes them a file.
-import { NoRoom } from '../../storage/blobs/blob-store.ts';
+import { BlobMissing, NoRoom } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type FileRow, insertFile } from '../../storage/files.ts';
 import type { Deps } from '../deps.ts';
@@ -25,7 +25,7 @@ const mebibyte = 1_048_576;
 /**
  * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
  * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
- * over what the app may hold, `503 unavailable` when the disk is full.
+ * over what the app may hold, `404 app_not_found` when the app was deleted meanwhile, `503 unavailable` when the disk is full.
  */
 export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
   const at = { workspace: app.workspace.id, app: app.id };
@@ -52,7 +52,7 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
   const { databases, blobs, newId } = deps;
   const { workspace: { database }, schema } = app;
   const id = newId();
-  const { size } = await blobs.put(blobOf(app, id), file.bytes).catch((error) => explainNoRoom(deps, error));
+  const { size } = await blobs.put(blobOf(app, id), file.bytes).catch((error) => explain(deps, app, error));
   const row: FileRow = {
     id,
     filename: file.filename,
@@ -70,9 +70,10 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
   return row;
 }
 
-/** The log says it too: room is made by whoever runs the server. */
-function explainNoRoom({ observe }: Pick<Deps, 'observe'>, error: unknown): never {
+function explain({ observe }: Pick<Deps, 'observe'>, app: AppDefinition, error: unknown): never {
+  if (error instanceof BlobMissing) fail('app_not_found', `app "${app.id}" does not exist`);
   if (!(error instanceof NoRoom)) throw error;
+  // The log says it too: room is made by whoever runs the server.
   observe({ type: 'background_failed', task: 'store a file', error: String(error.cause) });
   fail('unavailable', 'the server has no room left for files', [['Retry-After', '60']]);
 }

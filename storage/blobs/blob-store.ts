@@ -30,7 +30,8 @@ export interface BlobStore {
   /**
    * Stores the bytes as they come. Durable once it resolves; when it rejects (as it does when `bytes` throws), nothing
    * is left, at most what a crash would leave for the sweep. The chunks are the store's from then on: it may let go of
-   * their memory. Throws `NoRoom` when the disk is full.
+   * their memory. Throws `NoRoom` when the disk is full, `BlobMissing` when it notices that everything
+   * of the app was removed meanwhile.
    */
   put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
   /** The bytes, or a range of them. Throws `BlobMissing`. */

@@ -49,7 +49,9 @@ export class LocalBlobs implements BlobStore {
       return { size };
     } catch (error) {
       await rm(part, { force: true });
-      throw isOutOfRoom(error) ? new NoRoom(error) : error;
+      if (isOutOfRoom(error)) throw new NoRoom(error);
+      // The directory went while it was written to.
+      throw codeOf(error) === 'ENOENT' ? new BlobMissing(key.id) : error;
     }
   }
 
@@ -114,7 +116,11 @@ export class LocalBlobs implements BlobStore {
 
 /** The disk is full, or what this user may have of it. */
 function isOutOfRoom(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** A write may take less than it was given. */
@@ -143,7 +149,7 @@ async function present<Value>(promise: Promise<Value>): Promise<Value | undefine
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
