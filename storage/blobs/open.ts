@@ -11,7 +11,7 @@ export interface BlobOptions {
   s3: S3Access;
 }
 
-/** Opens the store; writes of local blobs, which are below `data_dir`, ask `giveWay` first. */
+/** Opens the store, whose writes ask `giveWay` first. Local blobs are below `data_dir`. */
 export async function openBlobs(
   { storage: { backend, s3 }, data_dir }: { storage: BlobOptions; data_dir: string },
   giveWay: GiveWay,
@@ -19,5 +19,5 @@ export async function openBlobs(
   if (backend === 'local') return new LocalBlobs(join(data_dir, 'blobs'), giveWay);
   // The SDK is large, and of no use to most servers.
   const { S3Blobs } = await import('./s3.ts');
-  return new S3Blobs(s3);
+  return new S3Blobs(s3, giveWay);
 }

@@ -20,6 +20,7 @@ import {
   type ByteRange,
   type ListedBlob,
 } from './blob-store.ts';
+import type { GiveWay } from './write-turns.ts';
 
 /** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
 export interface S3Access {
@@ -40,9 +41,13 @@ const silenceMilliseconds = 30_000;
 export class S3Blobs implements BlobStore {
   readonly #client: S3Client;
   readonly #bucket: string;
+  readonly #giveWay: GiveWay;
 
-  constructor({ bucket, region, endpoint, virtual_hosted_style_request, ...keys }: S3Access) {
+  /** `giveWay` is asked before each chunk is taken up. */
+  constructor(access: S3Access, giveWay: GiveWay = () => undefined) {
+    const { bucket, region, endpoint, virtual_hosted_style_request, ...keys } = access;
     this.#bucket = bucket;
+    this.#giveWay = giveWay;
     const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = keys;
     this.#client = new S3Client({
       region: region === '' ? 'us-east-1' : region,
@@ -59,12 +64,19 @@ export class S3Blobs implements BlobStore {
 
   async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
     const source = { size: 0, failure: undefined as unknown };
-    const params = { Bucket: this.#bucket, Key: nameOf(key), Body: Readable.from(watched(bytes, source)) };
+    const params = {
+      Bucket: this.#bucket,
+      Key: nameOf(key),
+      Body: Readable.from(this.#watched(bytes, source)),
+    };
     try {
       await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: 1 }).done();
     } catch (error) {
       // Whether the store could clear up or not: the caller is told what stopped the upload.
-      throw source.failure ?? error;
+      if (source.failure !== undefined) throw source.failure;
+      throw error instanceof S3ServiceException && error.name === 'NoSuchUpload'
+        ? new BlobMissing(key.id)
+        : error;
     }
     return { size: source.size };
   }
@@ -151,21 +163,22 @@ export class S3Blobs implements BlobStore {
     }
   }
 
+  /** Counts what passes through, and keeps what the source throws. */
+  async *#watched(bytes: AsyncIterable<Uint8Array>, source: { size: number; failure: unknown }) {
+    try {
+      for await (const chunk of bytes) {
+        await this.#giveWay();
+        source.size += chunk.byteLength;
+        yield chunk;
+      }
+    } catch (error) {
+      source.failure = error;
+      throw error;
+    }
+  }
+
   async #abort(Key: string | undefined, UploadId: string | undefined): Promise<void> {
     await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
-  }
-}
-
-/** Counts what passes through, and keeps what the source throws. */
-async function* watched(bytes: AsyncIterable<Uint8Array>, source: { size: number; failure: unknown }) {
-  try {
-    for await (const chunk of bytes) {
-      source.size += chunk.byteLength;
-      yield chunk;
-    }
-  } catch (error) {
-    source.failure = error;
-    throw error;
   }
 }
 

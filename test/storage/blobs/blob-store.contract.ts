@@ -7,6 +7,7 @@ import {
   type BlobPlace,
   type BlobStore,
 } from '../../../storage/blobs/blob-store.ts';
+import type { GiveWay } from '../../../storage/blobs/write-turns.ts';
 
 const place = (): BlobPlace => ({
   database: `w_${randomBytes(10).toString('hex')}`,
@@ -41,7 +42,7 @@ async function appsOf(store: BlobStore, database: string): Promise<string[]> {
 /** Runs the contract against a backend. */
 export function blobStoreContract(
   name: string,
-  open: () => Promise<{ store: BlobStore; stop: () => Promise<void> }>,
+  open: (giveWay?: GiveWay) => Promise<{ store: BlobStore; stop: () => Promise<void> }>,
 ): void {
   describe(`a blob store: ${name}`, () => {
     let store: BlobStore;
@@ -147,6 +148,30 @@ export function blobStoreContract(
       goOn.resolve();
       expect(await failed).toBe('the process died');
       expect(await idsOf(store, at, future)).toEqual([]);
+    });
+
+    it('takes up no bytes before others have been let pass', async () => {
+      const others = Promise.withResolvers<void>();
+      const polite = await open(() => others.promise);
+      const key = keyIn(place());
+      let taken = 0;
+      const putting = polite.store.put(
+        key,
+        (async function* () {
+          for (const piece of ['a', 'b', 'c']) {
+            taken++;
+            yield Buffer.from(piece);
+          }
+        })(),
+      );
+      await expect.poll(() => taken).toBe(1);
+      // As long as another upload takes that lets nobody pass.
+      await store.put(keyIn(place()), pieces('a', 'b', 'c'));
+      expect(taken).toBe(1);
+      others.resolve();
+      expect(await putting).toEqual({ size: 3 });
+      expect((await read(polite.store, key)).toString()).toBe('abc');
+      await polite.stop();
     });
 
     it('takes no id that is not a UUID', async () => {

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { blobStoreContract } from './blob-store.contract.ts';
 
-blobStoreContract('local', async () => {
+blobStoreContract('local', async (giveWay) => {
   const root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
-  return { store: new LocalBlobs(root), stop: () => rm(root, { recursive: true }) };
+  return { store: new LocalBlobs(root, giveWay), stop: () => rm(root, { recursive: true }) };
 });
 
 it('file.key-safety: a local blob has the id of its file as its name, and is for the server’s own user', async () => {

@@ -3,7 +3,7 @@ import { S3Blobs } from '../../../storage/blobs/s3.ts';
 import { startS3 } from '../../harness/s3.ts';
 import { blobStoreContract } from './blob-store.contract.ts';
 
-blobStoreContract('s3', async () => {
+blobStoreContract('s3', async (giveWay) => {
   const { endpoint, bucket, accessKeyId, secretAccessKey, stop } = await startS3();
   const store = new S3Blobs({
     bucket,
@@ -12,6 +12,6 @@ blobStoreContract('s3', async () => {
     access_key_id: accessKeyId,
     secret_access_key: secretAccessKey,
     virtual_hosted_style_request: false,
-  });
+  }, giveWay);
   return { store, stop };
 });
