@@ -18,6 +18,8 @@ type CourierDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newI
 /** Mails under way at once: a provider that hangs holds up no more than these. */
 const hands = 4;
 const lookMilliseconds = 2_000;
+/** How long the sending of one mail may take. */
+const attemptMilliseconds = 45_000;
 /** Longer than any attempt takes: afterwards whoever sent it is taken for dead. */
 const leaseMilliseconds = 60_000;
 const firstRetryMilliseconds = 2_000;
@@ -35,7 +37,7 @@ export class Courier implements Mail {
 
   constructor(deps: CourierDeps) {
     this.#deps = deps;
-    this.#transport = createTransport(deps.config);
+    this.#transport = createTransport(deps.config, { attemptMilliseconds });
     this.#folder = join(deps.config.data_dir, 'mail');
   }
 

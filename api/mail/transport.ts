@@ -22,12 +22,19 @@ export interface Transport {
 /** An SMTP server that says nothing is given up after this long. */
 const patienceMilliseconds = 10_000;
 
-/** The transport that the configuration names. */
-export function createTransport({ mail, data_dir }: Pick<Config, 'mail' | 'data_dir'>): Transport {
+/**
+ * The transport that the configuration names. An SMTP server that never says all it has to say is given up after
+ * `attemptMilliseconds`, its connection closed.
+ */
+export function createTransport(
+  { mail, data_dir }: Pick<Config, 'mail' | 'data_dir'>,
+  { attemptMilliseconds }: { attemptMilliseconds: number },
+): Transport {
   const { from, transport, smtp } = mail;
   return transport === 'smtp'
     ? throughTransporter(() => smtpTransporter(smtp.url), async (transporter, message) => {
-      await transporter.sendMail(envelopeOf(from, message));
+      const signal = AbortSignal.timeout(attemptMilliseconds);
+      await transporter.sendMail({ ...envelopeOf(from, message), signal });
     })
     : throughTransporter(
       composer,

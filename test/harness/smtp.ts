@@ -1,11 +1,11 @@
 // A real SMTP server that a test can make fail.
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { vi } from 'vitest';
 
 /** How it treats what it is sent: RFC 5321 section 4.2.1. */
-export type Mood = 'accepts' | 'fails for now' | 'refuses for good' | 'says nothing';
+export type Mood = 'accepts' | 'fails for now' | 'refuses for good' | 'says nothing' | 'trickles';
 
 /** The provider. */
 export interface Provider {
@@ -13,6 +13,8 @@ export interface Provider {
   mood: Mood;
   /** How often somebody tried to send something. */
   attempts: number;
+  /** Connections that are open. */
+  connections(): number;
   /** What was accepted, raw. */
   readonly mails: readonly string[];
   /** Waits until it has accepted so many mails to an address, and answers them. */
@@ -28,9 +30,10 @@ export async function startProvider(): Promise<Provider> {
     disabledCommands: ['STARTTLS', 'AUTH'],
     logger: false,
     closeTimeout: 100,
-    onRcptTo: ({ address }, _session, done) => {
+    onRcptTo: ({ address }, { remotePort }, done) => {
       provider.attempts++;
       if (provider.mood === 'says nothing') return;
+      if (provider.mood === 'trickles') return trickle(connections.get(remotePort));
       done(provider.mood === 'accepts' ? null : refusal(provider.mood, address));
     },
     onData: (stream, _session, done) => {
@@ -42,6 +45,12 @@ export async function startProvider(): Promise<Provider> {
       });
     },
   });
+  const connections = new Map<number, Socket>();
+  server.server.on('connection', (socket) => {
+    const { remotePort = 0 } = socket;
+    connections.set(remotePort, socket);
+    socket.once('close', () => connections.delete(remotePort));
+  });
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
@@ -50,6 +59,7 @@ export async function startProvider(): Promise<Provider> {
     url: `smtp://127.0.0.1:${port}`,
     mood: 'accepts',
     attempts: 0,
+    connections: () => connections.size,
     mails,
     mailsTo: (address, count = 1) =>
       vi.waitFor(() => {
@@ -59,6 +69,12 @@ export async function startProvider(): Promise<Provider> {
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return provider;
+}
+
+/** One line of an answer after another, and never the last (RFC 5321 section 4.2.1). */
+function trickle(socket: Socket | undefined): void {
+  const timer = setInterval(() => socket?.write('250-one moment\r\n'), 50);
+  socket?.once('close', () => clearInterval(timer));
 }
 
 function refusal(mood: Mood, address: string): Error {

@@ -1,0 +1,48 @@
+// One attempt to send a mail, against a real SMTP server.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTransport, type Message } from '../../../api/mail/transport.ts';
+import { type Provider, startProvider } from '../../harness/smtp.ts';
+import { freshEmail } from '../../harness/users.ts';
+
+const attemptMilliseconds = 1_000;
+let provider: Provider;
+
+beforeAll(async () => {
+  provider = await startProvider();
+});
+afterAll(() => provider.close());
+
+function transport() {
+  const mail = { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url: provider.url } } as const;
+  return createTransport({ mail, data_dir: '/nowhere' }, { attemptMilliseconds });
+}
+
+function messageTo(to: string): Message {
+  const id = '019a0000-0000-7000-8000-000000000000';
+  return { id, to, date: new Date(), subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
+}
+
+describe('an attempt to send a mail', () => {
+  it('ends, with its connection, when the server always says a little and never enough', async () => {
+    provider.mood = 'trickles';
+    const smtp = transport();
+    const began = performance.now();
+    await expect(smtp.send(messageTo(freshEmail()))).rejects.toThrow();
+    const took = performance.now() - began;
+    expect(provider.attempts).toBe(1);
+    expect(took).toBeGreaterThan(attemptMilliseconds * 0.9);
+    expect(took).toBeLessThan(attemptMilliseconds + 4_000);
+    // Else the mail could still be taken, after another attempt was.
+    await expect.poll(() => provider.connections()).toBe(0);
+    smtp.close();
+  });
+
+  it('does not end what went well', async () => {
+    provider.mood = 'accepts';
+    const smtp = transport();
+    const to = freshEmail();
+    await smtp.send(messageTo(to));
+    expect(await provider.mailsTo(to)).toHaveLength(1);
+    smtp.close();
+  });
+});
