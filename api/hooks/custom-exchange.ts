@@ -63,7 +63,7 @@ export class Exchange implements CustomSink {
     const { response, headers: standing } = this.#request;
     try {
       if (!end) this.#streamOn();
-      const sent = headersFromHook(headers, this.#cookiePrefix);
+      const sent = headersFromHook(headers, this.#cookiePrefix, this.#hooks.app);
       for (const [name, value] of standing) sent.push(name, value);
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
       const content = isBodiless || body === null ? null : contentOf(body);

@@ -20,20 +20,26 @@ const hiddenFromHooks = new Set([...hopByHop, 'authorization', 'cookie', 'cookie
 /** They hold for the whole origin, on which other tenants are too; or speak to a proxy before us, which trusts us. */
 const notForHooks = new Set([
   ...hopByHop,
+  'accept-ch',
   'alt-svc',
   'clear-site-data',
   'content-length',
   'content-security-policy',
   'content-security-policy-report-only',
+  'critical-ch',
   'date',
   'nel',
+  'origin-agent-cluster',
   'permissions-policy',
   'proxy-authenticate',
   'referrer-policy',
   'report-to',
   'reporting-endpoints',
+  'secure-session-registration',
   'service-worker-allowed',
+  'set-login',
   'strict-transport-security',
+  'use-as-dictionary',
   'x-content-type-options',
   'x-frame-options',
   'x-lighttpd-send-file',
@@ -62,11 +68,17 @@ export function headersForHook(raw: readonly string[], cookiePrefix: string): [s
   return seen;
 }
 
+/** The app whose hook answers. */
+interface Place {
+  readonly id: string;
+  readonly workspace: { readonly id: string };
+}
+
 /**
- * The headers of a hook's answer that are sent, names and values in turn. Throws `500 hook_error` for what HTTP cannot
- * carry.
+ * The headers of a hook's answer that are sent, names and values in turn; its cookies come back to the app's own routes
+ * alone. Throws `500 hook_error` for what HTTP cannot carry.
  */
-export function headersFromHook(given: Pairs, cookiePrefix: string): string[] {
+export function headersFromHook(given: Pairs, cookiePrefix: string, app: Place): string[] {
   const sent: string[] = [];
   let bytes = 0;
   for (const [mixed, value] of given) {
@@ -76,8 +88,9 @@ export function headersFromHook(given: Pairs, cookiePrefix: string): string[] {
       fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
     }
     if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
-    if (name === 'set-cookie' && isOurs(value, cookiePrefix)) continue;
-    sent.push(name, value);
+    if (name === 'set-cookie') {
+      if (!isOurs(value, cookiePrefix)) sent.push(name, confined(value, app));
+    } else sent.push(name, value);
   }
   if (given.length > mostHeaders || bytes > mostBytes) {
     fail(
@@ -94,4 +107,18 @@ export function headersFromHook(given: Pairs, cookiePrefix: string): string[] {
  */
 function isOurs(cookie: string, prefix: string): boolean {
   return cookie.replace(/^[\s=]+/, '').toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
+}
+
+/**
+ * Sent with the requests to other tenants, or to the admins' own routes, large cookies would have a browser refused there
+ * until it forgets them.
+ */
+function confined(cookie: string, { id, workspace }: Place): string {
+  const home = `/api/workspaces/${workspace.id}/apps/${id}/custom`;
+  const [pair = '', ...attributes] = cookie.split(';');
+  const kept = attributes.filter((attribute) => !/^\s*(?:domain|path)\s*(?:=|$)/i.test(attribute));
+  // Of several, browsers take the last.
+  const paths = attributes.flatMap((attribute) => /^\s*path\s*=\s*(.*?)\s*$/i.exec(attribute)?.[1] ?? []);
+  const path = paths.at(-1) ?? home;
+  return [pair, ...kept, ` Path=${path.startsWith(`${home}/`) ? path : home}`].join(';');
 }

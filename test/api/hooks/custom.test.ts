@@ -26,6 +26,8 @@ routerAdd('GET', '/headers', () => new Response('x', { headers: [
   ['content-length', '9999'], ['clear-site-data', '"cookies"'], ['x-own', 'kept'],
   ['set-cookie', '=svc_at=forged; Path=/'], ['set-cookie', ' = svc_rt=forged'], ['nel', '{}'], ['report-to', '{}'],
   ['reporting-endpoints', 'x="https://evil.example"'], ['x-accel-redirect', '/internal'], ['x-sendfile', '/etc/passwd'],
+  ['accept-ch', 'Sec-CH-UA-Model'], ['critical-ch', 'Sec-CH-UA-Model'], ['set-login', 'logged-in'], ['origin-agent-cluster', '?0'],
+  ['use-as-dictionary', 'match="/*"'], ['secure-session-registration', '(ES256);path="/x"'],
 ] }));
 routerAdd('GET', '/stream', () => {
   let n = 0;
@@ -143,7 +145,7 @@ describe('a custom route', () => {
     const answer = await fetch(serverUrl() + custom('/headers'), {
       headers: { Origin: 'https://evil.example' },
     });
-    expect(answer.headers.getSetCookie()).toEqual(['own=1']);
+    expect(answer.headers.getSetCookie()).toEqual([`own=1; Path=${custom('')}`]);
     expect(answer.headers.get('x-own')).toBe('kept');
     for (const name of ['content-security-policy', 'x-frame-options', 'strict-transport-security']) {
       expect([name, answer.headers.get(name)]).toEqual([name, plain.headers.get(name)]);
@@ -156,6 +158,12 @@ describe('a custom route', () => {
       'reporting-endpoints',
       'x-accel-redirect',
       'x-sendfile',
+      'accept-ch',
+      'critical-ch',
+      'set-login',
+      'origin-agent-cluster',
+      'use-as-dictionary',
+      'secure-session-registration',
     ];
     expect(withheld.filter((name) => answer.headers.has(name))).toEqual([]);
     expect(answer.headers.get('content-length')).toBe('1');
