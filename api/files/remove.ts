@@ -64,7 +64,7 @@ export async function removeStored(
   await deps.totals.during(tablesWithFiles(app), async () => {
     const connection = deps.databases.app(database, schema);
     const removed = await untilSettled(() => rehearse(rehearsals, connection, work)).catch(explain);
-    announceAll(deps, app, writtenBy(removed, now));
+    announceAll(deps, app, writtenBy(removed));
   });
   await forgetBytes(deps, app, id);
   await rehearsal?.tell();

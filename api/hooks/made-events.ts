@@ -26,7 +26,7 @@ const reserved = [
 
 /** Tells those who may see it. Throws `404 not_found` for a collection that is not there, and `400 validation`. */
 export function publishForHook(
-  { realtime, now }: Pick<Deps, 'realtime' | 'now'>,
+  { realtime }: Pick<Deps, 'realtime'>,
   app: AppDefinition,
   [name, type, data]: CallTable['realtime.publish']['args'],
 ): null {
@@ -41,7 +41,6 @@ export function publishForHook(
   if (Buffer.byteLength(JSON.stringify(data)) > largestEventData) {
     fail('validation', `data: must have at most ${largestEventData} bytes as JSON`);
   }
-  const at = now();
   const fields = fieldsIn(app, collection, data);
   const id = idIn(data);
   const record = { id: id ?? '', collection: name, fields, created_at: '', updated_at: '' };
@@ -49,7 +48,6 @@ export function publishForHook(
   realtime.publish({ workspace: app.workspace.id, app: app.id, collection: name }, {
     type,
     record,
-    at,
     made: { data, shows },
   });
   return null;

@@ -9,8 +9,6 @@ export interface RecordChange {
   type: string;
   /** The record as the API shows it: as stored now, or as it was when it was deleted. */
   record: Readonly<Record<string, unknown>>;
-  /** When the request that wrote it arrived. */
-  at: Date;
   /** Of an event that a hook made up: `record` then stands for one in what rules and filters ask, and is not shown. */
   made?: Made | undefined;
   /** Of a deletion: what went in the same write and can be reached from the record. Nobody finds it elsewhere any more. */

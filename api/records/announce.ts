@@ -9,20 +9,17 @@ import type { Removal } from './cascade.ts';
 export interface Written {
   type: ChangeType;
   record: StoredRecord;
-  /** When the request arrived. */
-  now: Date;
 }
 
 /** To be called as soon as a write is known to be committed: the order of the calls is the order of the events. */
 export function announce(
   { realtime }: { realtime: Publisher },
   { workspace, id }: AppDefinition,
-  { type, record, now, gone }: Written & { gone?: Gone | undefined },
+  { type, record, gone }: Written & { gone?: Gone | undefined },
 ): void {
   realtime.publish({ workspace: workspace.id, app: id, collection: record.collection }, {
     type,
     record,
-    at: now,
     ...(gone === undefined ? {} : { gone }),
   });
 }
@@ -48,10 +45,10 @@ export function announceAll(
 }
 
 /** Everything that a deletion changed. */
-export function writtenBy({ updated, deleted }: Removal, now: Date): Written[] {
+export function writtenBy({ updated, deleted }: Removal): Written[] {
   return [
-    ...updated.map(({ record }): Written => ({ type: 'record_updated', record, now })),
-    ...deleted.map((record): Written => ({ type: 'record_deleted', record, now })),
+    ...updated.map(({ record }): Written => ({ type: 'record_updated', record })),
+    ...deleted.map((record): Written => ({ type: 'record_deleted', record })),
   ];
 }
 

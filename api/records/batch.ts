@@ -187,16 +187,16 @@ async function perform(
     case 'POST': {
       const creation = { access, now, input: write.input, enrolment };
       const record = await createRehearsed(deps, scope, creation, rehearsal);
-      return { result: { status: 201, body: record }, written: [{ type: 'record_created', record, now }] };
+      return { result: { status: 201, body: record }, written: [{ type: 'record_created', record }] };
     }
     case 'PATCH': {
       const update = { access, now, id: write.id, input: write.input };
       const record = await updateRehearsed(scope, update, rehearsal);
-      return { result: { status: 200, body: record }, written: [{ type: 'record_updated', record, now }] };
+      return { result: { status: 200, body: record }, written: [{ type: 'record_updated', record }] };
     }
     case 'DELETE': {
       const removal = await removeRehearsed(scope, { access, now, id: write.id }, rehearsal);
-      return { result: { status: 200, body: { ok: true } }, written: writtenBy(removal, now) };
+      return { result: { status: 200, body: { ok: true } }, written: writtenBy(removal) };
     }
   }
 }

@@ -45,7 +45,6 @@ export async function createRecord(
   target: RecordTarget,
   { by, ...creation }: RecordCreation & { by?: Author },
 ): Promise<StoredRecord> {
-  const { now } = creation;
   const known = deps.hooks.writesOf(target.app);
   const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'create');
   const actor = hooks === undefined ? undefined : authorOf(deps, target.app, by);
@@ -59,7 +58,7 @@ export async function createRecord(
         const { input } = settled;
         const create = () => createOn(deps, scope, settled);
         const record = await deps.quotas.write(scope.target.app, { records: 1, input }, create);
-        announce(deps, scope.target.app, { type: 'record_created', record, now });
+        announce(deps, scope.target.app, { type: 'record_created', record });
         return record;
       }),
   );

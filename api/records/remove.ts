@@ -46,7 +46,7 @@ export async function removeRecord(
     : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
   await deps.totals.during(deletedTables(target), async () => {
     const removed = await onCollection(deps, target, (scope) => removeRehearsed(scope, removal, rehearsal));
-    announceAll(deps, target.app, writtenBy(removed, removal.now));
+    announceAll(deps, target.app, writtenBy(removed));
   });
   await rehearsal?.tell();
   return { ok: true };

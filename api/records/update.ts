@@ -82,7 +82,7 @@ async function write(
       const change = () => updateOn(scope, update);
       const record = await deps.quotas.write(scope.target.app, addition, change);
       if (record === undefined) return undefined;
-      announce(deps, scope.target.app, { type: 'record_updated', record, now: update.now });
+      announce(deps, scope.target.app, { type: 'record_updated', record });
       return record;
     }));
 }

@@ -78,7 +78,7 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
   const gone = await deps.totals.during([usersTable(workspace.database)], async () => {
     const { farewells, rehearsals } = await untilSettled(goodbye);
     for (const { app, user, removal } of farewells) {
-      announceAll(deps, app, writtenBy(removal, by.now), user === undefined ? [] : [user]);
+      announceAll(deps, app, writtenBy(removal), user === undefined ? [] : [user]);
     }
     return rehearsals;
   });

@@ -14,7 +14,7 @@ export interface BrokerCase {
 const orders: Topic = { workspace: 'acme', app: 'shop', collection: 'orders' };
 
 function change(number: number): RecordChange {
-  return { type: 'record_created', record: { id: String(number) }, at: new Date(number) };
+  return { type: 'record_created', record: { id: String(number) } };
 }
 
 /** A listener and what it has heard; `heard` resolves once it has heard so many changes. */

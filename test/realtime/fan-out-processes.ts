@@ -85,7 +85,7 @@ function serve(mode: Mode): { listener: RequestListener; publish: (n: number) =>
         lastEventId: undefined,
         headers: [],
       }),
-    publish: (n) => hub.publish(topic, { type: 'record_created', record: recordOf(n), at: new Date() }),
+    publish: (n) => hub.publish(topic, { type: 'record_created', record: recordOf(n) }),
   };
 }
 

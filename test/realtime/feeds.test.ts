@@ -33,7 +33,7 @@ function setUp(bounds: Partial<Bounds> = {}) {
     clock,
     watch: (collection: string) => feeds.watch(topic(collection), '1'),
     write: (collection: string, text = '') =>
-      broker.publish(topic(collection), { type: 'record_created', record: { text }, at: new Date(0) }),
+      broker.publish(topic(collection), { type: 'record_created', record: { text } }),
   };
 }
 

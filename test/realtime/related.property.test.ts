@@ -88,7 +88,6 @@ async function streamed({ app, principal, filter: written }: Asked): Promise<str
   const changes = tables.records('posts').map((record) => ({
     type: 'record_updated' as const,
     record: { ...record },
-    at: now,
   }));
   const related = relatedFor(view, await readFor(changes, [view]));
   return changes.filter((change) => view.passes(change, related)).map(({ record }) => record.id).sort();

@@ -13,7 +13,7 @@ function logOf(bounds: Partial<LogBounds> = {}, number = 1): ReplayLog {
 }
 
 function change(number: number, padding = 0): RecordChange {
-  return { type: 'record_updated', record: { id: number, text: 'x'.repeat(padding) }, at: new Date(0) };
+  return { type: 'record_updated', record: { id: number, text: 'x'.repeat(padding) } };
 }
 
 function fill(log: ReplayLog, count: number): void {
@@ -31,7 +31,6 @@ describe('a replay log', () => {
     const { frame, id } = log.append({
       type: 'record_created',
       record: { id: '1', text: 'a\nb\r\n\u2028' },
-      at: new Date(0),
     });
     expect(frame.toString()).toBe(
       `id: ${id}\nevent: record_created\ndata: {"id":"1","text":"a\\nb\\r\\n\u2028"}\n\n`,
