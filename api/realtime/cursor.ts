@@ -8,7 +8,8 @@ export interface LogPlace {
 }
 
 const blockBytes = 16;
-const encodedLength = 22;
+/** Characters of a cursor. */
+export const cursorLength = 22;
 
 /**
  * Cursors of one process. Each is one AES block, so a subscriber cannot count the events that a rule hides from it, and
@@ -35,7 +36,7 @@ export class Cursors {
 
   /** Undefined for anything that is not a cursor; whether its log is still held is for the log to say. */
   decode(cursor: string): LogPlace | undefined {
-    if (cursor.length !== encodedLength) return undefined;
+    if (cursor.length !== cursorLength) return undefined;
     const block = Buffer.from(cursor, 'base64url');
     if (block.length !== blockBytes) return undefined;
     const plain = this.#decipher.update(block);

@@ -1,4 +1,5 @@
 // What happened to a record, and its form on the wire: encoded once, however many streams it goes to.
+import { cursorLength } from './cursor.ts';
 
 /** Kinds of event, as the interface names them. */
 export type ChangeType = 'record_created' | 'record_updated' | 'record_deleted';
@@ -53,6 +54,9 @@ export interface RecordEvent extends RecordChange {
   weight: number;
 }
 
+const idStart = 'id: '.length;
+const typeStart = idStart + cursorLength + '\nevent: '.length;
+
 /** Gives a change its place and its bytes. Throws `TypeError` when the record is not JSON. */
 export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id: string }): RecordEvent {
   const { type, record, gone, made } = change;
@@ -60,6 +64,34 @@ export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id
   // JSON has no line break outside its strings and escapes those inside, so one data line is enough.
   const frame = Buffer.from(`${head}${JSON.stringify(made === undefined ? record : made.data)}\n\n`);
   return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (gone?.bytes ?? 0) };
+}
+
+/** What a frame does not say of its event. Without `record`, that is what the frame shows. */
+export type Aside = Pick<RecordChange, 'made' | 'gone'> & Partial<Pick<RecordChange, 'record'>>;
+
+/** The event of a frame that `encodeEvent` made. Its record is read when it is asked for: most views never do. */
+export function readEvent(frame: Buffer, { seq, made, gone, record }: Aside & { seq: number }): RecordEvent {
+  const lineEnd = frame.indexOf('\n', typeStart, 'latin1');
+  const jsonStart = lineEnd + '\ndata: '.length;
+  let known = record;
+  return {
+    id: frame.toString('latin1', idStart, idStart + cursorLength),
+    type: frame.toString('latin1', typeStart, lineEnd),
+    seq,
+    frame,
+    jsonStart,
+    weight: frame.length + (gone?.bytes ?? 0),
+    made,
+    gone,
+    get record() {
+      known ??= parsed(frame.subarray(jsonStart, -2));
+      return known;
+    },
+  };
+}
+
+function parsed(json: Buffer): RecordChange['record'] {
+  return JSON.parse(json.toString());
 }
 
 /** The bytes of that JSON, shared with the frame. */

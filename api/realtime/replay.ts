@@ -1,8 +1,9 @@
 // The last events of one collection, for subscribers who were away.
 import type { Cursors } from './cursor.ts';
 import { encodeEvent, type RecordChange, type RecordEvent } from './event.ts';
+import { Page } from './page.ts';
 
-/** How much a log holds. The bytes are the events' weights; the records beside the frames take about as much again. */
+/** How much a log holds. The bytes are the events' weights; pages that are not full may take as much again. */
 export interface LogBounds {
   events: number;
   bytes: number;
@@ -15,17 +16,19 @@ interface LogOptions {
   bounds: LogBounds;
 }
 
-/** Dropped events are cleared from the front of the array once there are this many. */
-const compaction = 1_024;
+/** Bytes of a page: the first ones are small, as most collections see few events. */
+const pageBytes = { least: 2_048, most: 65_536 };
 
 /** Gives the changes of a collection their order and keeps the newest of them. */
 export class ReplayLog {
   readonly #options: LogOptions;
-  #events: (RecordEvent | undefined)[] = [];
-  /** Index in `#events` of the oldest event that is held. */
-  #head = 0;
+  readonly #pages: Page[] = [];
+  /** The buffer of a page that has been dropped, for the next one. */
+  #spare: Buffer | undefined;
   #bytes = 0;
   #newest = 0;
+  /** Number of the newest event that is no longer held. */
+  #floor = 0;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -45,8 +48,8 @@ export class ReplayLog {
   append(change: RecordChange): RecordEvent {
     const seq = this.#newest + 1;
     const event = encodeEvent(change, { seq, id: this.cursorAt(seq) });
+    if (this.#pages.at(-1)?.add(event) !== true) this.#nextPage(event);
     this.#newest = seq;
-    this.#events.push(event);
     this.#bytes += event.weight;
     const { bounds } = this.#options;
     while (this.#length > bounds.events || (this.#bytes > bounds.bytes && this.#length > 0)) {
@@ -72,12 +75,13 @@ export class ReplayLog {
     if (seq < this.#floor) return 'gone';
     const found: RecordEvent[] = [];
     let bytes = 0;
-    for (let index = this.#head + seq - this.#floor; index < this.#events.length; index++) {
-      const event = this.#events[index];
-      if (event === undefined) break;
-      bytes += event.frame.length;
-      if (found.length > 0 && bytes > maximalBytes) break;
-      found.push(event);
+    let next = seq + 1;
+    for (const page of this.#pages) {
+      for (; next <= page.last; next++) {
+        bytes += page.sizeOf(next);
+        if (found.length > 0 && bytes > maximalBytes) return found;
+        found.push(page.at(next));
+      }
     }
     return found;
   }
@@ -88,20 +92,29 @@ export class ReplayLog {
   }
 
   get #length(): number {
-    return this.#events.length - this.#head;
+    return this.#newest - this.#floor;
   }
 
-  /** Number of the newest event that is no longer held. */
-  get #floor(): number {
-    return this.#newest - this.#length;
+  #nextPage(event: RecordEvent): void {
+    const page = new Page(event.seq, this.#bufferFor(event.frame.length));
+    page.add(event);
+    this.#pages.push(page);
+  }
+
+  #bufferFor(length: number): Buffer {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare !== undefined && spare.length >= length) return spare;
+    return Buffer.allocUnsafeSlow(Math.max(length, pageBytes.least, Math.min(this.#bytes, pageBytes.most)));
   }
 
   #dropOldest(): void {
-    this.#bytes -= this.#events[this.#head]?.weight ?? 0;
-    this.#events[this.#head] = undefined;
-    this.#head++;
-    if (this.#head < compaction || this.#head * 2 < this.#events.length) return;
-    this.#events = this.#events.slice(this.#head);
-    this.#head = 0;
+    const [page] = this.#pages;
+    if (page === undefined) return;
+    this.#floor++;
+    this.#bytes -= page.forget(this.#floor);
+    if (this.#floor < page.last) return;
+    this.#pages.shift();
+    if (page.buffer.length <= pageBytes.most) this.#spare = page.buffer;
   }
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Cursors } from '../../api/realtime/cursor.ts';
-import type { RecordChange } from '../../api/realtime/event.ts';
+import type { RecordChange, RecordEvent } from '../../api/realtime/event.ts';
 import { type LogBounds, ReplayLog } from '../../api/realtime/replay.ts';
 
 const cursors = new Cursors(randomBytes(16));
@@ -73,6 +73,40 @@ describe('a replay log', () => {
     expect(log.bytes).toBe(0);
     expect(idsAfter(log, 50)).toBe('gone');
     expect(idsAfter(log, 51)).toEqual([]);
+  });
+
+  it('gives back what it took in, over many pages, whatever else was on them', () => {
+    const log = logOf({ events: 700, bytes: 10_000_000 });
+    const all: RecordEvent[] = [];
+    for (let number = 1; number <= 2_000; number++) {
+      const padding = number % 97 === 0 ? 70_000 : number % 7 * 200;
+      all.push(log.append({ ...change(number, padding), type: `made.up-${number % 3}` }));
+    }
+    expect(log.after(1_300, Infinity)).toEqual(all.slice(1_300));
+    expect(log.bytes).toBe(all.slice(1_300).reduce((sum, { weight }) => sum + weight, 0));
+  });
+
+  it('does not touch what it gave out when it uses a page anew', () => {
+    const log = logOf({ events: 10 });
+    fill(log, 10);
+    const held = log.after(0, 1);
+    const first = held === 'gone' ? undefined : held[0];
+    const before = String(first?.frame);
+    fill(log, 1_000);
+    expect(first?.record).toEqual(change(1).record);
+    expect(String(first?.frame)).toBe(before);
+  });
+
+  it('keeps what a frame does not show: the record behind an event of a hook, and what went with a deletion', () => {
+    const log = logOf();
+    const made = { ...change(1), made: { data: [null], shows: new Set(['id']) } };
+    const gone = { ...change(2), gone: { records: new Map([['orders/1', { id: 1 }]]), bytes: 100 } };
+    const weights = [made, gone].map((each) => log.append(each).weight);
+    expect(log.after(0, Infinity)).toMatchObject([made, gone]);
+    expect(log.bytes).toBe(weights.reduce((sum, weight) => sum + weight, 0));
+    log.halve();
+    log.halve();
+    expect(log.bytes).toBe(0);
   });
 
   it('forgets its older half', () => {
