@@ -16,7 +16,7 @@ export const email: Kind = {
 
 /** https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
 const address =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 
 /** RFC 5321 section 4.5.3.1.3, less the angle brackets. */
 const maximalLength = 254;
@@ -24,8 +24,9 @@ const maximalLength = 254;
 function read(value: unknown, field: Field): Reading {
   const reading = readText(value, field);
   if ('reason' in reading) return reading;
-  const lower = String(reading.value).toLowerCase();
-  return lower.length <= maximalLength && address.test(lower)
-    ? { value: lower }
+  const text = String(reading.value);
+  // As it was sent: there are letters beyond ASCII whose lower case is within, and such an address is somebody else's.
+  return text.length <= maximalLength && address.test(text)
+    ? { value: text.toLowerCase() }
     : { reason: 'must be an email address' };
 }

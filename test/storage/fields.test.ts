@@ -83,9 +83,24 @@ const refused: Record<FieldKind, unknown[]> = {
     '12026-01-02T03:04:05Z',
     '２026-01-02T03:04:05Z',
   ],
-  email: ['', 'a', '@b', 'a@', 'a b@c', 'a@b c', 'a@b@c', 'a@-b.c', `${'a'.repeat(65)}@b.c`, 'a@b.c\n', [
-    'a@b.c',
-  ]],
+  email: [
+    '',
+    'a',
+    '@b',
+    'a@',
+    'a b@c',
+    'a@b c',
+    'a@b@c',
+    'a@-b.c',
+    `${'a'.repeat(65)}@b.c`,
+    'a@b.c\n',
+    'mi\u212ae@b.c',
+    'a@\u212a.c',
+    '\u017f@b.c',
+    [
+      'a@b.c',
+    ],
+  ],
   url: [
     '',
     'example.com',
