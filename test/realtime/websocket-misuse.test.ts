@@ -41,6 +41,11 @@ describe('a client that talks nonsense', () => {
     const client = await openSocket(rig.port);
     expect(await client.subscribe('a'.repeat(65))).toMatchObject({ type: 'error', code: 'validation' });
     expect(await client.ask('['.repeat(60_000))).toMatchObject({ type: 'error', code: 'deserialization' });
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    expect(await client.ask(`{"type":"ping","more":${deep}}`)).toMatchObject({
+      type: 'error',
+      code: 'validation',
+    });
   });
 
   it('in bytes is told that a message is JSON', async () => {
