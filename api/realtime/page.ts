@@ -9,6 +9,8 @@ export class Page {
   readonly #ends: number[] = [];
   /** What frames do not say, by the number of the event. */
   readonly #asides = new Map<number, Aside>();
+  /** Its first events as they were read last: subscribers who come back together share them. */
+  #read: WeakRef<RecordEvent[]> | undefined;
 
   /** `first`: the number of the event that is to come first. */
   constructor(first: number, buffer: Buffer) {
@@ -23,7 +25,7 @@ export class Page {
 
   /** Takes the next event in; false when there is no room for it. */
   add({ frame, made, gone, record }: RecordEvent): boolean {
-    const used = this.#ends.at(-1) ?? 0;
+    const used = this.#startOf(this.#ends.length);
     if (used + frame.length > this.buffer.length) return false;
     this.#ends.push(used + frame.copy(this.buffer, used));
     if (made !== undefined) this.#asides.set(this.last, { made, gone, record });
@@ -31,25 +33,35 @@ export class Page {
     return true;
   }
 
-  /** An event that it holds. */
-  at(seq: number): RecordEvent {
-    return readEvent(Buffer.from(this.#frameOf(seq)), { seq, ...this.#asides.get(seq) });
-  }
-
-  /** Bytes of an event's frame. */
-  sizeOf(seq: number): number {
-    return this.#frameOf(seq).length;
+  /** Its events after a number. Those that were forgotten are not to be asked for. */
+  after(seq: number): readonly RecordEvent[] {
+    return seq >= this.last ? [] : this.#events().slice(Math.max(0, seq + 1 - this.#first));
   }
 
   /** Lets go of what is held of an event besides its frame; answers its weight. */
   forget(seq: number): number {
-    const weight = this.sizeOf(seq) + (this.#asides.get(seq)?.gone?.bytes ?? 0);
+    const index = seq - this.#first;
+    const weight = this.#startOf(index + 1) - this.#startOf(index) +
+      (this.#asides.get(seq)?.gone?.bytes ?? 0);
     this.#asides.delete(seq);
     return weight;
   }
 
-  #frameOf(seq: number): Buffer {
-    const index = seq - this.#first;
-    return this.buffer.subarray(this.#ends[index - 1] ?? 0, this.#ends[index]);
+  #events(): readonly RecordEvent[] {
+    const events = this.#read?.deref() ?? [];
+    if (events.length === this.#ends.length) return events;
+    const from = this.#startOf(events.length);
+    const copy = Buffer.from(this.buffer.subarray(from, this.#ends.at(-1)));
+    for (let index = events.length; index < this.#ends.length; index++) {
+      const frame = copy.subarray(this.#startOf(index) - from, this.#startOf(index + 1) - from);
+      const seq = this.#first + index;
+      events.push(readEvent(frame, { seq, ...this.#asides.get(seq) }));
+    }
+    this.#read = new WeakRef(events);
+    return events;
+  }
+
+  #startOf(index: number): number {
+    return this.#ends[index - 1] ?? 0;
   }
 }

@@ -75,12 +75,11 @@ export class ReplayLog {
     if (seq < this.#floor) return 'gone';
     const found: RecordEvent[] = [];
     let bytes = 0;
-    let next = seq + 1;
     for (const page of this.#pages) {
-      for (; next <= page.last; next++) {
-        bytes += page.sizeOf(next);
+      for (const event of page.after(seq)) {
+        bytes += event.frame.length;
         if (found.length > 0 && bytes > maximalBytes) return found;
-        found.push(page.at(next));
+        found.push(event);
       }
     }
     return found;

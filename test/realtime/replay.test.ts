@@ -20,6 +20,12 @@ function fill(log: ReplayLog, count: number): void {
   for (let number = log.newest + 1; count > 0; number++, count--) log.append(change(number));
 }
 
+function eventsAfter(log: ReplayLog, seq: number): RecordEvent[] {
+  const found = log.after(seq, Infinity);
+  if (found === 'gone') throw new Error(`events after ${seq} are gone`);
+  return found;
+}
+
 function idsAfter(log: ReplayLog, seq: number, bytes = Infinity): unknown {
   const found = log.after(seq, bytes);
   return found === 'gone' ? 'gone' : found.map(({ record }) => record.id);
@@ -89,12 +95,21 @@ describe('a replay log', () => {
   it('does not touch what it gave out when it uses a page anew', () => {
     const log = logOf({ events: 10 });
     fill(log, 10);
-    const held = log.after(0, 1);
-    const first = held === 'gone' ? undefined : held[0];
+    const [first] = eventsAfter(log, 0);
     const before = String(first?.frame);
     fill(log, 1_000);
     expect(first?.record).toEqual(change(1).record);
     expect(String(first?.frame)).toBe(before);
+  });
+
+  it('reads an event once for all who come back together', () => {
+    const log = logOf();
+    fill(log, 3);
+    const early = eventsAfter(log, 1);
+    fill(log, 1);
+    const late = eventsAfter(log, 0);
+    expect(late.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect([late[1] === early[0], late[2] === early[1]]).toEqual([true, true]);
   });
 
   it('keeps what a frame does not show: the record behind an event of a hook, and what went with a deletion', () => {
