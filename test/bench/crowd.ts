@@ -8,6 +8,8 @@ import { makeWorkspace, withStage } from './stage.ts';
 import { type CrowdAnswer, type CrowdOrder } from './crowd-clients.ts';
 
 const perRequest = 20;
+/** V8 gives memory back to the system when nothing has happened for eight seconds and longer. */
+const restMilliseconds = 20_000;
 const child = new URL('./crowd-clients.ts', import.meta.url);
 
 /** Readers and writers at once. */
@@ -96,7 +98,7 @@ async function measure(crowd: Crowd): Promise<void> {
     const seen = await readers.ask({ do: 'finish', events: written });
     clearInterval(watching);
     readers.end();
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await new Promise((resolve) => setTimeout(resolve, restMilliseconds));
     const rows: [string, string][] = [
       ['streams, of which never read', `${crowd.streams}, ${stalled}`],
       ['events written', `${written} (${Math.round(written / crowd.seconds)}/s)`],
@@ -104,7 +106,7 @@ async function measure(crowd: Crowd): Promise<void> {
       ['age of an event when it was read, p50 / p99 / max', `${seen.p50} / ${seen.p99} / ${seen.max} ms`],
       ['streams that never read and were cut off', `${seen.cut} of ${stalled}`],
       [
-        'memory of the API before / with idle streams / at most / after',
+        `memory of the API before / with idle streams / at most / ${restMilliseconds / 1_000} s after`,
         [before, open, peak, residentMebibytes(server.apiPid)]
           .map((size) => `${Math.round(size)}`).join(' / ') + ' MiB',
       ],
