@@ -81,6 +81,18 @@ async function write({ url, token, app }: Place, { seconds, rate, length }: Crow
   return written;
 }
 
+/** Looks at the memory of a process while the work runs; `peak`: the most there was. */
+async function watched<Result>(pid: number, work: () => Promise<Result>): Promise<Result & { peak: number }> {
+  let peak = 0;
+  const watching = setInterval(() => peak = Math.max(peak, residentMebibytes(pid)), 100);
+  try {
+    const result = await work();
+    return { ...result, peak };
+  } finally {
+    clearInterval(watching);
+  }
+}
+
 async function measure(crowd: Crowd): Promise<void> {
   await withStage(async (stage) => {
     const { server, master: token } = stage;
@@ -92,11 +104,10 @@ async function measure(crowd: Crowd): Promise<void> {
     const before = residentMebibytes(server.apiPid);
     await readers.ask({ do: 'open', port: server.port, at, streams: crowd.streams, stalled });
     const open = residentMebibytes(server.apiPid);
-    let peak = open;
-    const watching = setInterval(() => peak = Math.max(peak, residentMebibytes(server.apiPid)), 100);
-    const written = await write(place, crowd);
-    const seen = await readers.ask({ do: 'finish', events: written });
-    clearInterval(watching);
+    const { written, seen, peak } = await watched(server.apiPid, async () => {
+      const written = await write(place, crowd);
+      return { written, seen: await readers.ask({ do: 'finish', events: written }) };
+    });
     readers.end();
     await new Promise((resolve) => setTimeout(resolve, restMilliseconds));
     const rows: [string, string][] = [
