@@ -10,10 +10,12 @@ type SealDeps = Pick<Deps, 'databases' | 'secrets' | 'observe'>;
 
 /** Rows come in bursts: those of one are sealed together. */
 const gatherMilliseconds = 200;
-/** A row whose transaction is still open cannot be seen; after so long there is no such transaction any more. */
-const longestTransaction = 20_000;
-/** A log that cannot be reached for so long is left to the next start. */
-const longestTrouble = 600_000;
+/** Rounds are counted, not timed, as the clock may be set; one that has trouble only takes longer. */
+const roundsASecond = 1_000 / gatherMilliseconds;
+/** A row whose transaction is still open cannot be seen; after so many rounds there is no such transaction any more. */
+const longestTransaction = 20 * roundsASecond;
+/** A log that cannot be reached in so many rounds is left to the next start. */
+const longestTrouble = 600 * roundsASecond;
 /** Logs that are sealed at the same time. */
 const lanes = 4;
 /** What a start has to do otherwise comes first. */
@@ -22,7 +24,7 @@ const sweepDelay = 2_000;
 /** A log that has, or will soon have, rows to be sealed. */
 interface Awaited {
   chain: Chain;
-  /** When each row was told of, in milliseconds, by its id. */
+  /** In how many rounds each row was looked for, by its id. */
   rows: Map<string, number>;
 }
 
@@ -42,7 +44,7 @@ export class Seals implements SealDesk {
   note(chain: Chain, id: string): void {
     const awaited = this.#awaited.get(chain.name) ?? { chain, rows: new Map<string, number>() };
     this.#awaited.set(chain.name, awaited);
-    awaited.rows.set(id, Date.now());
+    awaited.rows.set(id, 0);
     this.#later();
   }
 
@@ -82,7 +84,6 @@ export class Seals implements SealDesk {
 
   /** One log: sealed as far as its rows can be seen; those that cannot be yet are waited for. */
   async #settle({ chain, rows }: Awaited): Promise<void> {
-    const now = Date.now();
     const asked = [...rows.keys()];
     const connection = this.#connection(chain);
     let patience = longestTransaction;
@@ -92,12 +93,15 @@ export class Seals implements SealDesk {
       for (const id of sealed) rows.delete(id);
     } catch (error) {
       // It is tried again, so it is told of once, when it begins.
-      if (asked.some((id) => now - (rows.get(id) ?? now) < 2 * gatherMilliseconds)) {
-        this.#report(error);
-      }
+      if (asked.some((id) => rows.get(id) === 0)) this.#report(error);
       patience = longestTrouble;
     }
-    for (const [id, since] of rows) if (now - since > patience) rows.delete(id);
+    for (const id of asked) {
+      const rounds = rows.get(id);
+      if (rounds === undefined) continue;
+      if (rounds >= patience) rows.delete(id);
+      else rows.set(id, rounds + 1);
+    }
     if (rows.size === 0) this.#awaited.delete(chain.name);
   }
 
