@@ -14,6 +14,8 @@ export interface CronJobParts {
 const longestWait = 3_600_000;
 /** A machine that slept has missed what was due meanwhile. */
 const mostLate = 10_000;
+/** What was due by a clock that was wrong may be a year away. One that is only trimmed runs nothing a second time. */
+const setBack = 60_000;
 
 /** A job of an app. */
 export class CronJob {
@@ -21,6 +23,8 @@ export class CronJob {
   #expression = '';
   #nextTime: NextTime = () => null;
   #due: Date | null = null;
+  /** When that was found out, in milliseconds. */
+  #plannedAt = 0;
   #last: Date | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
@@ -49,6 +53,7 @@ export class CronJob {
   }
 
   #plan(after: Date): void {
+    this.#plannedAt = after.getTime();
     this.#due = this.#nextTime(after);
     this.#wait();
   }
@@ -64,6 +69,7 @@ export class CronJob {
   #look(): void {
     const [now, due] = [this.#parts.now(), this.#due];
     if (due === null) return;
+    if (now.getTime() < this.#plannedAt - setBack) return this.#plan(now);
     if (now < due) return this.#wait();
     if (now.getTime() - due.getTime() <= mostLate) this.#begin(due);
     this.#plan(now);

@@ -23,6 +23,24 @@ it('does not make up for what it missed while the machine slept', async () => {
   }
 });
 
+it('is due by the clock as it is once that was set back', async () => {
+  let ahead = 366 * 86_400_000;
+  const due: Date[] = [];
+  const job = new CronJob({
+    now: () => new Date(Date.now() + ahead),
+    run: async (time) => void due.push(time),
+    onOverlap: () => {},
+  });
+  try {
+    job.follow('* * * * * *', await openCron());
+    ahead = 0;
+    await vi.waitFor(() => expect(due.length).toBeGreaterThanOrEqual(2), { timeout: 5_000, interval: 20 });
+    expect(due.every((time) => time.getTime() <= Date.now())).toBe(true);
+  } finally {
+    job.stop();
+  }
+});
+
 it('is due in UTC, on days that either field of two names', async () => {
   const read = await openCron();
   const times = (expression: string, count: number) => {
