@@ -2,6 +2,7 @@
 import { checkArguments } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
 import type { Channel } from './channel.ts';
+import { calledAt } from './faults.ts';
 import type { Invocations } from './invocations.ts';
 import { jsonText } from './json-text.ts';
 import type { CallResult } from './protocol.ts';
@@ -10,6 +11,8 @@ import { ownMap, PlainPromise, utf8 } from './untampered.ts';
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
+  /** Made where the call was made. */
+  call: Error;
 }
 
 /** An answer of the API that is an error: `code` and `status` as in an answer over HTTP. */
@@ -57,13 +60,14 @@ export class Asking {
       }
       checkArguments(method, args);
       const id = this.#nextId++;
+      const call = new AppError(0, '', '');
       const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${
         jsonText(args, `an argument of ${method}`)
       }}`;
       if (text.length > this.#longestCall || utf8(text).length > this.#longestCall) {
         throw new RangeError(`${method}: its arguments exceed ${this.#longestCall} bytes`);
       }
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(id, { resolve, reject, call });
       invocation.onCancel((reason) => this.#settle(id)?.reject(reason));
       this.#channel.sendText(text);
     });
@@ -74,7 +78,10 @@ export class Asking {
     const waiting = this.#settle(result.id);
     if (waiting === undefined) return;
     if (result.ok) waiting.resolve(result.value);
-    else waiting.reject(new AppError(result.error.status, result.error.code, result.error.message));
+    else {
+      const { status, code, message } = result.error;
+      waiting.reject(calledAt(waiting.call, new AppError(status, code, message)));
+    }
   }
 
   #settle(id: number): Waiting | undefined {

@@ -41,6 +41,17 @@ export function messageOf(thrown: unknown): string {
   return message.replace(positionAtEnd, '').slice(0, longestMessage);
 }
 
+/**
+ * The error of a call, with the stack of one that was made with the call: when the answer comes, none of the author's code
+ * is on the stack.
+ */
+export function calledAt<Thrown extends Error>(call: Error, error: Thrown): Thrown {
+  const stack = textOf(call, 'stack') ?? '';
+  const frames = stack.indexOf('\n    at ');
+  error.stack = `${describe(error)}${frames === -1 ? '' : stack.slice(frames)}`;
+  return error;
+}
+
 /** The first place in the app's files that a stack names. */
 export function placeIn(stack: string): Place | null {
   const found = position.exec(stack);

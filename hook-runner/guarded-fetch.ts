@@ -2,6 +2,7 @@
 import type { Asking } from './asking.ts';
 import { bodyOf, carried } from './bytes.ts';
 import type { EgressResponse } from './calls.ts';
+import { calledAt } from './faults.ts';
 import { PlainPromise, plainRequest, plainResponse } from './untampered.ts';
 
 /** Statuses whose responses have no body (Fetch standard, "null body status"). */
@@ -42,8 +43,9 @@ function responseOf({ url, redirected, status, status_text, headers, body }: Egr
 function unlessAborted(answer: Promise<EgressResponse>, signal: AbortSignal): Promise<EgressResponse> {
   return new PlainPromise((resolve, reject) => {
     answer.then(resolve, (error: unknown) => {
-      const reason = error instanceof Error ? error.message : 'it was refused';
-      reject(new TypeError(`fetch: ${reason}`, { cause: error }));
+      if (error instanceof Error) {
+        reject(calledAt(error, new TypeError(`fetch: ${error.message}`, { cause: error })));
+      } else reject(new TypeError('fetch: it was refused', { cause: error }));
     });
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
