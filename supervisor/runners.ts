@@ -96,7 +96,11 @@ export class Runners {
     if (plan === undefined) return refuse('no_sandbox', noHurry, sandbox.why);
     const rest = this.#history.restOf(request);
     if (rest > 0) {
-      return refuse('breaker_open', rest, `crashed too often, and rests for ${Math.ceil(rest / 1000)} s`);
+      return refuse(
+        'breaker_open',
+        rest,
+        `the app's hooks crashed too often, and rest for ${Math.ceil(rest / 1000)} s`,
+      );
     }
     const most = Math.min(this.#options.config.max_runners, (plan.users?.count ?? Infinity) - 1);
     if (this.#living.size >= most) return refuse('full', soon, `there are ${most} runners already`);

@@ -16,7 +16,7 @@ export async function stateOf(
   const count = (list: 'hooks' | 'routes' | 'jobs') =>
     files.reduce((sum, file) => sum + file[list].length, 0);
   const state = {
-    running: live !== undefined,
+    running: live?.isOpen === true,
     generation: live?.number ?? null,
     loaded: files.map(({ file }) => file),
     registrations: { hooks: count('hooks'), routes: count('routes'), jobs: count('jobs') },
