@@ -9,6 +9,12 @@ export interface LockoutLimits {
   lockMilliseconds: number;
 }
 
+/**
+ * What is further ahead was written under a clock that has been set back since, and says nothing; clocks of several
+ * machines, and one that is trimmed, differ by less.
+ */
+const mostAheadMilliseconds = 60_000;
+
 /** Until when the subject is locked; undefined when it is not. */
 export async function findLock(
   sql: Sql,
@@ -16,7 +22,9 @@ export async function findLock(
   { subject, now }: { subject: string; now: Date },
 ): Promise<Date | undefined> {
   const [row] = await sql<{ locked_until: Date }[]>`
-    select locked_until from ${table(sql, ledger)} where subject = ${subject} and locked_until > ${now}`;
+    select locked_until from ${table(sql, ledger)} as known where subject = ${subject} and ${
+    holds(sql, now)
+  }`;
   return row?.locked_until;
 }
 
@@ -36,18 +44,19 @@ export async function countFailure(
 ): Promise<{ counted: boolean; lockedUntil: Date | undefined }> {
   const since = new Date(now.getTime() - limits.windowMilliseconds);
   const until = new Date(now.getTime() + limits.lockMilliseconds);
+  const recent = sql`failure > ${since} and failure <= ${latest(now)}`;
   const [row] = await sql<{ locked_until: Date | null }[]>`
     insert into ${table(sql, ledger)} as known (subject, failed_at, last_failed_at, locked_until)
     values (${subject}, array[${now}::timestamptz], ${now}, ${limits.failures <= 1 ? until : null})
     on conflict (subject) do update set
-      failed_at = array(select failure from unnest(known.failed_at) failure where failure > ${since})
+      failed_at = array(select failure from unnest(known.failed_at) failure where ${recent})
         || ${now}::timestamptz,
       last_failed_at = ${now},
       locked_until = case
-        when (select count(*) from unnest(known.failed_at) failure where failure > ${since}) + 1 >= ${limits.failures}
+        when (select count(*) from unnest(known.failed_at) failure where ${recent}) + 1 >= ${limits.failures}
         then ${until}::timestamptz
       end
-    where known.locked_until is null or known.locked_until <= ${now}
+    where (${holds(sql, now)}) is not true
     returning locked_until`;
   if (row !== undefined) return { counted: true, lockedUntil: row.locked_until ?? undefined };
   return { counted: false, lockedUntil: await findLock(sql, ledger, { subject, now }) };
@@ -61,8 +70,9 @@ export async function clearFailures(
 ): Promise<Date | undefined> {
   const forget = async () => {
     await sql`
-      delete from ${table(sql, ledger)}
-      where subject = ${subject} and (locked_until is null or locked_until <= ${now})`;
+      delete from ${table(sql, ledger)} as known where subject = ${subject} and (${
+      holds(sql, now)
+    }) is not true`;
   };
   // Sent together, done one after the other: a failure at the same time may have locked the subject after all, when the
   // delete waited for it and then spared the row. A statement is sent when it is first awaited, so each has a function.
@@ -83,6 +93,15 @@ export async function pruneLockouts(
     table(sql, ledger)
   } where last_failed_at < ${before} order by last_failed_at limit 20
       for update skip locked)`;
+}
+
+/** Whether the lock of the row `known` is one. */
+function holds(sql: Sql, now: Date): Fragment {
+  return sql`known.locked_until > ${now} and known.last_failed_at <= ${latest(now)}`;
+}
+
+function latest(now: Date): Date {
+  return new Date(now.getTime() + mostAheadMilliseconds);
 }
 
 function table(sql: Sql, ledger: Ledger): Fragment {

@@ -58,6 +58,20 @@ describe('auth.lockout: the window', () => {
     expect((await failAt(subject, 309)).lockedUntil).toEqual(at(609));
   });
 
+  it('holds nothing against anybody that a clock set back has made the future', async () => {
+    const [locked, failed] = [randomUUID(), randomUUID()];
+    for (const seconds of [0, 1, 2, 3, 4]) await failAt(locked, 86_400 + seconds);
+    for (const seconds of [0, 1, 2, 3]) await failAt(failed, 86_400 + seconds);
+    expect(await lockAt(locked, 0)).toBeUndefined();
+    for (const subject of [locked, failed]) {
+      for (const seconds of [0, 1, 2, 3]) {
+        expect(await failAt(subject, seconds)).toEqual({ counted: true, lockedUntil: undefined });
+      }
+      expect((await failAt(subject, 4)).lockedUntil).toEqual(at(304));
+      expect(await lockAt(subject, 5)).toEqual(at(304));
+    }
+  });
+
   it('counts five of 40 at once', async () => {
     const subject = randomUUID();
     const outcomes = await Promise.all(Array.from({ length: 40 }, () => failAt(subject, 0)));
