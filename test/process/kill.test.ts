@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
-import { isAlive, isApi, listProcesses, processTree } from '../harness/processes.ts';
+import { apiPidOf } from '../harness/kills.ts';
+import { isAlive, listProcesses, processTree } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import {
   type Journal,
@@ -31,11 +32,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-async function apiPid(): Promise<number> {
-  const api = (await processTree(server.pid)).find(isApi);
-  if (api === undefined) throw new Error('there is no API process');
-  return api.pid;
-}
+const apiPid = () => apiPidOf(server);
 
 async function postmasterPid(): Promise<number> {
   const text = await readFile(join(server.dataDir, 'postgresql', 'data', 'postmaster.pid'), 'utf8');
