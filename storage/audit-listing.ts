@@ -1,4 +1,4 @@
-// Reading the audit logs. Pages come from indexes and totals are kept by whoever seals, so neither grows with the log.
+// Reading the audit logs. Whoever seals rows numbers and counts them, so neither pages nor totals take a walk along the log.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
 import type { Sql } from './pool.ts';
 import type { Ledger } from './sessions.ts';
@@ -37,175 +37,211 @@ export interface AuditQuestion {
   filter: AuditFilter;
 }
 
-/** Which rows of the answer, and from which end. */
-interface Slice {
-  limit: number;
-  offset: number;
-  order: 'newest' | 'oldest';
-  /** Only rows with a smaller id. */
-  before?: string | undefined;
-}
+/** The first row has the total; when there is no row to be listed, it has nothing else. */
+type Listed = { total: number } & (AuditEntry | { id: null });
 
-/** One page, newest first. */
+/**
+ * One page, newest first: what waits for its seal, and then what is sealed, from the end of the chain. Items and total
+ * are of one moment.
+ */
 export async function listAudit(
   sql: Sql,
   question: AuditQuestion,
   request: PageRequest,
 ): Promise<Page<AuditEntry>> {
-  const { scope, filter } = question;
-  const total = request.count ? await countAudit(sql, question) : 0;
-  const everything = scope.schema === undefined && filter.action === undefined && filter.actor === undefined;
-  const items = await read(
-    sql,
-    question,
-    (asked) => everything ? idsByPlace(asked, request) : idsOf(asked, sliceOf(request, total)),
-  );
-  return pageOf(items, total, request);
+  const asked = ask(question);
+  const rows = await sql.unsafe<Listed[]>(pageText(asked, request), asked.values);
+  const items = rows.flatMap(({ total: _total, ...entry }) => entry.id === null ? [] : [entry]);
+  return pageOf(items, rows[0]?.total ?? 0, request);
 }
 
-/** At most `limit` rows that are older than the one with the id `before`, newest first. */
+/**
+ * At most `limit` rows that come after the one with the id `before`, in the order of the list. Whoever reads on asks with
+ * the same text many times, which is worth preparing.
+ */
 export async function listAuditBefore(
   sql: Sql,
   question: AuditQuestion,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
-  return await read(sql, question, (asked) => idsOf(asked, { limit, offset: 0, order: 'newest', before }));
+  const asked = ask(question);
+  const values = before === undefined ? asked.values : [...asked.values, before];
+  const text = restText(asked, {
+    limit,
+    before: before === undefined ? undefined : `$${values.length}::uuid`,
+  });
+  return [...await sql.unsafe<AuditEntry[]>(text, values, { prepare: true })];
 }
 
-/** The nearer end is counted from: skipping an index's entries takes time, too. */
-function sliceOf(request: PageRequest, total: number): Slice {
-  const offset = offsetOf(request);
-  const limit = request.per_page;
-  if (!request.count || offset <= total / 2) return { limit, offset, order: 'newest' };
-  const left = Math.max(0, total - offset);
-  return { limit: Math.min(limit, left), offset: Math.max(0, left - limit), order: 'oldest' };
-}
-
-/** The parts of a statement that follow from the question. */
+/** What statements are made of that follow from the question. */
 interface Asked {
   ledger: Ledger;
-  /** Conditions on `total`, on `log` whatever its action, and on the action of either. */
-  totals: string;
+  /** Conditions on kinds: a kind is what has one action, of the scope and the actor that are asked for. */
+  kinds: string;
+  /** Conditions on rows. */
   rows: string;
-  actionOf: (alias: 'total' | 'log') => string;
-  byName: boolean;
-  /** Adds a value and answers how the text refers to it. */
-  bind: (value: string) => string;
+  /** What all kinds have in common, with its columns in the order of the index that goes on with action and place. */
+  common: readonly { column: string; value: string }[];
+  /** The column of a row's number in its kind. */
+  number: string;
+  /** Whether every row of the log is asked for. */
+  everything: boolean;
   values: string[];
 }
 
-/**
- * Statements are sent as texts with their limits in them, and are not prepared: a plan made for any limit reads far more
- * than a page.
- */
 function ask({ scope: { ledger, schema }, filter: { action, actor } }: AuditQuestion): Asked {
   const values: string[] = [];
-  const bind = (value: string) => `$${values.push(value)}`;
-  const actorValue = actor === undefined ? undefined : bind(actor);
-  const schemaValue = schema === undefined ? undefined : bind(schema);
-  const actionValue = action === undefined ? undefined : bind(action);
-  const actionOf: Asked['actionOf'] = (alias) =>
-    actionValue === undefined ? 'true' : `strpos(lower(${alias}.action), lower(${actionValue}::text)) > 0`;
-  const byActor = (alias: string) => `${alias}.actor = ${actorValue}::text`;
-  const byApp = (alias: string) =>
-    schemaValue === undefined ? 'true' : `${alias}.app_schema = ${schemaValue}::text`;
+  const bind = (value: string) => `$${values.push(value)}::text`;
+  const app = schema === undefined ? [] : [{ column: 'app_schema', value: bind(schema) }];
+  const who = actor === undefined ? [] : [{ column: 'actor', value: bind(actor) }];
+  const common = [...app, ...who];
+  const part = action === undefined ? undefined : bind(action);
+  const named = (alias: string) =>
+    part === undefined ? 'true' : `strpos(lower(${alias}.action), lower(${part})) > 0`;
+  const kinds = [
+    `app_schema = ${app[0]?.value ?? `''`}`,
+    who[0] === undefined ? 'actor is null' : `actor = ${who[0].value}`,
+    named('total'),
+  ];
   return {
     ledger,
-    totals: `${actorValue === undefined ? 'total.actor is null' : byActor('total')} and ${
-      byApp('total')
-    } and ${actionOf('total')}`,
-    rows: `${actorValue === undefined ? 'true' : byActor('log')} and ${byApp('log')}`,
-    actionOf,
-    byName: action !== undefined || actor !== undefined,
-    bind,
+    kinds: kinds.join(' and '),
+    rows: [...common.map(({ column, value }) => `log.${column} = ${value}`), named('log')].join(' and '),
+    common,
+    number: `nth${actor === undefined ? '' : '_of_actor'}${schema === undefined ? '' : '_in_app'}`,
+    everything: common.length === 0 && action === undefined,
     values,
   };
+}
+
+/** Has its limits in it, and is not prepared: a plan made for any limit reads far more than a page. */
+function pageText(asked: Asked, request: PageRequest): string {
+  const offset = offsetOf(request);
+  const limit = request.per_page;
+  const { ledger, everything } = asked;
+  return `
+    with recursive ${kindsText(asked)},
+    waiting as materialized (${waitingText(asked)}),
+    counted as materialized (
+      select (select count(*) from waiting) as waiting, (select coalesce(sum(rows), 0) from kinds) as sealed
+    ),
+    asked as materialized (
+      select greatest(${offset} - waiting, 0) as skipped, (select coalesce(max(seq), 0) from ${ledger}.audit_seals) as last
+      from counted
+    ),
+    ${everything ? `start as (select last - skipped as seq from asked)` : searchText(asked)},
+    page as (
+      (select null::bigint as seq, id from waiting order by id desc limit ${limit} offset ${offset})
+      union all
+      (${sealedText(asked, limit)})
+      order by seq desc nulls first, id desc limit ${limit}
+    )
+    select (counted.waiting + counted.sealed)::float8 as total, ${entryColumns}
+    from counted left join (page join ${ledger}.audit_log as log using (id)) on true
+    order by page.seq desc nulls first, page.id desc`;
+}
+
+const entryColumns = `log.id, log.ts, log.actor, log.action, log.target,
+  log.details || jsonb_strip_nulls(jsonb_build_object(
+    'request_id', log.request_id, 'ip', log.ip, 'user_agent', log.user_agent)) as details`;
+
+/**
+ * What comes after a row keeps its order while rows are sealed, as those that wait together get their seals in the order
+ * of their ids; what was removed has only such after it as were removed, too.
+ */
+function restText(asked: Asked, { before, limit }: { before: string | undefined; limit: number }): string {
+  const { ledger } = asked;
+  const waits = `exists (select from ${ledger}.audit_queue where id = ${before})`;
+  const start = before === undefined ? `${latest}` : `
+    case when ${waits} then ${latest} else (select seq - 1 from ${ledger}.audit_seals where id = ${before}) end`;
+  return `
+    with ${kindsText(asked)},
+    start as materialized (select ${start} as seq),
+    page as (
+      (select null::bigint as seq, id from (
+        ${waitingText(asked)} and ${before === undefined ? 'true' : `queue.id < ${before} and ${waits}`}
+        order by queue.id desc limit ${limit}
+      ) as waiting)
+      union all
+      (${sealedText(asked, limit)})
+      order by seq desc nulls first, id desc limit ${limit}
+    )
+    select ${entryColumns}
+    from page join ${ledger}.audit_log as log using (id)
+    order by page.seq desc nulls first, page.id desc`;
+}
+
+/** A place that no chain gets to. */
+const latest = '9223372036854775807::bigint';
+
+/** The kinds that occur. */
+function kindsText({ ledger, kinds }: Asked): string {
+  return `kinds as materialized (
+    select action, rows, last from ${ledger}.audit_totals as total where ${kinds}
+  )`;
 }
 
 /**
  * The rows that wait for a seal, each found by its id: how few they are is nothing that the planner can know, and left
  * to itself it may read the whole log for them.
  */
-function waitingRows(ledger: Ledger): string {
-  return `${ledger}.audit_queue as queue
-    cross join lateral (select * from ${ledger}.audit_log where id = queue.id offset 0) as log`;
-}
-
-/** The sum of what was counted when rows were sealed, and the few that still wait. */
-async function countAudit(sql: Sql, question: AuditQuestion): Promise<number> {
-  const { ledger, totals, rows, actionOf, values } = ask(question);
-  const [row] = await sql.unsafe<{ total: number }[]>(
-    `select (
-      (select coalesce(sum(total.rows), 0) from ${ledger}.audit_totals as total where ${totals})
-      + (select count(*) from ${waitingRows(ledger)}
-        where ${rows} and ${actionOf('log')})
-    )::float8 as total`,
-    values,
-  );
-  return row?.total ?? 0;
-}
-
-async function read(
-  sql: Sql,
-  question: AuditQuestion,
-  idsText: (asked: Asked) => string,
-): Promise<AuditEntry[]> {
-  const asked = ask(question);
-  const rows = await sql.unsafe<AuditEntry[]>(
-    `with page as (${idsText(asked)})
-    select log.id, log.ts, log.actor, log.action, log.target,
-      log.details || jsonb_strip_nulls(jsonb_build_object(
-        'request_id', log.request_id, 'ip', log.ip, 'user_agent', log.user_agent)) as details
-    from page join ${asked.ledger}.audit_log as log using (id) order by log.id desc`,
-    asked.values,
-  );
-  return [...rows];
+function waitingText({ ledger, rows, everything }: Asked): string {
+  const log = `cross join lateral (select * from ${ledger}.audit_log where id = queue.id offset 0) as log`;
+  return `select queue.id from ${ledger}.audit_queue as queue ${everything ? '' : log} where ${rows}`;
 }
 
 /**
- * A whole log goes by the places in its chain, which have no gaps, so that no page is further away than another; what
- * waits for its place comes first.
+ * The place of the first row to be listed: the first of all places with no more than `skipped` rows after them, between
+ * whose ends the search halves the way. How many rows of a kind come after a place is what the number of the last one
+ * up to there says; before the oldest, it is all there are.
  */
-function idsByPlace({ ledger }: Asked, request: PageRequest): string {
-  const offset = offsetOf(request);
-  const end = offset + request.per_page;
-  const last = `(select coalesce(max(seq), 0) from ${ledger}.audit_seals)`;
-  const waiting = `(select count(*) from ${ledger}.audit_queue)`;
+function searchText(asked: Asked): string {
+  const { ledger, number } = asked;
   return `
-    select queued.id from (
-      select queue.id, row_number() over (order by queue.id desc) as place from ${ledger}.audit_queue as queue
-    ) as queued
-    where queued.place > ${offset} and queued.place <= ${end}
-    union all
-    select seal.id from ${ledger}.audit_seals as seal
-    where seal.seq <= ${last} - greatest(${offset} - ${waiting}, 0) and seal.seq > ${last} - (${end} - ${waiting})`;
+    search (low, high) as (
+      select case when skipped = 0 then last else -1 end, last from asked
+      union all
+      select case when later.rows > asked.skipped then middle.seq else search.low end,
+        case when later.rows > asked.skipped then search.high else middle.seq end
+      from search cross join asked
+      cross join lateral (select (search.low + search.high) / 2 as seq) as middle
+      cross join lateral (
+        select coalesce(sum(least(kinds.rows, kinds.last - (
+          select seal.${number} from ${ledger}.audit_seals as seal where ${upTo(asked, 'middle.seq')} limit 1
+        ))), 0) as rows
+        from kinds
+      ) as later
+      where search.high - search.low > 1
+    ),
+    start as (select min(high) as seq from search)`;
 }
 
-/**
- * With a filter, each action that occurs is a walk of its own along an index, and the walks are merged: a part of an
- * action's name can be searched for in the few names there are.
- */
-function idsOf(asked: Asked, { limit, offset, order, before }: Slice): string {
-  const { ledger, rows, byName } = asked;
-  const direction = order === 'newest' ? 'desc' : 'asc';
-  const among = before === undefined ? rows : `${rows} and log.id < ${asked.bind(before)}::uuid`;
-  const log = `${ledger}.audit_log as log`;
-  if (!byName) {
-    return `select log.id from ${log} where ${among} order by log.id ${direction} limit ${limit} offset ${offset}`;
+/** At most `limit` sealed rows from `start` on: a walk along each kind, and the walks are merged. */
+function sealedText(asked: Asked, limit: number): string {
+  const { ledger, everything } = asked;
+  const start = '(select start.seq from start)';
+  if (everything) {
+    return `select seal.seq, seal.id from ${ledger}.audit_seals as seal where seal.seq <= ${start}
+      order by seal.seq desc limit ${limit}`;
   }
   return `
-    select found.id from (${actionsOf(asked)}) as occurring cross join lateral (
-      select log.id from ${log} where log.action = occurring.action and ${among}
-      order by log.id ${direction} limit ${limit + offset}
+    select found.seq, found.id from kinds cross join lateral (
+      select seal.seq, seal.id from ${ledger}.audit_seals as seal where ${upTo(asked, start)} limit ${limit}
     ) as found
-    order by found.id ${direction} limit ${limit} offset ${offset}`;
+    order by found.seq desc limit ${limit}`;
 }
 
-/** The actions that rows of the answer have. */
-function actionsOf({ ledger, totals, rows, actionOf }: Asked): string {
-  return `
-    select total.action from ${ledger}.audit_totals as total where ${totals}
-    union
-    select log.action from ${waitingRows(ledger)}
-    where ${rows} and ${actionOf('log')}`;
+/**
+ * Of seals, those of a kind up to a place, the last one first. Whole rows are compared, so that only the index of the
+ * kind's very columns will do: the planner cannot know how rare a kind is, and may walk along another for ever.
+ */
+function upTo({ common }: Asked, place: string): string {
+  const columns = [...common.map(({ column }) => `seal.${column}`), 'seal.action', 'seal.seq'];
+  const kind = [...common.map(({ value }) => value), 'kinds.action'].join(', ');
+  const row = `(${columns.join(', ')})`;
+  const ofApp = common.some(({ column }) => column === 'app_schema')
+    ? 'seal.app_schema is not null and '
+    : '';
+  return `${ofApp}${row} >= (${kind}, 0) and ${row} <= (${kind}, ${place})
+    order by ${columns.map((column) => `${column} desc`).join(', ')}`;
 }

@@ -35,11 +35,6 @@ table audit_log
   request_id text
   ip text
   user_agent text
-  CREATE INDEX audit_log_action ON workspace.audit_log USING btree (action, id DESC)
-  CREATE INDEX audit_log_actor ON workspace.audit_log USING btree (actor, action, id DESC)
-  CREATE INDEX audit_log_app ON workspace.audit_log USING btree (app_schema, id DESC) WHERE (app_schema IS NOT NULL)
-  CREATE INDEX audit_log_app_action ON workspace.audit_log USING btree (app_schema, action, id DESC) WHERE (app_schema IS NOT NULL)
-  CREATE INDEX audit_log_app_actor ON workspace.audit_log USING btree (app_schema, actor, action, id DESC) WHERE (app_schema IS NOT NULL)
   constraint audit_log_pkey PRIMARY KEY (id)
 
 table audit_queue
@@ -50,6 +45,17 @@ table audit_seals
   seq bigint not null
   id uuid not null
   hash bytea not null
+  app_schema text
+  action text not null
+  actor text not null
+  nth bigint not null
+  nth_of_actor bigint not null
+  nth_in_app bigint
+  nth_of_actor_in_app bigint
+  CREATE INDEX audit_seals_action ON workspace.audit_seals USING btree (action, seq)
+  CREATE INDEX audit_seals_actor ON workspace.audit_seals USING btree (actor, action, seq)
+  CREATE INDEX audit_seals_app_action ON workspace.audit_seals USING btree (app_schema, action, seq) WHERE (app_schema IS NOT NULL)
+  CREATE INDEX audit_seals_app_actor ON workspace.audit_seals USING btree (app_schema, actor, action, seq) WHERE (app_schema IS NOT NULL)
   constraint audit_seals_id UNIQUE (id)
   constraint audit_seals_pkey PRIMARY KEY (seq)
   constraint audit_seals_seq_check CHECK ((seq > 0))
@@ -59,7 +65,8 @@ table audit_totals
   action text not null
   actor text
   rows bigint not null
-  constraint audit_totals_of UNIQUE NULLS NOT DISTINCT (actor, action, app_schema)
+  last bigint not null
+  constraint audit_totals_of UNIQUE NULLS NOT DISTINCT (app_schema, actor, action)
 
 table lockouts
   subject text not null
@@ -257,34 +264,39 @@ CREATE OR REPLACE FUNCTION workspace.audit_prune(through bigint, before timestam
  SET search_path TO ''
 AS $function$
 declare
-  last bytea;
+  last_hash bytea;
   removed bigint;
 begin
   perform from workspace.audit_head for update;
-  select seal.hash into last from workspace.audit_seals as seal where seal.seq = through;
-  if last is null or exists (
+  select seal.hash into last_hash from workspace.audit_seals as seal where seal.seq = through;
+  if last_hash is null or exists (
     select from workspace.audit_seals as seal join workspace.audit_log as log on log.id = seal.id
     where seal.seq <= through and log.ts >= before
   ) then
     raise exception 'only sealed rows that are old enough may be removed' using errcode = '40001';
   end if;
   with unsealed as (
-    delete from workspace.audit_seals as seal where seal.seq <= through returning seal.id
+    delete from workspace.audit_seals as seal where seal.seq <= through
+    returning seal.id, seal.app_schema, seal.action, seal.actor
   ), gone as (
-    delete from workspace.audit_log as log using unsealed where log.id = unsealed.id
-    returning coalesce(log.app_schema, '') as app_schema, log.action, log.actor
+    delete from workspace.audit_log as log using unsealed where log.id = unsealed.id returning log.id
   ), sums as (
-    select gone.app_schema, gone.action, gone.actor, count(*) as rows from gone
-    group by grouping sets ((1, 2, 3), (1, 2))
+    select key.app_schema, unsealed.action, key.actor, count(*) as rows
+    from unsealed
+    cross join lateral (
+      values ('', null), ('', unsealed.actor), (unsealed.app_schema, null), (unsealed.app_schema, unsealed.actor)
+    ) as key (app_schema, actor)
+    where key.app_schema is not null
+    group by key.app_schema, unsealed.action, key.actor
   ), counted as (
     update workspace.audit_totals as total set rows = total.rows - sums.rows from sums
     where total.app_schema = sums.app_schema and total.action = sums.action
       and total.actor is not distinct from sums.actor
   )
-  select coalesce(sum(sums.rows) filter (where sums.actor is null), 0) into removed from sums;
+  select count(*) into removed from gone;
   delete from workspace.audit_totals as total where total.rows <= 0;
   insert into workspace.audit_checkpoints (seq, hash, removed, created_at, proof)
-  values (through, last, removed, at, audit_prune.proof);
+  values (through, last_hash, removed, at, audit_prune.proof);
   return removed;
 end
 $function$
@@ -297,6 +309,7 @@ CREATE OR REPLACE FUNCTION workspace.audit_seal(first bigint, ids uuid[], hashes
 AS $function$
 declare
   taken bigint;
+  sealed bigint;
 begin
   update workspace.audit_head as head set seq = first + cardinality(ids) - 1, hash = hashes[cardinality(ids)]
   where head.seq = first - 1;
@@ -305,16 +318,37 @@ begin
   end if;
   delete from workspace.audit_queue where id = any (ids);
   get diagnostics taken = row_count;
-  if taken <> cardinality(ids) then
+  insert into workspace.audit_totals as total (app_schema, action, actor, rows, last)
+  select key.app_schema, log.action, key.actor, count(*), count(*)
+  from workspace.audit_log as log
+  cross join lateral (
+    values ('', null), ('', log.actor), (log.app_schema, null), (log.app_schema, log.actor)
+  ) as key (app_schema, actor)
+  where log.id = any (ids) and key.app_schema is not null
+  group by key.app_schema, log.action, key.actor
+  on conflict on constraint audit_totals_of
+  do update set rows = total.rows + excluded.rows, last = total.last + excluded.last;
+  insert into workspace.audit_seals (
+    seq, id, hash, app_schema, action, actor, nth, nth_of_actor, nth_in_app, nth_of_actor_in_app)
+  select first + given.place - 1, log.id, given.hash, log.app_schema, log.action, log.actor,
+    -- The last of a kind in here has the kind's last number.
+    (select total.last from workspace.audit_totals as total
+      where total.app_schema = '' and total.actor is null and total.action = log.action)
+      - row_number() over (partition by log.action order by given.place desc) + 1,
+    (select total.last from workspace.audit_totals as total
+      where total.app_schema = '' and total.actor = log.actor and total.action = log.action)
+      - row_number() over (partition by log.actor, log.action order by given.place desc) + 1,
+    (select total.last from workspace.audit_totals as total
+      where total.app_schema = log.app_schema and total.actor is null and total.action = log.action)
+      - row_number() over (partition by log.app_schema, log.action order by given.place desc) + 1,
+    (select total.last from workspace.audit_totals as total
+      where total.app_schema = log.app_schema and total.actor = log.actor and total.action = log.action)
+      - row_number() over (partition by log.app_schema, log.actor, log.action order by given.place desc) + 1
+  from unnest(ids, hashes) with ordinality as given (id, hash, place) join workspace.audit_log as log using (id);
+  get diagnostics sealed = row_count;
+  if taken <> cardinality(ids) or sealed <> cardinality(ids) then
     raise exception 'these rows do not wait for a seal' using errcode = '40001';
   end if;
-  insert into workspace.audit_seals (seq, id, hash)
-  select first + sealed.place - 1, sealed.id, sealed.hash
-  from unnest(ids, hashes) with ordinality as sealed (id, hash, place);
-  insert into workspace.audit_totals as total (app_schema, action, actor, rows)
-  select coalesce(app_schema, ''), action, actor, count(*) from workspace.audit_log where id = any (ids)
-  group by grouping sets ((1, 2, 3), (1, 2))
-  on conflict on constraint audit_totals_of do update set rows = total.rows + excluded.rows;
 end
 $function$
 
