@@ -1,0 +1,68 @@
+// What a runner does with bytes that no API of ours sends: it ends, or goes on as if they had not come; it never spins.
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { encodeFrame } from '../../api/hooks/frames.ts';
+import { order, startForTest, type TestRunner } from './runner.ts';
+
+const ping = (id: number) => encodeFrame({ type: 'ping', id });
+
+/** Whether it still answers, or has ended. */
+async function stateOf(runner: TestRunner): Promise<'answers' | 'has ended'> {
+  const id = 4_000_000_000;
+  runner.sendBytes(ping(id));
+  return await runner.next('pong', id).then(() => 'answers', () => 'has ended');
+}
+
+/** Seconds of CPU time that a process has used, in hundredths. */
+async function cpuOf(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'latin1')).split(') ')[1]?.split(' ') ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+const event = {
+  type: 'event',
+  event: 'before_create',
+  collection: 'orders',
+  record: order,
+  previous: null,
+  auth: null,
+  request_id: 'r',
+};
+
+it('rpc.fuzz: 24 runners that are sent changed frames each end or answer', { timeout: 60_000 }, async () => {
+  let state = 7;
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff;
+    return (state >> 8) % below;
+  };
+  const states = new Set<string>();
+  for (let round = 0; round < 24; round++) {
+    const runner = await startForTest();
+    await runner.load({ 'a.js': `onRecordBeforeCreate('orders', (e) => { e.record.fields.total = 1; });` });
+    for (let sent = 0; sent < 2; sent++) {
+      const frame = encodeFrame({ ...event, id: 10 + sent });
+      // Lengths stay, so that what follows is read as what it is.
+      const at = 4 + random(frame.length - 4);
+      frame[at] = round % 2 === 0 ? random(256) : 0x20;
+      runner.sendBytes(frame);
+    }
+    states.add(await stateOf(runner));
+    await runner.kill();
+  }
+  expect([...states].sort()).toEqual(['answers', 'has ended']);
+});
+
+it('rpc.fuzz: a frame that stops half way costs a runner nothing, and its rest is taken whenever it comes', async () => {
+  const runner = await startForTest();
+  await runner.load({ 'a.js': `onRecordBeforeCreate('orders', (e) => { e.record.fields.total = 1; });` });
+  const frame = encodeFrame({ ...event, id: 9 });
+  const before = await cpuOf(runner.pid);
+  for (let at = 0; at < frame.length; at++) {
+    runner.sendBytes(frame.subarray(at, at + 1));
+    if (at % 64 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await runner.next('result', 9)).toMatchObject({ outcome: 'done', changes: { total: 1 } });
+  expect(await cpuOf(runner.pid) - before).toBeLessThan(30);
+  runner.sendBytes(frame.subarray(0, 40));
+  expect(await runner.close()).toBe(0);
+});
