@@ -6,6 +6,7 @@ import { Channel, channelLimits } from './channel.ts';
 import type { HostedRunner, RunnerHost, RunnerUse, RunnerWish } from './host.ts';
 import type { ChannelEnd, Invocation } from './invocation.ts';
 import { Registrations } from './registrations.ts';
+import { RequestIds } from './request-ids.ts';
 import type { StartGate } from './start-gate.ts';
 
 /** What a call of hook code happens in. */
@@ -65,7 +66,6 @@ export class LoadFailed extends Error {
 }
 
 const readyMilliseconds = 3_000;
-const rememberedRequests = 256;
 
 /** A runner whose code is loaded. */
 export class Generation {
@@ -78,12 +78,12 @@ export class Generation {
   usedAt = performance.now();
   readonly #options: GenerationOptions;
   readonly #runner: HostedRunner;
-  readonly #requests: Map<number, string>;
+  readonly #requests: RequestIds;
   #isDraining = false;
 
   private constructor(
     options: GenerationOptions,
-    parts: { runner: HostedRunner; channel: Channel; loaded: Loaded; requests: Map<number, string> },
+    parts: { runner: HostedRunner; channel: Channel; loaded: Loaded; requests: RequestIds },
   ) {
     this.#options = options;
     this.#runner = parts.runner;
@@ -128,8 +128,7 @@ export class Generation {
   begin(invocation: Invocation, { requestId }: Run, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
     return this.channel.begin(invocation, (id) => {
-      this.#requests.set(id, requestId);
-      this.#requests.delete(id - rememberedRequests);
+      this.#requests.add(id, requestId);
       return write(id);
     });
   }
@@ -176,8 +175,7 @@ export class Generation {
 interface Started {
   runner: HostedRunner;
   channel: Channel;
-  /** Ids of the requests that invocations belong to. */
-  requests: Map<number, string>;
+  requests: RequestIds;
 }
 
 /** Starts a process and waits until it is ready. Throws `RunnerRefused`, `LoadFailed`. */
@@ -185,11 +183,11 @@ async function start(options: GenerationOptions): Promise<Started> {
   const { host, wish, onOutput, onLog, report } = options;
   const runner = await host.start({ ...wish, onOutput });
   const ready = Promise.withResolvers<void>();
-  const requests = new Map<number, string>();
+  const requests = new RequestIds();
   const channel = new Channel({
     socket: runner.socket,
     onReady: ready.resolve,
-    onLog: (log) => onLog(log, requests.get(log.parent) ?? null),
+    onLog: (log) => onLog(log, requests.of(log.parent)),
     report,
     onEnd: (end, message) => {
       if (end === 'closed') runner.stop();
