@@ -1,14 +1,12 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
-import { createHash } from 'node:crypto';
 import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Counters } from './counters.ts';
 import type { Crowd } from './crowd.ts';
-import { openEnvironment } from './environment.ts';
-import { faultOfCode, faultOfFile, refusalOf } from './faults.ts';
-import { folderOf, readFolder, sourceOfFile } from './folder.ts';
+import { faultOfCode, refusalOf } from './faults.ts';
+import { findCode, type Found } from './found.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './generation.ts';
 import type { RunnerHost } from './host.ts';
 import type { ChannelEnd } from './invocation.ts';
@@ -38,7 +36,6 @@ export interface HookParts {
 
 const nothing = new Registrations([]);
 const retryMilliseconds = 2_000;
-type Found = Pick<Load, 'files' | 'env'> & { fingerprint: string };
 
 /** The hooks of one app in this process. */
 export class AppHooks {
@@ -181,17 +178,14 @@ export class AppHooks {
 
   async #load(force: boolean): Promise<Loading> {
     const { deps, onLoaded } = this.#parts;
-    const files = await readFolder(folderOf(deps.config, this.app));
-    const sources = files.flatMap(sourceOfFile);
-    const unread = files.flatMap(faultOfFile);
-    const env = sources.length === 0 ? {} : await openEnvironment(deps, this.app);
-    const fingerprint = createHash('sha256').update(JSON.stringify([sources, unread, env])).digest('hex');
+    const found = await findCode(deps, this.app);
+    const { files, unread, fingerprint } = found;
     if (!force && fingerprint === this.#fingerprint && this.#known !== undefined) return this.#loadingNow();
     let faults = unread;
     try {
-      const live = sources.length === 0 ? undefined : await this.#open({ files: sources, env, fingerprint });
+      const live = files.length === 0 ? undefined : await this.#open(found);
       const faultsOfCode = live?.loaded.errors.map(faultOfCode) ?? [];
-      faults = [...unread, ...this.#suspects.faults(sources), ...faultsOfCode];
+      faults = [...unread, ...this.#suspects.faults(files), ...faultsOfCode];
       this.#replace(live, fingerprint);
     } catch (error) {
       const refusal = refusalOf(error);
@@ -199,7 +193,7 @@ export class AppHooks {
       if (this.#known?.files.length === 0) this.#known = undefined;
       this.#failed = { error: refusal, until: performance.now() + retryMilliseconds };
       const message = `the hooks could not be loaded: ${refusal.message}`;
-      const [only] = sources.length === 1 ? sources : [];
+      const [only] = files.length === 1 ? files : [];
       faults = [...unread, { file: only?.file ?? '', message, line: null, column: null }];
     }
     this.#faults = faults;
@@ -240,7 +234,8 @@ export class AppHooks {
 
   #noteEnd(end: ChannelEnd, message: string): void {
     if (end === 'closed') return;
-    Object.assign(this.counters, { lastKill: end, lastKillAt: this.#parts.deps.now().getTime() });
+    this.counters.lastKill = end;
+    this.counters.lastKillAt = this.#parts.deps.now().getTime();
     this.log.add({ level: 'error', message, fields: { reason: end } });
   }
 

@@ -1,7 +1,7 @@
 // What the type checker has against an app's hook files.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { folderOf, readFolder } from './folder.ts';
+import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import type { SupervisedRunners } from './host.ts';
 import type { HookLog } from './log.ts';
 import type { FileFault } from './ports.ts';
@@ -20,9 +20,7 @@ export interface CheckParts {
 /** Type errors in the app's files as they are now. None when that cannot be found out in time, which the log says then. */
 export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefinition): Promise<FileFault[]> {
   const read = await readFolder(folderOf(deps.config, app));
-  const files = read.flatMap((file) =>
-    'source' in file ? [{ file: file.filename, source: file.source }] : []
-  );
+  const files = read.flatMap(sourceOfFile);
   if (!files.some(({ file }) => file.endsWith('.ts'))) return [];
   const types = await typesOf(app);
   const output = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
