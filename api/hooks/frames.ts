@@ -54,28 +54,34 @@ export class FrameReader {
     this.#gathered += chunk.length;
     // Joined only when a frame is whole: one that comes byte by byte costs what it has, not its square.
     if (this.#gathered < (this.#wanted ?? headBytes)) return;
-    let rest = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces, this.#gathered);
-    while (rest.length >= headBytes) {
-      const length = rest.readUInt32BE(0);
+    const bytes = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces, this.#gathered);
+    let at = 0;
+    while (bytes.length - at >= headBytes) {
+      const length = bytes.readUInt32BE(at);
       if (length === 0 || length > this.#largest) throw new ProtocolError(`a frame of ${length} bytes`);
       this.#wanted = headBytes + length;
-      if (rest.length < this.#wanted) break;
-      this.#onMessage(decode(rest.subarray(headBytes, this.#wanted)), length);
-      rest = rest.subarray(this.#wanted);
+      if (bytes.length - at < this.#wanted) break;
+      this.#onMessage(decode(bytes, at + headBytes, at + this.#wanted), length);
+      at += this.#wanted;
       this.#wanted = undefined;
     }
-    this.#pieces = rest.length === 0 ? [] : [rest];
-    this.#gathered = rest.length;
+    this.#pieces = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#gathered = bytes.length - at;
   }
 }
 
-function decode(text: Buffer): Record<string, unknown> {
-  if (text[0] !== 0x7b) throw new ProtocolError('a frame that is no object');
-  if (!isUtf8(text)) throw new ProtocolError('a frame that is not UTF-8');
-  measure(text);
+/** What the bytes from `start` to `end` say. */
+function decode(bytes: Buffer, start: number, end: number): Record<string, unknown> {
+  if (bytes[start] !== 0x7b) throw new ProtocolError('a frame that is no object');
+  const text = bytes.toString('utf8', start, end);
+  // Stands for what is not UTF-8, unless it was sent itself.
+  if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) {
+    throw new ProtocolError('a frame that is not UTF-8');
+  }
+  measure(bytes, start, end);
   let value: unknown;
   try {
-    value = JSON.parse(text.toString('utf8'));
+    value = JSON.parse(text);
   } catch {
     throw new ProtocolError('a frame that is not JSON');
   }
@@ -84,13 +90,13 @@ function decode(text: Buffer): Record<string, unknown> {
 }
 
 /** Counts what JSON.parse would have to build, and how deep. */
-function measure(text: Buffer): void {
+function measure(bytes: Buffer, start: number, end: number): void {
   let depth = 0;
   let tokens = 0;
-  for (let at = 0; at < text.length; at++) {
-    const byte = text[at] ?? 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
     if (byte === 0x22) {
-      at = endOfString(text, at);
+      at = endOfString(bytes, at, end);
       tokens++;
     } else if (byte === 0x7b || byte === 0x5b) {
       tokens++;
@@ -102,13 +108,13 @@ function measure(text: Buffer): void {
   if (tokens > 2 * maximalTokens) throw new ProtocolError(`a frame of more than ${maximalTokens} values`);
 }
 
-function endOfString(text: Buffer, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const byte = text[at];
+function endOfString(bytes: Buffer, start: number, end: number): number {
+  for (let at = start + 1; at < end; at++) {
+    const byte = bytes[at];
     if (byte === 0x5c) at++;
     else if (byte === 0x22) return at;
   }
-  return text.length;
+  return end;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
