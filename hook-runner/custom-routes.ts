@@ -58,24 +58,32 @@ export class RouteEvent {
 
   /** The first value of each name in the query. */
   get query(): Record<string, string> {
-    this.#query ??= queryOf(this.#frame.url);
+    this.#query ??= queryOf(this.#frame);
     return this.#query;
   }
 }
 
-function requestOf({ method, url, headers, body }: RouteInvocation['request'], signal: AbortSignal): Request {
+function requestOf(frame: RouteInvocation['request'], signal: AbortSignal): Request {
+  const { method, headers, body } = frame;
+  const url = urlOf(frame).href;
   const bodiless = method === 'GET' || method === 'HEAD';
   const pairs = headers.map(([name, value]): [string, string] => [name, value]);
   return new (plainRequest())(url, { method, headers: pairs, body: bodiless ? null : bodyOf(body), signal });
 }
 
-function queryOf(url: string): Record<string, string> {
+function queryOf(frame: RouteInvocation['request']): Record<string, string> {
   const query: Record<string, string> = {};
-  for (const [name, value] of new URL(url).searchParams) {
+  for (const [name, value] of urlOf(frame).searchParams) {
     if (Object.hasOwn(query, name)) continue;
     Object.defineProperty(query, name, { value, writable: true, enumerable: true, configurable: true });
   }
   return query;
+}
+
+/** Read when a handler asks for it: few do. A host that none can have is not the author's fault. */
+function urlOf({ url, headers }: RouteInvocation['request']): URL {
+  const [, host = ''] = headers.find(([name]) => name === 'host') ?? [];
+  return URL.parse(url, `http://${host}`) ?? new URL(url, 'http://localhost');
 }
 
 /** Runs the handler. Gives what it returned, or the result that a throw of it comes to. */

@@ -77,7 +77,7 @@ export interface RouteInvocation {
   readonly path: string;
   /** Values of the path's parameters, percent-decoded; the trailing `*` is named `*`. */
   readonly params: { readonly [name: string]: string };
-  /** What the request itself says: the absolute URL, the method (HEAD may ask for a GET route), the headers let through. */
+  /** What the request says: the target of its first line (`host` makes a path absolute), the method (HEAD for a GET), headers. */
   readonly request: {
     readonly method: string;
     readonly url: string;

@@ -41,7 +41,7 @@ export async function serveCustom(
     params: match.params,
     request: {
       method,
-      url: urlOf(req),
+      url: req.url ?? '/',
       headers: headersForHook(req.rawHeaders, deps.config.http.cookie_prefix),
       body: body === null || body.length === 0 ? null : spell(body),
     },
@@ -66,10 +66,6 @@ function pathOf({ url = '' }: IncomingMessage): string {
   let at = 0;
   for (let slash = 0; slash < slashesBefore; slash++) at = path.indexOf('/', at) + 1 || path.length;
   return path.slice(at);
-}
-
-function urlOf({ url = '/', headers: { host = '' } }: IncomingMessage): string {
-  return (URL.parse(url, `http://${host}`) ?? new URL(url, 'http://localhost')).href;
 }
 
 function bodyOf(req: IncomingMessage, cap: number): Promise<Buffer> {

@@ -60,8 +60,8 @@ describe('custom routes in the hook runner', () => {
   it('gives handlers a standard request, parameters and the query', async () => {
     const id = runner.request('POST /echo/:name', {
       params: { name: 'Ann' },
-      url: 'http://shop.example/custom/echo/Ann?a=1&b=2&a=3',
-      headers: [['x-a', 'yes']],
+      url: '/custom/echo/Ann?a=1&b=2&a=3',
+      headers: [['host', 'shop.example'], ['x-a', 'yes']],
       body: { text: 'grüße' },
     });
     const { status, headers, body, end } = await runner.next('response', id);
@@ -80,6 +80,19 @@ describe('custom routes in the hook runner', () => {
       header: 'yes',
       body: 'grüße',
     });
+  });
+
+  it('gives handlers an absolute URL, whatever the request line and the host are', async () => {
+    const urlOf = async (changed: { url: string; headers?: [string, string][] }) => {
+      const id = runner.request('POST /echo/:name', changed);
+      const { body } = await runner.next('response', id);
+      return JSON.parse(body !== null && 'text' in body ? body.text : '').url;
+    };
+    const headers: [string, string][] = [['host', 'shop.example:8080']];
+    expect(await urlOf({ url: '/a/../b c', headers })).toBe('http://shop.example:8080/b%20c');
+    expect(await urlOf({ url: 'http://other.example/x?y', headers })).toBe('http://other.example/x?y');
+    expect(await urlOf({ url: '/x', headers: [['host', 'no host']] })).toBe('http://localhost/x');
+    expect(await urlOf({ url: '/x' })).toBe('http://localhost/x');
   });
 
   it('carries bytes both ways, and every Set-Cookie', async () => {

@@ -135,7 +135,7 @@ export class TestRunner {
   request(route: string, changed: Partial<RouteInvocation & RouteInvocation['request']> = {}): number {
     const id = this.newId();
     const [method = '', path = ''] = route.split(' ');
-    const { url = 'http://localhost/x', headers = [], body = null, params = {} } = changed;
+    const { url = '/x', headers = [], body = null, params = {} } = changed;
     const request = { method: changed.method ?? method, url, headers, body };
     this.send({ type: 'route', id, method, path, params, request, auth: null, request_id: 'r1' });
     return id;
