@@ -4,9 +4,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism, constants, setPriority } from 'node:os';
 
-/** Runs work beside one endless loop a core, each a process of the lowest priority. */
-export async function besideBusyLoops<Result>(work: () => Promise<Result>): Promise<Result> {
-  const loops = Array.from({ length: availableParallelism() }, startLoop);
+const endless = 'for (;;);';
+/** 19 MiB, which is what a hash of a password walks. */
+const walkingEndlessly = `
+  const memory = new Float64Array(19 * 131_072);
+  for (;;) for (let index = 0; index < memory.length; index += 8) memory[index] += 1;`;
+
+/** Runs work beside one endless loop a core, each a process of the lowest priority; `walking`: through memory. */
+export async function besideBusyLoops<Result>(
+  work: () => Promise<Result>,
+  { walking = false }: { walking?: boolean } = {},
+): Promise<Result> {
+  const script = walking ? walkingEndlessly : endless;
+  const loops = Array.from({ length: availableParallelism() }, () => startLoop(script));
   try {
     return await work();
   } finally {
@@ -14,8 +24,8 @@ export async function besideBusyLoops<Result>(work: () => Promise<Result>): Prom
   }
 }
 
-function startLoop(): ChildProcess {
-  const loop = spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' });
+function startLoop(script: string): ChildProcess {
+  const loop = spawn(process.execPath, ['--eval', script], { stdio: 'ignore' });
   if (loop.pid !== undefined) setPriority(loop.pid, constants.priority.PRIORITY_LOW);
   return loop;
 }

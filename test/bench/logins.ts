@@ -1,12 +1,11 @@
 // Logins: how many a second, what a storm of them leaves of record reads, and what the time of an answer gives away.
 import { randomUUID } from 'node:crypto';
-import { besideBusyLoops } from './busy-loops.ts';
 import type { Figure, Findings } from './findings.ts';
 import { type HashMaker, rawHashRate } from './hash-rate.ts';
-import { type LoadResult, renderRequest, startGenerator } from './load.ts';
-import { residentMebibytes } from './proc.ts';
-import { calmReads, type RecordStage, withRecords } from './stage.ts';
+import { renderRequest, startGenerator } from './load.ts';
+import { type RecordStage, withRecords } from './stage.ts';
 import { percentile, spread } from './statistics.ts';
+import { readBesideStorms, stormFigures } from './storms.ts';
 
 const password = 'a long password of the bench';
 const storm = 200;
@@ -23,20 +22,23 @@ export interface LoginPace {
 /** All of it on one server, with an end-user for each try. */
 export async function benchLogins(pace: LoginPace): Promise<Findings> {
   return await withRecords(async (stage) => {
-    const emails = Array.from({ length: pace.tries }, (_, index) => `user${index}@example.com`);
+    const emails = Array.from(
+      { length: Math.max(pace.tries, storm) },
+      (_, index) => `user${index}@example.com`,
+    );
     for (const email of emails) {
       const status = await post(stage, `${auth}/users/register`, { email, password });
       if (status !== 201) throw new Error(`registering answered ${status}`);
     }
-    const storms = await stormsOf(stage, emails, pace);
+    const storms = await readBesideStorms(stage, loginsOf(emails).slice(0, storm), pace);
     const rate = await loginRate(stage, emails, pace);
     const timing = await timingOf(stage, emails, pace);
     return {
       bench: 'logins',
       title: 'logins a second, record reads (200 a second) during storms of 200 logins, and times of answers',
       sides: ['ours', 'baseline'],
-      figures: [...storms.figures, ...rate, ...timing],
-      raw: storms.raw,
+      figures: [...stormFigures(storms), ...rate, ...timing],
+      raw: storms,
     };
   });
 }
@@ -51,88 +53,10 @@ async function post({ server }: RecordStage, path: string, body: unknown): Promi
   return response.status;
 }
 
-interface StormRound {
-  calm: LoadResult;
-  /** Beside loops of the lowest priority: what the machine allows while its cores are busy. */
-  floor: LoadResult;
-  busy: LoadResult;
-  /** By status. */
-  answers: Record<string, number>;
-  mebibytes: number;
-}
-
-async function stormsOf(
-  stage: RecordStage,
-  emails: readonly string[],
-  { rounds, seconds }: LoginPace,
-): Promise<{ figures: Figure[]; raw: StormRound[] }> {
-  const generator = startGenerator();
-  const { server } = stage;
-  const reads = () => generator.run(calmReads(stage, seconds));
-  const raw: StormRound[] = [];
-  try {
-    await reads();
-    for (let round = 0; round < rounds; round++) {
-      const calm = await reads();
-      const floor = await besideBusyLoops(reads);
-      const before = residentMebibytes(server.apiPid);
-      const [busy, answered] = await Promise.all([reads(), storms(stage, emails, seconds)]);
-      raw.push({ calm, floor, busy, answers: answered.answers, mebibytes: answered.peak - before });
-    }
-  } finally {
-    await generator.stop();
-  }
-  return { raw, figures: figuresOf(raw) };
-}
-
-function figuresOf(raw: readonly StormRound[]): Figure[] {
-  const ratio = spread(raw.map(({ calm, busy }) => busy.p99 / calm.p99));
-  return [
-    {
-      name: 'read p99 in a storm',
-      unit: 'ms',
-      ours: spread(raw.map(({ busy }) => busy.p99)),
-      baseline: spread(raw.map(({ calm }) => calm.p99)),
-      ratio,
-      goal: { text: 'at most 2 times', reached: ratio.median <= 2 },
-    },
-    {
-      name: 'read p99 beside idle loops',
-      unit: 'ms',
-      ours: spread(raw.map(({ floor }) => floor.p99)),
-      baseline: spread(raw.map(({ calm }) => calm.p99)),
-      ratio: spread(raw.map(({ calm, floor }) => floor.p99 / calm.p99)),
-    },
-    {
-      name: 'read p50 in a storm',
-      unit: 'ms',
-      ours: spread(raw.map(({ busy }) => busy.p50)),
-      baseline: spread(raw.map(({ calm }) => calm.p50)),
-      ratio: spread(raw.map(({ calm, busy }) => busy.p50 / calm.p50)),
-    },
-    { name: 'memory of a storm', unit: 'MiB', ours: spread(raw.map(({ mebibytes }) => mebibytes)) },
-  ];
-}
-
-/** One storm after another, until the time is over. */
-async function storms(
-  stage: RecordStage,
-  emails: readonly string[],
-  seconds: number,
-): Promise<{ answers: Record<string, number>; peak: number }> {
-  const until = performance.now() + seconds * 1_000;
-  const answers: Record<string, number> = {};
-  let peak = 0;
-  const watch = setInterval(() => peak = Math.max(peak, residentMebibytes(stage.server.apiPid)), 20);
-  while (performance.now() < until) {
-    const logins = Array.from(
-      { length: storm },
-      (_, index) => post(stage, `${auth}/users/login`, { email: emails[index % emails.length], password }),
-    );
-    for (const status of await Promise.all(logins)) answers[status] = (answers[status] ?? 0) + 1;
-  }
-  clearInterval(watch);
-  return { answers, peak };
+function loginsOf(emails: readonly string[]): string[] {
+  return emails.map((email) =>
+    renderRequest({ method: 'POST', path: `${auth}/users/login`, body: { email, password } })
+  );
 }
 
 /** The rate is held against hash-wasm, which the server uses; what Node's own would make is shown beside it. */
@@ -145,9 +69,7 @@ async function loginRate(
   const ours: number[] = [];
   const raw: Record<HashMaker, number[]> = { 'hash-wasm': [], 'node:crypto': [] };
   const { port } = stage.server;
-  const requests = emails.map((email) =>
-    renderRequest({ method: 'POST', path: `${auth}/users/login`, body: { email, password } })
-  );
+  const requests = loginsOf(emails);
   try {
     for (let round = 0; round < rounds; round++) {
       for (const maker of makers) raw[maker].push(await rawHashRate(maker, seconds));

@@ -1,6 +1,6 @@
 // What Linux says of a process: the CPU time it used and the memory it holds
 // (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Clock ticks a second, fixed in Linux's interface to user space. */
 const ticksPerSecond = 100;
@@ -19,8 +19,24 @@ export function cpuMicroseconds(pid: number): number {
 
 /** Resident memory of a process, in MiB. */
 export function residentMebibytes(pid: number): number {
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return Number(kibibytes ?? 0) / 1_024;
+  return statusMebibytes(pid, 'VmRSS');
+}
+
+/** Has the kernel watch the resident memory of a process from now on, without anybody who asks; answers what it is, in MiB. */
+export function beginPeak(pid: number): number {
+  // 5 sets the peak back (https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html).
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  return residentMebibytes(pid);
+}
+
+/** The most that it was since then, in MiB. */
+export function peakMebibytes(pid: number): number {
+  return statusMebibytes(pid, 'VmHWM');
+}
+
+function statusMebibytes(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1_024;
 }
 
 /** Memory of a process, in MiB: all that is resident, what no other process has, and its share of what others have too. */
