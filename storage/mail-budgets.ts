@@ -22,12 +22,14 @@ export async function spendMail(
 ): Promise<boolean> {
   const every = `${limits.everySeconds} seconds`;
   const fullestDebt = new Date(now.getTime() + (limits.burst - 1) * limits.everySeconds * 1_000);
+  // More than that is owed by a clock that was ahead and has been set back.
+  const mostDebt = new Date(now.getTime() + limits.burst * limits.everySeconds * 1_000);
   const [row] = await sql<{ allowed: boolean }[]>`
     insert into workspace.mail_budgets as budget (email, purpose, full_at)
     values (${email}, ${purpose}, ${now}::timestamptz + ${every}::interval)
     on conflict (email, purpose) do update set full_at = case
       when budget.full_at <= ${fullestDebt} then greatest(budget.full_at, ${now}) + ${every}::interval
-      else budget.full_at end
+      else least(budget.full_at, ${mostDebt}) end
     returning old.full_at is null or old.full_at <= ${fullestDebt} as allowed`;
   await sql`
     delete from workspace.mail_budgets where (email, purpose) in (

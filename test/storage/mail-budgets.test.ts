@@ -39,6 +39,12 @@ describe('the budget of an address', () => {
     expect(await spendEach(email, [60, 60, 119, 120])).toEqual([true, false, false, true]);
   });
 
+  it('is as empty as can be, and no emptier, once a clock that was a day ahead is set back', async () => {
+    const email = randomUUID();
+    for (const ahead of [86_400, 86_400, 86_400]) expect(await spendAt(email, ahead)).toBe(true);
+    expect(await spendEach(email, [0, 59, 60, 60, 120])).toEqual([false, false, true, false, true]);
+  });
+
   it('is whole again after five minutes, and no more than whole after a day', async () => {
     const email = randomUUID();
     const six = (seconds: number) => Array(6).fill(seconds);
