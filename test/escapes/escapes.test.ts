@@ -1,4 +1,4 @@
-// 220 attempts to break out of a hook runner, behind every combination of its walls; what each comes to is pinned.
+// 260 attempts to break out of a hook runner, behind every combination of its walls; what each comes to is pinned.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';

@@ -6,9 +6,10 @@ import { machineAttempts } from './machine.ts';
 import { networkAttempts } from './network.ts';
 import { privilegeAttempts } from './privileges.ts';
 import { processAttempts } from './processes.ts';
+import { reflectionAttempts } from './reflection.ts';
 import { runnerAttempts } from './runner.ts';
 
-/** 220 of them. */
+/** 260 of them. */
 export const attempts: readonly Attempt[] = [
   ...fileAttempts,
   ...importAttempts,
@@ -17,4 +18,5 @@ export const attempts: readonly Attempt[] = [
   ...machineAttempts,
   ...privilegeAttempts,
   ...runnerAttempts,
+  ...reflectionAttempts,
 ];
