@@ -6,6 +6,7 @@ import type { Secrets } from '../storage/secrets.ts';
 import type { Upkeep } from '../storage/upkeep.ts';
 import type { Config, Sandbox } from '../supervisor/protocol.ts';
 import type { SealDesk } from './audit/ports.ts';
+import type { IssuerKeys } from './auth/oauth/issuer-keys.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Revocations } from './auth/revocations.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
@@ -53,6 +54,8 @@ export interface Deps {
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;
+  /** Of OpenID providers. */
+  issuerKeys: IssuerKeys;
   /** Ends or weakens tokens that are still running. */
   revocations: Revocations;
   policies: Policies;

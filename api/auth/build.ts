@@ -3,6 +3,7 @@ import type { Change } from '../../storage/changes.ts';
 import type { Deps } from '../deps.ts';
 import { policyDefinitions } from '../policies/definitions.ts';
 import { effectivePolicies } from '../policies/effective.ts';
+import { IssuerKeys } from './oauth/issuer-keys.ts';
 import { Passwords } from './passwords.ts';
 import { Revocations } from './revocations.ts';
 import { openSigningKeys } from './signing-keys.ts';
@@ -10,7 +11,7 @@ import { Tokens } from './tokens.ts';
 
 /** What main.ts does with them. */
 export interface Auth {
-  parts: Pick<Deps, 'tokens' | 'signingKeys' | 'passwords' | 'revocations' | 'policies'>;
+  parts: Pick<Deps, 'tokens' | 'signingKeys' | 'passwords' | 'issuerKeys' | 'revocations' | 'policies'>;
   /** Another process, or this one, has changed something. */
   heed(change: Change): void;
   /** Changes may have been missed. */
@@ -42,6 +43,7 @@ export async function createAuth(
       tokens,
       signingKeys,
       passwords,
+      issuerKeys: new IssuerKeys(),
       revocations,
       policies: effectivePolicies({ config, book: deps.policyBook }),
     },

@@ -33,6 +33,10 @@ export interface OpenIdPeer {
   config: { auth_url: string; token_url: string; userinfo_url: string; issuer: string; scopes: string[] };
   /** Makes an account, or changes it. */
   know(account: PeerAccount): void;
+  /** Signs with a new key from now on, and tells of no other. */
+  turnKeys(): void;
+  /** How often its keys were asked for. */
+  keyRequests(): number;
   /** Goes through login and consent as a browser would, and answers what the redirect URI is called with. */
   signIn(authorizeUrl: string, login: string): Promise<SentBack>;
   close(): Promise<void>;
@@ -66,9 +70,13 @@ export async function startOpenIdPeer(
     redirect_uris: [...redirectUris],
     token_endpoint_auth_method: authMethod,
   };
-  const provider = new Provider(issuer, configurationOf(client, accounts));
-  const handle = provider.callback();
-  server.on('request', (request, response) => void handle(request, response));
+  const begin = () => new Provider(issuer, configurationOf(client, accounts)).callback();
+  let handle = begin();
+  let keyRequests = 0;
+  server.on('request', (request, response) => {
+    if (request.url === '/jwks') keyRequests++;
+    void handle(request, response);
+  });
   return {
     issuer,
     clientId,
@@ -80,6 +88,8 @@ export async function startOpenIdPeer(
       issuer,
       scopes: ['openid', 'email', 'profile'],
     },
+    turnKeys: () => void (handle = begin()),
+    keyRequests: () => keyRequests,
     know: (account) => void accounts.set(account.login, account),
     signIn: (authorizeUrl, login) => new Browser(issuer).signIn(authorizeUrl, login),
     close: async () => {

@@ -14,7 +14,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   h3: /^api\/(main|app|route)\.ts$|^api\/pipeline\//,
   srvx: /^api\/(app|route)\.ts$|^api\/pipeline\//,
   listhen: /^api\/listen\.ts$/,
-  jose: /^api\/auth\/(tokens|signing-keys|oauth\/id-token)\.ts$/,
+  jose: /^api\/auth\/(tokens|signing-keys|oauth\/(id-token|issuer-keys))\.ts$/,
   otpauth: /^api\/auth\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/password-worker\.ts$/,

@@ -20,7 +20,7 @@ import { type Profile, readProfile } from './profile.ts';
 import { requireProvider, secretOwner } from './provider.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 
-type CallbackDeps = SignInDeps & Pick<Deps, 'egress' | 'observe' | 'revocations'>;
+type CallbackDeps = SignInDeps & Pick<Deps, 'egress' | 'issuerKeys' | 'observe' | 'revocations'>;
 
 /** What comes back from a provider. */
 export interface Callback {

@@ -1,9 +1,11 @@
 // The ID token of a sign-in: is it the issuer's, for us, still good, and of this sign-in (OpenID Connect Core 3.1.3.7)?
 import { createHash } from 'node:crypto';
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
 import { ourHeaders } from './exchange.ts';
+import type { KeySet } from './issuer-keys.ts';
 
 /** What an ID token is held against. */
 export interface Expected {
@@ -29,21 +31,23 @@ export function nonceOf(codeVerifier: string): string {
  * the issuer does not tell its keys.
  */
 export async function readIdToken(
-  asking: Asking,
+  asking: Asking & { deps: Pick<Deps, 'issuerKeys'> },
   idToken: string | undefined,
   expected: Expected,
 ): Promise<string> {
   if (idToken === undefined) return refuseIdToken(asking, 'there is none');
-  const keys = createLocalJWKSet(await readKeys(asking, expected.issuer));
+  const { issuer, clientId: audience, now } = expected;
+  const requiredClaims = ['sub', 'exp', 'iat'];
+  const terms = { issuer, audience, algorithms, clockTolerance, currentDate: now, requiredClaims };
   try {
-    const { payload } = await jwtVerify(idToken, keys, {
-      issuer: expected.issuer,
-      audience: expected.clientId,
-      algorithms,
-      clockTolerance,
-      currentDate: expected.now,
-      requiredClaims: ['sub', 'exp', 'iat'],
-    });
+    const query = {
+      workspace: asking.workspace,
+      issuer,
+      now: now.getTime(),
+      read: () => readKeys(asking, issuer),
+    };
+    const verify = (keys: KeySet) => jwtVerify(idToken, keys, terms);
+    const { payload } = await asking.deps.issuerKeys.verifyWith(query, verify);
     const { sub } = payload;
     const reason = objectionTo(payload, expected);
     return sub === undefined || reason !== undefined ? refuseIdToken(asking, reason ?? 'no subject') : sub;

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nonceOf, readIdToken } from '../../../api/auth/oauth/id-token.ts';
+import { IssuerKeys } from '../../../api/auth/oauth/issuer-keys.ts';
 import type { Egress } from '../../../api/egress.ts';
 import type { Fact } from '../../../api/observe.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
@@ -76,6 +77,25 @@ describe('oauth.id-token: at a real provider', () => {
     }
   });
 
+  it('oauth.id-token: keys of the issuer are asked for once, and again when it has new ones', async () => {
+    const turning = await startOpenIdPeer({ redirectUris: [redirectUri] });
+    try {
+      await useProvider(own, 'turning', turning);
+      const signIn = async () => {
+        const email = freshEmail();
+        turning.know({ login: email, email, emailVerified: true });
+        return await signInBy(own, 'turning', { peer: turning, login: email });
+      };
+      for (let count = 0; count < 3; count++) expectOk(await signIn());
+      expect(turning.keyRequests()).toBe(1);
+      turning.turnKeys();
+      for (let count = 0; count < 3; count++) expectOk(await signIn());
+      expect(turning.keyRequests()).toBe(2);
+    } finally {
+      await turning.close();
+    }
+  });
+
   it('oauth.id-token: an issuer that is not found at its URL, or calls itself another, is no help', async () => {
     for (const issuer of [`${peer.issuer}/nowhere`, peer.issuer.replace('127.0.0.1', 'localhost')]) {
       await useProvider(own, 'other', { ...peer, config: { ...peer.config, issuer } });
@@ -101,6 +121,7 @@ describe('oauth.id-token: at a real provider', () => {
 describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
   const codeVerifier = 'a verifier';
   const clientId = 'bulkhead';
+  const issuerKeys = new IssuerKeys();
   const now = new Date('2026-11-21T12:00:00Z');
   const seconds = now.getTime() / 1_000;
   let server: Server;
@@ -140,7 +161,7 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
 
   async function read(token: string | undefined): Promise<string> {
     facts = [];
-    const deps = { egress, observe: (fact: Fact) => void facts.push(fact) };
+    const deps = { egress, issuerKeys, observe: (fact: Fact) => void facts.push(fact) };
     const expected = { issuer, clientId, codeVerifier, now };
     return await readIdToken({ deps, workspace: 'w', provider: 'p' }, token, expected);
   }
