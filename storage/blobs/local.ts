@@ -17,6 +17,8 @@ import { release } from './release.ts';
 import { type GiveWay, WriteTurns } from './write-turns.ts';
 
 const partSuffix = '.part';
+/** Synchronized in pieces: for a whole file at once a core would be in the kernel for so long that others notice. */
+const syncBytes = 512 * 1024;
 const opaque = /^[wa]_[0-9a-f]{20}$/;
 
 /** Keeps blobs below `root`, which only the server's own user may enter. */
@@ -91,10 +93,14 @@ export class LocalBlobs implements BlobStore {
     const file = await open(path, 'wx', 0o600);
     try {
       let size = 0;
+      let synchronized = 0;
       for await (const chunk of bytes) {
         await this.#writes.take(() => writeAll(file, chunk));
         size += chunk.byteLength;
         release(chunk);
+        if (size - synchronized < syncBytes) continue;
+        synchronized = size;
+        await this.#syncs.take(() => file.datasync());
       }
       await this.#syncs.take(() => file.sync());
       return size;
