@@ -27,6 +27,8 @@ export interface ColumnTerm {
   column: string;
   type: Comparable;
   path: readonly string[];
+  /** Whether it holds email addresses, which are stored in lower case. */
+  isEmail?: boolean | undefined;
 }
 
 /** A literal, or what a request's value has become. */
@@ -47,6 +49,8 @@ export interface RequestTerm {
   part: RequestPart;
   name: string;
   readAs: ScalarType | undefined;
+  /** Whether the other side holds email addresses. */
+  isEmail?: boolean;
 }
 
 /** One side of a comparison. */

@@ -2,7 +2,7 @@
 import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
 import { comparedAs, operators } from './operators.ts';
 import type { Operator } from './tree.ts';
-import { readText } from './values.ts';
+import { lowerCase, readText } from './values.ts';
 
 /** Who asks. Members that this principal lacks are left out. */
 export interface RequestPrincipal {
@@ -37,7 +37,13 @@ export type Found = Requested | 'composite';
 /** Reads a member of the request. */
 export function readRequest(term: NowTerm | RequestTerm, request: RequestValues): Requested {
   if (term.kind === 'now') return { kind: 'value', type: 'datetime', value: request.now };
-  const { part, name, readAs } = term;
+  const found = readMember(term, request);
+  return term.isEmail === true && typeof found === 'object' && typeof found?.value === 'string'
+    ? { ...found, value: lowerCase(found.value) }
+    : found;
+}
+
+function readMember({ part, name, readAs }: RequestTerm, request: RequestValues): Requested {
   switch (part) {
     case 'method':
       return { kind: 'value', type: 'text', value: request.method };

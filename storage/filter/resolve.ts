@@ -15,7 +15,7 @@ import { isPattern, longestPattern } from './pattern.ts';
 import { usersId } from '../identities.ts';
 import type { FilterScope } from './source.ts';
 import type { Expression, Literal, Operand, Operator } from './tree.ts';
-import { readText } from './values.ts';
+import { lowerCase, readText } from './values.ts';
 
 type Present = Exclude<Operand, { kind: 'null' }>;
 
@@ -57,15 +57,31 @@ function compare(
   if (left.kind === 'null') return compareWithNull(operator, right, { nullAt: left.at, scope });
   if (right.kind === 'null') return compareWithNull(operator, left, { nullAt: right.at, scope });
   const meaning = operators[operator];
-  const terms = [
+  const terms = sameCase(meaning, [
     termOf(left, scope, typeBeside(left, right, { meaning, scope })),
     termOf(right, scope, typeBeside(right, left, { meaning, scope })),
-  ] as const;
+  ]);
   if (meaning.pattern) refuseLongPattern(right);
   const [leftType, rightType] = terms.map(scalarTypeOf);
   const isUnlike = leftType !== undefined && rightType !== undefined &&
     comparedAs(meaning, leftType, rightType) === undefined;
   return isUnlike ? unlike(meaning, terms) : { kind: 'compare', operator, left: terms[0], right: terms[1] };
+}
+
+/** Beside an email address, capitals in what is given by the filter or the request count as their small letters. */
+function sameCase(
+  { pattern }: Meaning,
+  terms: readonly [Term, Term],
+): readonly [Term, Term] {
+  if (pattern || !terms.some((term) => isColumn(term) && term.isEmail === true)) return terms;
+  return [inLowerCase(terms[0]), inLowerCase(terms[1])];
+}
+
+function inLowerCase(term: Term): Term {
+  if (term.kind === 'request') return { ...term, isEmail: true };
+  return term.kind === 'value' && typeof term.value === 'string'
+    ? { ...term, value: lowerCase(term.value) }
+    : term;
 }
 
 function refuseLongPattern(operand: Present): void {
@@ -139,7 +155,7 @@ function columnOf({ names, at }: { names: readonly string[]; at: number }, scope
         hops.push({ column: 'id', target: usersId, source: column.ofUser, isOwn: true });
       }
       if (steps.length > maximalSteps) throw tooLong(`${maximalSteps} steps into JSON`, at);
-      return { kind: 'column', hops, column: name, type: column.type, path: steps };
+      return { kind: 'column', hops, column: name, type: column.type, path: steps, isEmail: column.isEmail };
     }
     const next = column.target === undefined ? undefined : scope.target(column.target);
     if (next === undefined || column.target === undefined) break;

@@ -1,5 +1,5 @@
 // What a filter may see of a collection: its columns, and where its relations lead.
-import type { AppDefinition, CollectionDefinition } from '../definition.ts';
+import type { AppDefinition, CollectionDefinition, Field } from '../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
 import { readableCollection, shownFields, usersId, usersTable } from '../identities.ts';
@@ -8,6 +8,8 @@ import type { TableName } from '../tables.ts';
 /** A column that a filter may name. What is not listed does not exist for it, and no message tells the difference. */
 export interface FilterColumn {
   type: Comparable;
+  /** Whether it holds email addresses: they are stored in lower case, and compared without regard to it. */
+  isEmail?: boolean;
   /** For a relation, the name of the collection it points to. */
   target?: string | undefined;
   /** Where the column is when a profile shows it of its user: in the row with the same id. */
@@ -33,7 +35,7 @@ const ownColumns: readonly (readonly [string, FilterColumn])[] = [
 ];
 
 const shownColumns = new Map(
-  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, { type: kinds[kind].comparable }]),
+  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, columnOfKind(kind)]),
 );
 
 /** The user of a profile: what the profile shows of it. */
@@ -48,7 +50,7 @@ const users: FilterSource = {
   table: usersTable,
   columns: new Map([
     ...ownColumns,
-    ['email', { type: 'text' }],
+    ['email', columnOfKind('email')],
     ['verified', { type: 'boolean' }],
     ['last_login', { type: 'datetime' }],
   ]),
@@ -69,8 +71,12 @@ function sourceOf(schema: string, { id, kind, fields }: CollectionDefinition): F
   if (id === usersId) return users;
   const columns = fields.map(({ name, kind, target }): [string, FilterColumn] => [
     name,
-    { type: kinds[kind].comparable, target: kind === 'relation' ? target : undefined },
+    { ...columnOfKind(kind), target: kind === 'relation' ? target : undefined },
   ]);
   const shown = kind === 'auth' ? profileColumns : [];
   return { table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
+}
+
+function columnOfKind(kind: Field['kind']): FilterColumn {
+  return { type: kinds[kind].comparable, isEmail: kind === 'email' };
 }
