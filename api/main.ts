@@ -29,6 +29,7 @@ import { learnSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
+import { collectAtRest } from './rest.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './traffic.ts';
 import { ActivityMeter } from './usage/activity.ts';
@@ -223,6 +224,7 @@ process.once('message', (message: ToApi) => {
   keepRowsYoung();
   serve(message).then((running) => {
     letYoungHeapGrow();
+    collectAtRest();
     process.on('message', async (next: ToApi) => {
       if (next.type !== 'stop') return;
       await running.stop();

@@ -40,6 +40,13 @@ export async function residentMemory(pid: number): Promise<number> {
   return Number(match?.[1]) / 1024;
 }
 
+/** Processor time that a process has taken so far, in seconds; it is counted in hundredths. */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13);
+  return (Number(user) + Number(system)) / 100;
+}
+
 async function readProcess(pid: number): Promise<ProcessRow | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses.

@@ -1,7 +1,7 @@
 // What a runner does with bytes that no API of ours sends: it ends, or goes on as if they had not come; it never spins.
-import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../../api/hooks/frames.ts';
+import { processorSeconds } from '../harness/processes.ts';
 import { order, startForTest, type TestRunner } from './runner.ts';
 
 const ping = (id: number) => encodeFrame({ type: 'ping', id });
@@ -11,12 +11,6 @@ async function stateOf(runner: TestRunner): Promise<'answers' | 'has ended'> {
   const id = 4_000_000_000;
   runner.sendBytes(ping(id));
   return await runner.next('pong', id).then(() => 'answers', () => 'has ended');
-}
-
-/** Seconds of CPU time that a process has used, in hundredths. */
-async function cpuOf(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'latin1')).split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
 }
 
 const event = {
@@ -56,13 +50,13 @@ it('rpc.fuzz: a frame that stops half way costs a runner nothing, and its rest i
   const runner = await startForTest();
   await runner.load({ 'a.js': `onRecordBeforeCreate('orders', (e) => { e.record.fields.total = 1; });` });
   const frame = encodeFrame({ ...event, id: 9 });
-  const before = await cpuOf(runner.pid);
+  const before = await processorSeconds(runner.pid);
   for (let at = 0; at < frame.length; at++) {
     runner.sendBytes(frame.subarray(at, at + 1));
     if (at % 64 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
   }
   expect(await runner.next('result', 9)).toMatchObject({ outcome: 'done', changes: { total: 1 } });
-  expect(await cpuOf(runner.pid) - before).toBeLessThan(30);
+  expect(await processorSeconds(runner.pid) - before).toBeLessThan(0.3);
   runner.sendBytes(frame.subarray(0, 40));
   expect(await runner.close()).toBe(0);
 });
