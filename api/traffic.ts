@@ -1,7 +1,13 @@
 // Which requests somebody waits for just now, so that what can wait lets them pass.
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longer than most requests take, and short enough for uploads to get on beside a crowd that never ends. */
 const patienceMilliseconds = 10;
+const windowMilliseconds = 100;
+/** Requests in a window from which on the next ones are expected, too. */
+const manyInWindow = 5;
+/** What can wait rests for so long between two steps while requests keep coming: each finds a processor that is free. */
+const restMilliseconds = 1;
 
 /** Counts requests from their arrival to their answer. */
 export class Traffic {
@@ -9,6 +15,11 @@ export class Traffic {
   readonly #now: () => number;
   #answering = 0;
   #latest = 0;
+  /** Since when they are counted. */
+  #windowBegan = 0;
+  #inWindow = 0;
+  /** Whether there were many in the window before. */
+  #keepComing = false;
   #lull: Promise<void> | undefined;
   #endLull: () => void = () => undefined;
 
@@ -20,6 +31,13 @@ export class Traffic {
   arrived(at: number): void {
     this.#answering++;
     this.#latest = at;
+    const elapsed = at - this.#windowBegan;
+    if (elapsed >= windowMilliseconds) {
+      this.#keepComing = this.#inWindow >= manyInWindow && elapsed < 2 * windowMilliseconds;
+      this.#windowBegan = at;
+      this.#inWindow = 0;
+    }
+    this.#inWindow++;
   }
 
   /** One of them is answered. */
@@ -30,11 +48,15 @@ export class Traffic {
 
   /**
    * Resolves when every request is answered, at the latest 10 ms after the newest came: one that takes long anyway holds
-   * nobody up. Undefined when there is nothing to wait for.
+   * nobody up. When all are, but more are to be expected, after a millisecond's rest. Undefined when there is nothing to
+   * wait for.
    */
   lull(): Promise<void> | undefined {
-    const left = this.#latest + patienceMilliseconds - this.#now();
-    if (this.#answering === 0 || left <= 0) return undefined;
+    const age = this.#now() - this.#latest;
+    const left = patienceMilliseconds - age;
+    if (this.#answering === 0 || left <= 0) {
+      return this.#keepComing && age < windowMilliseconds ? sleep(restMilliseconds) : undefined;
+    }
     this.#lull ??= new Promise((resolve) => {
       const timer = setTimeout(() => this.#endLull(), Math.min(left, patienceMilliseconds));
       this.#endLull = () => {
