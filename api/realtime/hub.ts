@@ -36,7 +36,7 @@ export interface Wanted {
   id: string;
   collection: string;
   filter: string | undefined;
-  /** A cursor. */
+  /** A cursor; an empty one is none, as the empty last event ID of an `EventSource` is. */
   since: string | undefined;
   grant: Grant;
   /** Called once when it has ended. */
@@ -140,7 +140,8 @@ export class Hub implements Publisher {
       { ...stream.place, collection: wanted.collection },
       grant.view.incarnation,
     );
-    const known = since === undefined ? feed.log.newest : feed.log.locate(since);
+    const begins = since === undefined || since === '';
+    const known = begins ? feed.log.newest : feed.log.locate(since);
     const position = known ?? feed.log.newest;
     const member = feed.join({ id, stream, filter, view: grant.view, position, onLeft });
     stream.subscriptions.set(id, member);

@@ -86,6 +86,16 @@ describe('a stream that comes back', () => {
     },
   );
 
+  it('with an empty id, which is none, begins now', async () => {
+    const first = await openEvents(rig.port);
+    rig.write({ n: 1 });
+    await first.count(1);
+    const client = await openEvents(rig.port, { since: '' });
+    rig.write({ n: 2 });
+    expect((await client.count(1)).map(({ data }) => data)).toEqual([{ n: 2 }]);
+    expect(client.body).not.toContain('reset');
+  });
+
   it('after a restart is told that its past is gone', async () => {
     const first = await openEvents(rig.port);
     rig.write({ n: 1 });

@@ -79,6 +79,13 @@ describe('a WebSocket', () => {
     expect(told[2]).toMatchObject({ type: 'event', record: { n: 1 } });
   });
 
+  it('begins now with an empty cursor, as without one', async () => {
+    const client = await openSocket(rig.port);
+    await client.subscribe('a', { since: '' });
+    rig.write({ n: 1 });
+    expect((await client.count(2)).map(({ type }) => type)).toEqual(['subscribed', 'event']);
+  });
+
   it('stops one subscription and keeps the others', async () => {
     const client = await openSocket(rig.port);
     await client.subscribe('a');
