@@ -166,7 +166,11 @@ async function copyCode(from: string, to: string): Promise<void> {
       env: {},
       orphanSignal: 'KILL',
     });
-    if (code !== 0) throw new Error(`the runner's code could not be prepared: ${lines.at(-1) ?? code}`);
+    if (code !== 0) {
+      // Node says more before that line, and after it.
+      const why = lines.find((line) => /^\w*Error\b/.test(line)) ?? code;
+      throw new Error(`the runner's code could not be prepared: ${why}`);
+    }
     return;
   }
   for (const name of await readdir(from)) {

@@ -1,10 +1,15 @@
 // The architecture as a test: who imports whom, what lives where, how large things may grow.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import * as imports from './layout/imports.ts';
 import * as rules from './layout/rules.ts';
 import { parse, readSources } from './layout/sources.ts';
 
 const sources = readSources();
-const production = sources.filter(({ path }) => !rules.isTest(path));
+const read = (path: string) => JSON.parse(readFileSync(join(import.meta.dirname, '..', path), 'utf8'));
+const manifest = read('package.json');
+const production = sources.filter(({ path }) => !imports.isTest(path));
 
 /** What a rule says of one file with this text. */
 function judge<Complaint>(
@@ -17,11 +22,23 @@ function judge<Complaint>(
 
 describe('the layout', () => {
   it('has imports only along the arrows, and each package only in its home', () => {
-    expect(sources.flatMap(rules.importErrors)).toEqual([]);
+    expect(sources.flatMap(imports.importErrors)).toEqual([]);
+  });
+
+  it('imports no package that an installation without devDependencies lacks', () => {
+    const installed = new Set(Object.keys(manifest.dependencies));
+    expect(sources.flatMap((source) => imports.missingPackages(source, installed))).toEqual([]);
+  });
+
+  it('has a lock file of the packages that package.json names', () => {
+    const { packages } = read('package-lock.json');
+    for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
+      expect(packages[''][kind], kind).toEqual(manifest[kind]);
+    }
   });
 
   it('has no ring of imports', () => {
-    expect(rules.importRings(sources)).toEqual([]);
+    expect(imports.importRings(sources)).toEqual([]);
   });
 
   it('has files that say what they are, within 250 lines, without default exports and re-exports', () => {
@@ -73,7 +90,7 @@ describe('the rules themselves', () => {
     ['api/route.ts', "import { a } from './records/create.ts';"],
     ['storage/x.ts', "import a from 'lodash';"],
   ])('refuse in %s: %s', (path, line) => {
-    expect(judge(rules.importErrors, path, head + line)).toHaveLength(1);
+    expect(judge(imports.importErrors, path, head + line)).toHaveLength(1);
   });
 
   it.each([
@@ -83,7 +100,13 @@ describe('the rules themselves', () => {
     ['storage/x.ts', "import postgres from 'postgres';"],
     ['test/x.test.ts', "import postgres from 'postgres';"],
   ])('admit in %s: %s', (path, line) => {
-    expect(judge(rules.importErrors, path, head + line)).toEqual([]);
+    expect(judge(imports.importErrors, path, head + line)).toEqual([]);
+  });
+
+  it('see a package that is not installed', () => {
+    const source = parse('api/x.ts', "import type { a } from 'b'; import { c } from 'd/e'; import { f } from '@g/h/i';");
+    expect(imports.missingPackages(source, new Set())).toHaveLength(2);
+    expect(imports.missingPackages(source, new Set(['d', '@g/h']))).toEqual([]);
   });
 
   it('see a ring', () => {
@@ -91,7 +114,7 @@ describe('the rules themselves', () => {
       parse('api/a.ts', "import { b } from './b.ts';"),
       parse('api/b.ts', "import type { a } from './a.ts';"),
     ];
-    expect(rules.importRings(ring)).toEqual(['api/a.ts → api/b.ts → api/a.ts']);
+    expect(imports.importRings(ring)).toEqual(['api/a.ts → api/b.ts → api/a.ts']);
   });
 
   it('see bad files, exports, functions and state', () => {
