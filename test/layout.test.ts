@@ -104,7 +104,10 @@ describe('the rules themselves', () => {
   });
 
   it('see a package that is not installed', () => {
-    const source = parse('api/x.ts', "import type { a } from 'b'; import { c } from 'd/e'; import { f } from '@g/h/i';");
+    const source = parse(
+      'api/x.ts',
+      "import type { a } from 'b'; import { c } from 'd/e'; import { f } from '@g/h/i';",
+    );
     expect(imports.missingPackages(source, new Set())).toHaveLength(2);
     expect(imports.missingPackages(source, new Set(['d', '@g/h']))).toEqual([]);
   });

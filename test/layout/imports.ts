@@ -60,7 +60,8 @@ export function missingPackages(source: Source, installed: ReadonlySet<string>):
   if (isTest(source.path)) return [];
   return source.imports
     .filter(({ specifier, file, isTypeOnly }) =>
-      file === undefined && !isTypeOnly && !specifier.startsWith('node:') && specifier !== memoryImport.specifier
+      file === undefined && !isTypeOnly && !specifier.startsWith('node:') &&
+      specifier !== memoryImport.specifier
     )
     .map(({ specifier }) => packageOf(specifier))
     .filter((name) => !installed.has(name))
