@@ -1,4 +1,4 @@
-// The API killed while files are uploaded, at every step of it: security.md F11. `BULKHEAD_TEST_FAULTS=all` kills it as
+// The API killed while files are uploaded, at every step of it. `BULKHEAD_TEST_FAULTS=all` kills it as
 // often as the fault plan asks.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { readdirSync, watch } from 'node:fs';

@@ -1,4 +1,4 @@
-// The API killed while it makes and deletes workspaces and apps: security.md F13. `BULKHEAD_TEST_FAULTS=all` kills it as
+// The API killed while it makes and deletes workspaces and apps. `BULKHEAD_TEST_FAULTS=all` kills it as
 // often as the fault plan asks.
 import { randomInt } from 'node:crypto';
 import { readdir } from 'node:fs/promises';

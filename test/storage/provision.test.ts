@@ -1,4 +1,4 @@
-// Databases made and dropped, whatever happens in between: security.md F13.
+// Databases made and dropped, whatever happens in between.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { removeApp } from '../../storage/apps.ts';
 import type { Storage } from '../../storage/boot.ts';

@@ -1,4 +1,4 @@
-// What a tenant's roles can do in the cluster, tried against the real pg_hba.conf: security.md 5.2.
+// What a tenant's roles can do in the cluster, tried against the real pg_hba.conf.
 import { afterAll, describe, expect, it } from 'vitest';
 import { twoTenants, type Who } from '../harness/tenants.ts';
 
