@@ -5,6 +5,9 @@ import type { Sql } from './pool.ts';
 /** What a token is good for. */
 export type TokenPurpose = MailPurpose | 'mfa';
 
+/** A way in of end-users. */
+export type LoginMethod = 'password' | 'otp' | 'oauth';
+
 /** A token as it is stored. */
 export interface OneTimeToken {
   /** A v7 UUID. */
@@ -15,12 +18,14 @@ export interface OneTimeToken {
   user_id: string | null;
   hash: Buffer;
   app: string | null;
+  /** Of a challenge, and of nothing else: the way in that it is the second step of. */
+  method: LoginMethod | null;
   created_at: Date;
   expires_at: Date;
 }
 
 /** What redeeming a token tells. */
-export type Redeemed = Pick<OneTimeToken, 'id' | 'email' | 'user_id' | 'app'>;
+export type Redeemed = Pick<OneTimeToken, 'id' | 'email' | 'user_id' | 'app' | 'method'>;
 
 /** How a token is looked for. */
 export interface TokenQuery {
@@ -31,10 +36,10 @@ export interface TokenQuery {
 
 /** Adds a token, and removes a few that have long expired. */
 export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> {
-  const { id, purpose, email, user_id, hash, app, created_at, expires_at } = token;
+  const { id, purpose, email, user_id, hash, app, method, created_at, expires_at } = token;
   await sql`
-    insert into workspace.one_time_tokens (id, purpose, email, user_id, hash, app, created_at, expires_at)
-    values (${id}, ${purpose}, ${email}, ${user_id}, ${hash}, ${app}, ${created_at}, ${expires_at})`;
+    insert into workspace.one_time_tokens (id, purpose, email, user_id, hash, app, method, created_at, expires_at)
+    values (${id}, ${purpose}, ${email}, ${user_id}, ${hash}, ${app}, ${method}, ${created_at}, ${expires_at})`;
   await sql`
     delete from workspace.one_time_tokens where id in (
       select id from workspace.one_time_tokens where expires_at <= ${created_at} order by expires_at limit 20
@@ -63,7 +68,7 @@ export async function replaceToken(
 /** A token that could be redeemed now, or undefined. */
 export async function findToken(sql: Sql, { purpose, hash, now }: TokenQuery): Promise<Redeemed | undefined> {
   const [row] = await sql<Redeemed[]>`
-    select id, email, user_id, app from workspace.one_time_tokens
+    select id, email, user_id, app, method from workspace.one_time_tokens
     where purpose = ${purpose} and hash = ${hash} and used_at is null and expires_at > ${now}`;
   return row;
 }
@@ -76,7 +81,7 @@ export async function redeemToken(
   const [row] = await sql<Redeemed[]>`
     update workspace.one_time_tokens set used_at = ${now}
     where purpose = ${purpose} and hash = ${hash} and used_at is null and expires_at > ${now}
-    returning id, email, user_id, app`;
+    returning id, email, user_id, app, method`;
   return row;
 }
 

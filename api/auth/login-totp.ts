@@ -12,7 +12,8 @@ import { userAttempt } from './user-attempt.ts';
 
 /**
  * Answers tokens. A wrong code leaves the challenge as it is, and counts like a wrong password: five of them lock the
- * user for longer than the challenge lives. Throws `401 bad_credentials`, `429 too_many_requests`.
+ * user for longer than the challenge lives. Throws `401 bad_credentials`, `403 forbidden` when the way in that it belongs
+ * to was switched off meanwhile, `429 too_many_requests`.
  */
 export async function loginByTotp(
   deps: SignInDeps,
@@ -22,15 +23,15 @@ export async function loginByTotp(
   const query = { purpose: 'mfa', hash: hashOfToken(challengeId), now } as const;
   const connection = deps.databases.workspace(workspace.database);
   const challenge = await connection.run((sql) => findToken(sql, query));
-  if (challenge === undefined || challenge.user_id === null) {
-    failChallenge();
-  }
-  const { email, user_id: userId, app } = challenge;
+  if (challenge === undefined) failChallenge();
+  const { email, user_id: userId, app, method } = challenge;
+  if (userId === null || method === null) failChallenge();
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   await beginAttempt(deps, attempt);
   return await signInUser(deps, attempt, {
     workspace,
     app: app ?? undefined,
+    method,
     isSecondStep: true,
     prove: async (sql) => {
       if (await findToken(sql, query) === undefined) return undefined;

@@ -31,6 +31,7 @@ export async function loginUser(
   const session = await signInUser(deps, attempt, {
     workspace,
     app,
+    method: 'password',
     prove: () => Promise.resolve(user),
   });
   if (verdict.outdated && user.password_hash !== null) {

@@ -1,7 +1,7 @@
 // What works once: random tokens and short codes, of which only hashes are stored.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { MailLimits } from '../../storage/mail-budgets.ts';
-import type { OneTimeToken, TokenPurpose } from '../../storage/one-time-tokens.ts';
+import type { LoginMethod, OneTimeToken, TokenPurpose } from '../../storage/one-time-tokens.ts';
 import type { Secrets } from '../../storage/secrets.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
@@ -41,12 +41,13 @@ export function hashOfCode(
 /** A row that is about to be stored. */
 export function draftToken<Purpose extends TokenPurpose>(
   { newId }: Pick<Deps, 'newId'>,
-  { purpose, email, userId, hash, app, lifeSeconds, now }: {
+  { purpose, email, userId, hash, app, method, lifeSeconds, now }: {
     purpose: Purpose;
     email: string;
     userId: string | undefined;
     hash: Buffer;
     app?: string | undefined;
+    method?: LoginMethod | undefined;
     lifeSeconds: number;
     now: Date;
   },
@@ -58,6 +59,7 @@ export function draftToken<Purpose extends TokenPurpose>(
     user_id: userId ?? null,
     hash,
     app: app ?? null,
+    method: method ?? null,
     created_at: now,
     expires_at: new Date(now.getTime() + lifeSeconds * 1_000),
   };

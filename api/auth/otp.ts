@@ -55,6 +55,7 @@ export async function loginByOtp(
   return await signInUser(deps, attempt, {
     workspace,
     app,
+    method: 'otp',
     prove: async (sql) => {
       const redeemed = await redeemToken(sql, { purpose: 'otp', hash, now });
       return redeemed === undefined ? undefined : await ownerOf(sql, deps, { ...attempt, mostUsers });

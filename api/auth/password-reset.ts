@@ -11,13 +11,18 @@ import { endAllTokens } from './end-user-tokens.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 import { checkNewPassword } from './password-policy.ts';
 import { proveAddress } from './prove-address.ts';
+import { requireMethod } from './user-attempt.ts';
 
-/** Mails a token if somebody has this address; else does the same work for nothing, in the same time. */
+/**
+ * Mails a token if somebody has this address; else does the same work for nothing, in the same time. Throws
+ * `403 forbidden` where passwords are switched off.
+ */
 export async function requestReset(
-  deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'newId'>,
   workspace: WorkspaceDefinition,
   { email: text, now }: { email: string; now: Date },
 ): Promise<void> {
+  await requireMethod(deps, 'password', { workspace: workspace.id });
   const email = normalizedName(text);
   const secret = makeToken();
   const lifeSeconds = mailedTokenLife;
@@ -39,13 +44,17 @@ export async function requestReset(
   });
 }
 
-/** Ends all sessions of the user. Throws `400 validation` for a token that is no good or a password that is too weak. */
+/**
+ * Ends all sessions of the user. Throws `400 validation` for a token that is no good or a password that is too weak,
+ * `403 forbidden` where passwords were switched off meanwhile.
+ */
 export async function confirmReset(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
   { token, password, origin, now }: { token: string; password: string; origin: Origin; now: Date },
 ): Promise<void> {
   const at = { workspace: workspace.id };
+  await requireMethod(deps, 'password', at);
   await checkNewPassword(deps.policies, at, { field: 'new_password', password });
   const connection = deps.databases.workspace(workspace.database);
   const query = { purpose: 'password_reset', hash: hashOfToken(token), now } as const;

@@ -1,6 +1,6 @@
 // The last step of every way in: an end-user who has proved who they are gets a session, or is asked for more.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { insertToken } from '../../storage/one-time-tokens.ts';
+import { insertToken, type LoginMethod } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { insertSession, pruneSessions } from '../../storage/sessions.ts';
 import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.ts';
@@ -12,6 +12,7 @@ import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftToken, hashOfToken, makeToken } from './one-time.ts';
 import { prepareSession, type SessionDraft, type SessionTerms, sessionTerms, tokensOf } from './sessions.ts';
+import { requireMethod } from './user-attempt.ts';
 
 /** What signing in needs. */
 export type SignInDeps = Pick<
@@ -24,6 +25,8 @@ export interface SignIn {
   workspace: WorkspaceDefinition;
   /** The only app that the tokens are to be good for. */
   app: string | undefined;
+  /** The way in; of the second step, that of the first. */
+  method: LoginMethod;
   /**
    * Uses up what proves who it is, and answers the user; undefined when it proves nothing, and has changed nothing. In
    * one transaction with the session: others who try the same at once cannot come in between.
@@ -45,23 +48,25 @@ export type SignInOutcome = UserSession | { challenge_id: string };
 const challengeLife = 300;
 
 /**
- * Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist, `429 too_many_requests` when others
- * have locked the user meanwhile.
+ * Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist and a way in that is switched off,
+ * `429 too_many_requests` when others have locked the user meanwhile.
  */
 export async function signInUser(
   deps: SignInDeps,
   attempt: Attempt,
-  { workspace, app, prove, isSecondStep = false }: SignIn,
+  { workspace, app, method, prove, isSecondStep = false }: SignIn,
 ): Promise<SignInOutcome> {
   if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
     fail('forbidden', `there is no app "${app}" for this user`);
   }
+  // Asked at the end, however long it is since the beginning.
+  await requireMethod(deps, method, { workspace: workspace.id, app });
   const terms = await sessionTerms(deps, { workspace: workspace.id, app });
   const result = await tryInTurn(deps, attempt, async (sql) => {
     const user = await prove(sql);
     if (user === undefined) return undefined;
     return user.totp_enabled && !isSecondStep
-      ? await challenge(sql, deps, { user, app, now: attempt.now })
+      ? await challenge(sql, deps, { user, app, method, now: attempt.now })
       : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
   });
   if ('challenge_id' in result) return result;
@@ -79,16 +84,20 @@ export function userGrant(
 async function challenge(
   sql: Sql,
   deps: SignInDeps,
-  { user, app, now }: { user: UserRow; app: string | undefined; now: Date },
+  { user: { id: userId, email, password_hash }, app, method, now }: {
+    user: UserRow;
+    app: string | undefined;
+    method: LoginMethod;
+    now: Date;
+  },
 ): Promise<{ challenge_id: string }> {
   // Whoever changes the credentials ends all challenges there are, so none may be made afterwards.
-  const current = await lockUser(sql, user.id);
-  if (current?.password_hash !== user.password_hash || !current.totp_enabled) failChanged();
+  const current = await lockUser(sql, userId);
+  if (current?.password_hash !== password_hash || !current.totp_enabled) failChanged();
   const challenge_id = makeToken();
-  const { id: userId, email } = user;
   const hash = hashOfToken(challenge_id);
-  const lifeSeconds = challengeLife;
-  await insertToken(sql, draftToken(deps, { purpose: 'mfa', email, userId, hash, app, lifeSeconds, now }));
+  const terms = { app, method, lifeSeconds: challengeLife, now };
+  await insertToken(sql, draftToken(deps, { purpose: 'mfa', email, userId, hash, ...terms }));
   return { challenge_id };
 }
 

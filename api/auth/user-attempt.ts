@@ -1,14 +1,12 @@
 // What all ways in of an end-user have in common.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import type { LoginMethod } from '../../storage/one-time-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Place } from '../scope.ts';
 import { type Attempt, normalizedName } from './attempt.ts';
 import { homeOf } from './sessions.ts';
-
-/** A way in that policy `auth.methods` can switch off. */
-export type Method = 'password' | 'otp' | 'oauth';
 
 /** An attempt of an end-user: password, mailed code and second factor count together. */
 export function userAttempt(
@@ -20,10 +18,10 @@ export function userAttempt(
   return { ...homeOf(deps, workspace), subject: `user:${actor}`, actor, origin, now };
 }
 
-/** Throws `403 forbidden` when policy has switched this way in off. */
+/** Throws `403 forbidden` when policy `auth.methods` has switched this way in off. */
 export async function requireMethod(
   { policies }: Pick<Deps, 'policies'>,
-  method: Method,
+  method: LoginMethod,
   at: Place,
 ): Promise<void> {
   const allowed = await policies.set('auth.methods', at);

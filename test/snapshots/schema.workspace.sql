@@ -139,10 +139,13 @@ table one_time_tokens
   created_at timestamp with time zone not null
   expires_at timestamp with time zone not null
   used_at timestamp with time zone
+  method text
   CREATE INDEX one_time_tokens_email ON workspace.one_time_tokens USING btree (email, purpose) WHERE (used_at IS NULL)
   CREATE INDEX one_time_tokens_expires_at ON workspace.one_time_tokens USING btree (expires_at)
   CREATE INDEX one_time_tokens_hash ON workspace.one_time_tokens USING btree (hash)
   CREATE INDEX one_time_tokens_user ON workspace.one_time_tokens USING btree (user_id) WHERE (user_id IS NOT NULL)
+  constraint one_time_tokens_method CHECK (((purpose = 'mfa'::text) = (method IS NOT NULL)))
+  constraint one_time_tokens_method_check CHECK ((method = ANY (ARRAY['password'::text, 'otp'::text, 'oauth'::text])))
   constraint one_time_tokens_pkey PRIMARY KEY (id)
   constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text, 'mfa'::text])))
   constraint one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE

@@ -63,6 +63,7 @@ export async function signInByProvider(
   return await signInUser(deps, attempt, {
     workspace,
     app,
+    method: 'oauth',
     prove: (sql) => identify(sql, deps, claimant),
   }).catch(refuseDuplicate);
 }
