@@ -44,6 +44,7 @@ const endings: Record<ChannelEnd, string> = {
   exited: 'the hook runner ended while the hook ran',
   protocol_error: 'the hook runner was stopped for breaking its protocol',
   not_reading: 'the hook runner was stopped because it no longer read',
+  cpu: 'the hook runner was stopped for what it went on with before',
   closed: 'the hook runner was stopped while the hook ran',
 };
 

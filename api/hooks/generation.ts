@@ -7,6 +7,7 @@ import type { HostedRunner, RunnerHost, RunnerUse, RunnerWish } from './host.ts'
 import type { ChannelEnd, Invocation } from './invocation.ts';
 import { Registrations } from './registrations.ts';
 import { RequestIds } from './request-ids.ts';
+import { RestWatch } from './rest-watch.ts';
 import type { StartGate } from './start-gate.ts';
 
 /** What a call of hook code happens in. */
@@ -79,6 +80,7 @@ export class Generation {
   readonly #options: GenerationOptions;
   readonly #runner: HostedRunner;
   readonly #requests: RequestIds;
+  readonly #rest: RestWatch;
   #isDraining = false;
 
   private constructor(
@@ -88,6 +90,7 @@ export class Generation {
     this.#options = options;
     this.#runner = parts.runner;
     this.#requests = parts.requests;
+    this.#rest = new RestWatch({ now: () => performance.now(), measure: () => this.measure() });
     this.channel = parts.channel;
     this.loaded = parts.loaded;
     this.number = options.load.generation;
@@ -127,6 +130,7 @@ export class Generation {
   /** Begins something whose answer may be more than one message. `ended` is to be called when it is over. */
   begin(invocation: Invocation, { requestId }: Run, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
+    this.#rest.begin(this.usedAt);
     return this.channel.begin(invocation, (id) => {
       this.#requests.add(id, requestId);
       return write(id);
@@ -136,7 +140,9 @@ export class Generation {
   /** Something has ended. */
   ended(): void {
     this.usedAt = performance.now();
-    if (this.#isDraining && this.channel.inFlight === 0) this.close();
+    if (this.channel.inFlight > 0) return;
+    this.#rest.end(this.usedAt);
+    if (this.#isDraining) this.close();
   }
 
   /** Does what hook code asks for. Throws `ApiError`. */
@@ -158,6 +164,12 @@ export class Generation {
   /** Closes at once; what is under way fails. */
   close(): void {
     this.channel.end('closed', 'the hook runner was stopped');
+  }
+
+  /** Ends it when it takes more CPU time than its calls account for. */
+  async watch(): Promise<void> {
+    if (!await this.#rest.isOverdrawn()) return;
+    this.channel.end('cpu', 'the hook runner went on working while nothing was asked of it');
   }
 
   /** See `HostedRunner`. */

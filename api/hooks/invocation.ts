@@ -2,7 +2,7 @@
 import type { Call, FromRunner } from '../../hook-runner/protocol.ts';
 
 /** Why a channel ended. */
-export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'exited';
+export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
 
 /** What comes for an invocation. */
 export type Answering = Extract<FromRunner, { type: 'loaded' | 'result' | 'response' | 'chunk' | 'end' }>;

@@ -118,7 +118,7 @@ export interface HookState {
   runs: number;
   errors: number;
   /** How the last runner ended that did not end as it should. */
-  last_kill: 'protocol_error' | 'timeout' | 'not_reading' | 'exited' | null;
+  last_kill: 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited' | null;
   in_flight: number;
   cpu_ms: number | null;
   rss_bytes: number | null;

@@ -47,7 +47,7 @@ export class Runners implements Hooks {
   constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'> & Surroundings) {
     const shared = { crowd: new Crowd(), starts: new StartGate() };
     this.#parts = { ...parts, ...shared, makeRoom: () => this.#makeRoom() };
-    this.#sweep = setInterval(() => this.#restIdle(), sweepMilliseconds);
+    this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds);
     this.#sweep.unref();
   }
 
@@ -211,11 +211,13 @@ export class Runners implements Hooks {
     }
   }
 
-  #restIdle(): void {
+  #lookAfter(): void {
     const before = performance.now() - this.#parts.deps.config.hooks.idle_ms;
     for (const hooks of this.#apps.values()) {
       const { live } = hooks;
-      if (live !== undefined && live.channel.inFlight === 0 && live.usedAt < before) hooks.rest();
+      if (live === undefined || !live.channel.isOpen) continue;
+      if (live.channel.inFlight === 0 && live.usedAt < before) hooks.rest();
+      else void live.watch();
     }
   }
 
