@@ -1,5 +1,7 @@
 // Creating an app: role, schema, tables, row and audit entry in one transaction of the workspace's database.
+import { stripApp } from '../../storage/admins.ts';
 import { type AppRow, insertApp, takeSpareApp } from '../../storage/apps.ts';
+import { publish } from '../../storage/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { opaqueName } from '../../storage/ids.ts';
@@ -7,12 +9,16 @@ import { deletePoliciesOfApp } from '../../storage/policies.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { createAppSchema } from '../../storage/provision-app.ts';
+import { renewRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
-type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'newId' | 'now'>;
+type CreateDeps = Pick<
+  Deps,
+  'databases' | 'policyBook' | 'provisioning' | 'revocations' | 'newId' | 'now'
+>;
 
 /** What a workspace admin asks for. */
 export interface NewApp {
@@ -30,10 +36,9 @@ export async function createApp(
   const { databases } = deps;
   const { database } = workspace;
   const actor = await actorOf(deps, by.principal);
-  const app = await databases.provisioner(database).transaction(async (sql) => {
-    const row = await settle(sql, deps, { id, name, database, now: by.now });
-    // Set for an earlier app of this id while that one was being deleted.
-    await databases.control.run((control) => deletePoliciesOfApp(control, workspace.id, id));
+  const { app, renewed } = await databases.provisioner(database).transaction(async (sql) => {
+    const app = await settle(sql, deps, { id, name, database, now: by.now });
+    const renewed = await disinherit(deps, workspace.id, id);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',
@@ -41,11 +46,30 @@ export async function createApp(
       details: { name },
       origin: by.origin,
     });
-    return row;
+    return { app, renewed };
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
+  deps.revocations.apply(renewed);
+  deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
   // Its first collection is likely to follow.
   void databases.app(database, app.schema).warm();
   return app;
+}
+
+/**
+ * Takes away what was set for an earlier app of this id while that one was being deleted: policies, rights of admins, and
+ * tokens. It is done before the app can be seen, so nothing of its own can go with it.
+ */
+async function disinherit(
+  { databases, revocations }: Pick<CreateDeps, 'databases' | 'revocations'>,
+  workspace: string,
+  id: string,
+): Promise<RevocationRow[]> {
+  return await databases.control.transaction(async (sql) => {
+    await stripApp(sql, workspace, id);
+    await deletePoliciesOfApp(sql, workspace, id);
+    await publish(sql, { kind: 'policies', workspace });
+    return await renewRevocations(sql, [revocations.row('app', `${workspace}/${id}`)]);
+  });
 }
 
 /** Gives the app the ready schema of the workspace, or makes one. */

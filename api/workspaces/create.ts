@@ -3,6 +3,7 @@ import { peekSpareApp } from '../../storage/apps.ts';
 import type { Databases } from '../../storage/databases.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
+import { renewRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { makeDatabase } from '../../storage/provision-database.ts';
@@ -13,7 +14,7 @@ import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
-type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'upkeep' | 'newId' | 'now'>;
+type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'revocations' | 'upkeep' | 'newId' | 'now'>;
 
 /** What the master asks for. */
 export interface NewWorkspace {
@@ -34,9 +35,11 @@ export async function createWorkspace(
   // Without this look, a repeated request could cost a database.
   if (await databases.control.run((sql) => workspaceExists(sql, id))) failTaken(id);
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const workspace = await databases.control.transaction((sql) => assign(sql, deps, { id, name, by }))
+    const assigned = await databases.control.transaction((sql) => assign(sql, deps, { id, name, by }))
       .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
-    if (workspace !== undefined) {
+    if (assigned !== undefined) {
+      const { workspace, renewed } = assigned;
+      deps.revocations.apply(renewed);
       upkeep.poke('soon');
       warm(databases, workspace.database);
       return workspace;
@@ -67,10 +70,12 @@ async function assign(
   sql: Sql,
   deps: CreateDeps,
   { id, name, by }: { id: string; name: string; by: By },
-): Promise<WorkspaceDefinition | undefined> {
+): Promise<{ workspace: WorkspaceDefinition; renewed: RevocationRow[] } | undefined> {
   const database = await takeSpare(sql, currentVersions(deps.provisioning.migrations));
   if (database === undefined) return undefined;
   const workspace = await insertWorkspace(sql, { id, name, database, now: by.now });
+  // Tokens were given out until the very end of an earlier workspace of this id: none is good for this one.
+  const renewed = await renewRevocations(sql, [deps.revocations.row('workspace', id)]);
   const actor = await actorIn(sql, by.principal);
   await auditSystem(sql, deps, {
     actor,
@@ -80,7 +85,7 @@ async function assign(
     workspace: id,
     origin: by.origin,
   });
-  return workspace;
+  return { workspace, renewed };
 }
 
 function isTaken(error: unknown): boolean {

@@ -13,6 +13,8 @@ import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
 import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
+import { PolicyBook } from '../../api/policies/book.ts';
+import { Revocations } from '../../api/auth/revocations.ts';
 import { Passwords } from '../../api/auth/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';
 import { unlimited } from '../../api/policies/definitions.ts';
@@ -37,6 +39,7 @@ export const later = new Date('2026-02-03T04:05:06.789Z');
 /** What the features of an app need. */
 export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
+  & Parameters<typeof createApp>[0]
   & ChangeDeps
   & Pick<Deps, 'totals'>
   & EnrolDeps
@@ -60,6 +63,18 @@ export const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQu
 /** Of apps without hooks. */
 export const noHooks: RecordHooks = { writesOf: () => ({ isEmpty: true, on: () => undefined }) };
 
+/** What takes rights away in a process of its own on this storage. */
+export function bareRights(
+  { databases }: Pick<Storage, 'databases'>,
+  { now, newId }: Pick<Deps, 'now' | 'newId'>,
+): Pick<Deps, 'policyBook' | 'revocations'> {
+  const observe = () => undefined;
+  return {
+    policyBook: new PolicyBook(databases),
+    revocations: new Revocations({ databases, now, newId, observe, tokenLife: 1_000 }),
+  };
+}
+
 /** What the features need, in a process of its own on this storage. */
 export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'newId'>): BareDeps {
   return {
@@ -67,6 +82,7 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
     definitions: createDefinitions(storage),
     totals: new SnapshotTotals(),
     ...enrolling,
+    ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },
     hooks: noHooks,
     now,
