@@ -44,3 +44,12 @@ export async function takeState(
     returning redirect_uri, code_verifier`;
   return row;
 }
+
+/**
+ * Whether a sign-in that was taken is still under way: it ends with any change of its provider. That of the provider waits
+ * until the transaction ends.
+ */
+export async function holdState(sql: Sql, hash: Buffer): Promise<boolean> {
+  const [row] = await sql`select 1 from workspace.oauth_states where hash = ${hash} for share`;
+  return row !== undefined;
+}

@@ -1,6 +1,6 @@
 // The second half of a sign-in by OAuth: the provider has sent the user back with a code.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { type TakenState, takeState } from '../../../storage/oauth-states.ts';
+import { holdState, type TakenState, takeState } from '../../../storage/oauth-states.ts';
 import type { ProviderRow } from '../../../storage/oauth-providers.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
@@ -64,7 +64,11 @@ export async function signInByProvider(
     workspace,
     app,
     method: 'oauth',
-    prove: (sql) => identify(sql, deps, claimant),
+    prove: async (sql) => {
+      // What the provider said counts as long as it is the provider.
+      if (!await holdState(sql, query.hash)) refuseState();
+      return await identify(sql, deps, claimant);
+    },
   }).catch(refuseDuplicate);
 }
 
