@@ -70,6 +70,12 @@ export async function listAssigned(
   return rows.map(({ name }) => name);
 }
 
+/** Whether a workspace has this database. */
+export async function isAssigned(sql: Sql, name: string): Promise<boolean> {
+  const [row] = await sql`select 1 from control.tenant_databases where name = ${name} and state = 'assigned'`;
+  return row !== undefined;
+}
+
 /** Forgets a database that is gone. */
 export async function removeDatabase(sql: Sql, name: string): Promise<void> {
   await sql`delete from control.tenant_databases where name = ${name}`;

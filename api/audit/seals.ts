@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit-chain.ts';
 import type { Connection } from '../../storage/pool.ts';
+import { isAssigned } from '../../storage/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
 import { withEveryLog } from './logs.ts';
 import type { SealDesk } from './ports.ts';
@@ -92,6 +93,7 @@ export class Seals implements SealDesk {
       const sealed = await connection.run((sql) => sealedAmong(sql, chain, asked));
       for (const id of sealed) rows.delete(id);
     } catch (error) {
+      if (await this.#isGone(chain)) return this.#forget(chain);
       // It is tried again, so it is told of once, when it begins.
       if (asked.some((id) => rows.get(id) === 0)) this.#report(error);
       patience = longestTrouble;
@@ -103,6 +105,18 @@ export class Seals implements SealDesk {
       else rows.set(id, rounds + 1);
     }
     if (rows.size === 0) this.#awaited.delete(chain.name);
+  }
+
+  /** Whether the workspace was deleted with its log; as long as nobody can say, it is there. */
+  async #isGone({ ledger, name }: Chain): Promise<boolean> {
+    if (ledger === 'control') return false;
+    const { control } = this.#deps.databases;
+    return !await control.run((sql) => isAssigned(sql, name)).catch(() => true);
+  }
+
+  #forget({ name }: Chain): void {
+    this.#awaited.delete(name);
+    void this.#deps.databases.forget(name);
   }
 
   async #sealAll(connection: Connection, chain: Chain): Promise<void> {
