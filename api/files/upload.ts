@@ -15,6 +15,8 @@ export interface NewFile {
   /** What the client says of the length, which may be wrong. */
   announced: number | undefined;
   bytes: AsyncIterable<Uint8Array>;
+  /** Asked as the bytes come and at their end, which may be long after the beginning: throws when it is to be no file. */
+  requireSender?: () => void;
   now: Date;
 }
 
@@ -25,7 +27,7 @@ const mebibyte = 1_048_576;
 /**
  * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
  * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
- * over what the app may hold, `404 app_not_found` when the app was deleted meanwhile, `503 unavailable` when the disk is full.
+ * over what the app may hold, what `requireSender` throws, `404 app_not_found` when the app was deleted meanwhile, `503 unavailable` when the disk is full.
  */
 export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
   const at = { workspace: app.workspace.id, app: app.id };
@@ -39,7 +41,7 @@ export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile
     ? { cap, exceeded: () => tooLarge(max) }
     : { cap: claim.amount, exceeded: claim.exceeded };
   try {
-    const row = await store(deps, app, { ...file, bytes: capped(file.bytes, bound) });
+    const row = await store(deps, app, { ...file, bytes: capped(file, bound) });
     claim?.settle(row.size);
     return row;
   } catch (error) {
@@ -104,15 +106,17 @@ export async function forgetAllBytes(
 }
 
 async function* capped(
-  bytes: AsyncIterable<Uint8Array>,
+  { bytes, requireSender }: Pick<NewFile, 'bytes' | 'requireSender'>,
   { cap, exceeded }: { cap: number; exceeded: () => Error },
 ): AsyncIterable<Uint8Array> {
   let size = 0;
   for await (const chunk of bytes) {
+    requireSender?.();
     size += chunk.byteLength;
     if (size > cap) throw exceeded();
     yield chunk;
   }
+  requireSender?.();
 }
 
 function tooLarge(max: number): ApiError {

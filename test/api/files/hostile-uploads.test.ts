@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, type Caller, expectOk, type OwnApp, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, upload } from '../../harness/file-app.ts';
 import { sendRaw } from '../../harness/raw.ts';
+import { ownUser } from '../../harness/users.ts';
 
 const files = await fileApp();
 const { app, user } = files;
@@ -98,11 +99,11 @@ describe('a length', () => {
 });
 
 /** Opens a connection and sends the head of an upload with a part of its body. */
-async function begin(to: OwnApp, length: number, sent: Buffer): Promise<Socket> {
+async function begin(to: OwnApp, length: number, sent: Buffer, by: Caller = user): Promise<Socket> {
   const { hostname, port } = new URL(serverUrl());
   const socket = connect({ host: hostname, port: Number(port) });
   await once(socket, 'connect');
-  socket.write(headOf(user, to, `Content-Length: ${length}`, 'Connection: close'));
+  socket.write(headOf(by, to, `Content-Length: ${length}`, 'Connection: close'));
   socket.write(sent);
   return socket;
 }
@@ -147,6 +148,26 @@ describe('an upload under way', () => {
     expect(await finish(socket, body.subarray(mebibyte + 1))).toMatch(/^HTTP\/1\.1 201 /);
     const { items } = expectOk(await fresh.admin.get(`${fresh.path}/files`));
     expect(items.map(({ size }: { size: number }) => size)).toEqual([body.length]);
+  });
+
+  it('session.revoke-all: of somebody whose tokens end meanwhile is refused, and leaves nothing', async () => {
+    const fresh = await files.own.app();
+    const before = await files.blobs();
+    const { own } = files;
+    const [ann, ben, eve] = [await ownUser(own), await ownUser(own), await own.login([fresh.id])];
+    const cases: [Caller, number, () => Promise<Answer>][] = [
+      [ann, 401, () => ann.delete(`${own.path}/auth/sessions`)],
+      [ben, 401, () => own.admin.delete(`${own.path}/users/${ben.id}`)],
+      [eve, 403, () => own.master.patch(`${own.path}/admins/${eve.id}`, { app_ids: [files.app.id] })],
+    ];
+    for (const [caller, status, end] of cases) {
+      const socket = await begin(fresh, mebibyte, Buffer.alloc(mebibyte - 1), caller);
+      await expect.poll(partsOf).toBe(1);
+      expectOk(await end());
+      expect(await finish(socket, Buffer.alloc(1))).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      await expect.poll(files.blobs).toEqual(before);
+    }
+    expect(await countIn(fresh)).toBe(0);
   });
 
   it('file.key-safety: of an app that is deleted meanwhile is answered that the app is gone, and leaves nothing', async () => {
