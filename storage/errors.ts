@@ -91,6 +91,11 @@ export function isStaleStatement(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === '0A000';
 }
 
+/** Whether the role that a statement ran as may not do this: it has lost its rights, or never had them. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === '42501';
+}
+
 /** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
 export function translate(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) {
