@@ -11,19 +11,11 @@ import { within } from '../../storage/within.ts';
 import { auditDeps, systemLog, workspaceLog } from '../harness/audit-log.ts';
 import { expectExact, expectSound, exportedIds, plainRows } from '../harness/audit-plain.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { numbersFrom } from '../harness/numbers.ts';
 import { makeApp } from '../harness/tenants.ts';
 
 const actors = ['ada@example.com', 'bob@example.com', 'system', ''];
 const actions = ['login_success', 'login_failed', 'rule_set', 'Set%_\\', 'a'];
-
-/** The same numbers in every run. */
-function numbersFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 describe('audit.paging: a log that is written by many at once, sealed in pieces and pruned', () => {
   let own: OwnInstallation;

@@ -11,6 +11,7 @@ import { CustomRun } from '../../../api/hooks/custom-run.ts';
 import { encodeFrame, FrameReader, ProtocolError } from '../../../api/hooks/frames.ts';
 import { readMessage } from '../../../api/hooks/inbound.ts';
 import type { ToRunner } from '../../../hook-runner/protocol.ts';
+import { numbersFrom } from '../../harness/numbers.ts';
 
 const fault = { message: 'no', file: 'a.js', line: 1, column: 2, stack: null };
 const call = (method: string, ...args: unknown[]) => ({ type: 'call', id: 1, parent: 1, method, args });
@@ -70,14 +71,6 @@ const values = [
 ];
 const member = /"[a-z_A-Z]+":|null|true|false|-?\d+|"[^"]*"|\[\]|\{\}/g;
 
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff;
-    return (state >> 8) % below;
-  };
-}
-
 /** The JSON of a message with some of its names and values replaced. */
 function changed(message: object, random: (below: number) => number): string {
   let text = JSON.stringify(message);
@@ -103,7 +96,7 @@ describe('messages of a runner', () => {
   it.each([1, 2, 3, 4])(
     'rpc.fuzz: 60,000 with other names and values (seed %i) are read or refused',
     (seed) => {
-      const random = randomFrom(seed);
+      const random = numbersFrom(seed);
       let [read, refused] = [0, 0];
       while (read + refused < 60_000) {
         const text = changed(messages[random(messages.length)] ?? {}, random);
@@ -153,7 +146,7 @@ describe('a channel', () => {
   }
 
   it('rpc.fuzz: 600 conversations of changed frames, cut and in pieces, end as what they are and fail nothing', async () => {
-    const random = randomFrom(5);
+    const random = numbersFrom(5);
     const ends = new Map<string, number>();
     for (let round = 0; round < 600; round++) {
       const frames = Array.from({ length: 1 + random(12) }, () => {
@@ -197,11 +190,7 @@ describe('frames', () => {
           fields: { a: { b: [true] } },
         },
       ].map(encodeFrame);
-      let state = seed;
-      const random = (below: number) => {
-        state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff;
-        return state % below;
-      };
+      const random = numbersFrom(seed);
       let [taken, refused] = [0, 0];
       for (let round = 0; round < 250_000; round++) {
         const frame = Buffer.from(seeds[round % seeds.length] ?? Buffer.alloc(0));
