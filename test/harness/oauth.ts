@@ -2,15 +2,23 @@
 import { type Answer, as, expectOk, type OwnWorkspace } from './api.ts';
 import type { OpenIdPeer, SentBack } from './openid.ts';
 
+/** A provider as it is set up: where it is, and who one is there. */
+export interface ProviderSetting {
+  clientId: string;
+  clientSecret: string;
+  config: object;
+}
+
 /** The app's page that providers send people back to. */
 export const redirectUri = 'http://127.0.0.1:4000/callback';
 
-/** Sets an OpenID provider up in a workspace. */
-export async function useProvider(own: OwnWorkspace, name: string, peer: OpenIdPeer): Promise<void> {
-  const { clientId: client_id, clientSecret: client_secret, config } = peer;
-  expectOk(
-    await own.admin.put(`${own.path}/auth/oauth/providers/${name}`, { client_id, client_secret, config }),
-  );
+/** Sets a provider up in a workspace. */
+export async function useProvider(
+  { admin, path }: OwnWorkspace,
+  name: string,
+  { clientId: client_id, clientSecret: client_secret, config }: ProviderSetting,
+): Promise<void> {
+  expectOk(await admin.put(`${path}/auth/oauth/providers/${name}`, { client_id, client_secret, config }));
 }
 
 /** Asks where to send somebody. */

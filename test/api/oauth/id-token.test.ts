@@ -9,28 +9,20 @@ import { nonceOf, readIdToken } from '../../../api/auth/oauth/id-token.ts';
 import { IssuerKeys } from '../../../api/auth/oauth/issuer-keys.ts';
 import type { Egress } from '../../../api/egress.ts';
 import type { Fact } from '../../../api/observe.ts';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, as, expectOk, type OwnWorkspace } from '../../harness/api.ts';
 import { testEgress } from '../../harness/egress.ts';
 import { authorize, redeem, redirectUri, signInBy, useProvider, visit } from '../../harness/oauth.ts';
-import { type OpenIdPeer, type PeerAccount, startOpenIdPeer } from '../../harness/openid.ts';
-import { freshEmail } from '../../harness/users.ts';
+import { type OpenIdPeer, startOpenIdPeer } from '../../harness/openid.ts';
+import { peerWorkspace, somebodyAt } from '../../harness/peer-workspace.ts';
 
 describe('oauth.id-token: at a real provider', () => {
   let own: OwnWorkspace;
   let peer: OpenIdPeer;
 
   beforeAll(async () => {
-    [own, peer] = await Promise.all([ownWorkspace(), startOpenIdPeer({ redirectUris: [redirectUri] })]);
-    await useProvider(own, 'peer', peer);
+    ({ own, peer } = await peerWorkspace());
   });
   afterAll(() => peer.close());
-
-  function somebody(more: Partial<PeerAccount> = {}) {
-    const email = freshEmail();
-    const login = `login of ${email}`;
-    peer.know({ login, email, emailVerified: true, ...more });
-    return { peer, login };
-  }
 
   async function expectRefused(answer: Answer, status: number, code: string): Promise<void> {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
@@ -43,14 +35,14 @@ describe('oauth.id-token: at a real provider', () => {
   }
 
   it('oauth.id-token: a sign-in whose token stands up is let in', async () => {
-    expect(expectOk(await signInBy(own, 'peer', somebody())).user.oauth_providers).toEqual(['peer']);
+    expect(expectOk(await signInBy(own, 'peer', somebodyAt(peer))).user.oauth_providers).toEqual(['peer']);
   });
 
   it('oauth.id-token: one with the nonce of another sign-in is refused', async () => {
     const { authorize_url } = expectOk(await authorize(own, 'peer'));
     const url = new URL(authorize_url);
     url.searchParams.set('nonce', 'A'.repeat(43));
-    const back = await peer.signIn(url.href, somebody().login);
+    const back = await peer.signIn(url.href, somebodyAt(peer).login);
     await expectRefused(await redeem(own, 'peer', back), 401, 'bad_credentials');
   });
 
@@ -58,12 +50,12 @@ describe('oauth.id-token: at a real provider', () => {
     const { authorize_url } = expectOk(await authorize(own, 'peer'));
     const url = new URL(authorize_url);
     url.searchParams.delete('nonce');
-    const back = await peer.signIn(url.href, somebody().login);
+    const back = await peer.signIn(url.href, somebodyAt(peer).login);
     await expectRefused(await redeem(own, 'peer', back), 401, 'bad_credentials');
   });
 
   it('oauth.id-token: user info of another subject is refused', async () => {
-    const answer = await signInBy(own, 'peer', somebody({ mistakenFor: 'the owner of the house' }));
+    const answer = await signInBy(own, 'peer', somebodyAt(peer, { mistakenFor: 'the owner of the house' }));
     await expectRefused(answer, 401, 'bad_credentials');
   });
 
@@ -71,7 +63,7 @@ describe('oauth.id-token: at a real provider', () => {
     const other = await startOpenIdPeer({ redirectUris: [redirectUri] });
     try {
       await useProvider(own, 'other', { ...peer, config: { ...peer.config, issuer: other.issuer } });
-      await expectRefused(await signInBy(own, 'other', somebody()), 401, 'bad_credentials');
+      await expectRefused(await signInBy(own, 'other', somebodyAt(peer)), 401, 'bad_credentials');
     } finally {
       await other.close();
     }
@@ -81,11 +73,7 @@ describe('oauth.id-token: at a real provider', () => {
     const turning = await startOpenIdPeer({ redirectUris: [redirectUri] });
     try {
       await useProvider(own, 'turning', turning);
-      const signIn = async () => {
-        const email = freshEmail();
-        turning.know({ login: email, email, emailVerified: true });
-        return await signInBy(own, 'turning', { peer: turning, login: email });
-      };
+      const signIn = () => signInBy(own, 'turning', somebodyAt(turning));
       for (let count = 0; count < 3; count++) expectOk(await signIn());
       expect(turning.keyRequests()).toBe(1);
       turning.turnKeys();
@@ -99,17 +87,14 @@ describe('oauth.id-token: at a real provider', () => {
   it('oauth.id-token: an issuer that is not found at its URL, or calls itself another, is no help', async () => {
     for (const issuer of [`${peer.issuer}/nowhere`, peer.issuer.replace('127.0.0.1', 'localhost')]) {
       await useProvider(own, 'other', { ...peer, config: { ...peer.config, issuer } });
-      await expectRefused(await signInBy(own, 'other', somebody()), 503, 'unavailable');
+      await expectRefused(await signInBy(own, 'other', somebodyAt(peer)), 503, 'unavailable');
     }
   });
 
   it('oauth.id-token: without an issuer the user info alone says who it is', async () => {
     const { issuer: _issuer, ...config } = peer.config;
-    const { clientId: client_id, clientSecret: client_secret } = peer;
-    expectOk(
-      await own.admin.put(`${own.path}/auth/oauth/providers/plain`, { client_id, client_secret, config }),
-    );
-    const back = await visit(own, 'plain', somebody());
+    await useProvider(own, 'plain', { ...peer, config });
+    const back = await visit(own, 'plain', somebodyAt(peer));
     const answer = await as().post(`${own.path}/auth/oauth/plain/callback`, {
       code: back.code,
       state: back.state,

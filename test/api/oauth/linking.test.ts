@@ -1,11 +1,12 @@
 // Whose account a provider's word opens, and whose it does not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, as, expectOk, type OwnWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, type HostedEmail, startCodeHost } from '../../harness/code-host.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { authorize, redeem, redirectUri, signInBy, useProvider } from '../../harness/oauth.ts';
 import { type OpenIdPeer, startOpenIdPeer } from '../../harness/openid.ts';
+import { peerWorkspace } from '../../harness/peer-workspace.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -15,18 +16,14 @@ let host: CodeHost;
 let auth: string;
 
 beforeAll(async () => {
-  const redirectUris = [redirectUri];
-  [own, peer, second, host] = await Promise.all([
-    ownWorkspace(),
-    startOpenIdPeer({ redirectUris }),
-    startOpenIdPeer({ redirectUris }),
+  [{ own, peer }, second, host] = await Promise.all([
+    peerWorkspace(),
+    startOpenIdPeer({ redirectUris: [redirectUri] }),
     startCodeHost(),
   ]);
   auth = `${own.path}/auth`;
-  await useProvider(own, 'peer', peer);
   await useProvider(own, 'second', second);
-  const { clientId: client_id, clientSecret: client_secret, config } = host;
-  expectOk(await own.admin.put(`${auth}/oauth/providers/github`, { client_id, client_secret, config }));
+  await useProvider(own, 'github', host);
 });
 afterAll(() => Promise.all([peer.close(), second.close(), host.close()]));
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
-import { authorize, redeem } from '../../harness/oauth.ts';
+import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
 import { freshEmail } from '../../harness/users.ts';
 
 const rounds = 20;
@@ -12,9 +12,7 @@ let host: CodeHost;
 
 beforeAll(async () => {
   [own, host] = await Promise.all([ownWorkspace(), startCodeHost()]);
-  const { clientId: client_id, clientSecret: client_secret, config } = host;
-  const provider = { client_id, client_secret, config };
-  expectOk(await own.admin.put(`${own.path}/auth/oauth/providers/github`, provider));
+  await useProvider(own, 'github', host);
 });
 afterAll(() => host.close());
 

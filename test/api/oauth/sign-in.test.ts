@@ -4,6 +4,7 @@ import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api
 import { enrol } from '../../harness/authenticator.ts';
 import { authorize, redeem, redirectUri, signInBy, useProvider, visit } from '../../harness/oauth.ts';
 import { type OpenIdPeer, type PeerOptions, startOpenIdPeer } from '../../harness/openid.ts';
+import { peerWorkspace, somebodyAt } from '../../harness/peer-workspace.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 import { claimsOf, cookiesOf } from '../tokens.ts';
 
@@ -12,18 +13,10 @@ let peer: OpenIdPeer;
 let auth: string;
 
 beforeAll(async () => {
-  [own, peer] = await Promise.all([ownWorkspace(), startOpenIdPeer({ redirectUris: [redirectUri] })]);
+  ({ own, peer } = await peerWorkspace());
   auth = `${own.path}/auth`;
-  await useProvider(own, 'peer', peer);
 });
 afterAll(() => peer.close());
-
-/** Somebody with an address that the provider vouches for. */
-function somebody(email: string = freshEmail()): { peer: OpenIdPeer; login: string; email: string } {
-  const login = `login of ${email}`;
-  peer.know({ login, email, emailVerified: true });
-  return { peer, login, email };
-}
 
 describe('authorize', () => {
   it('answers the URL of the provider with everything in it', async () => {
@@ -71,7 +64,7 @@ describe('authorize', () => {
 
 describe('a sign-in by a provider', () => {
   it('makes a user without a password the first time, and finds it later', async () => {
-    const person = somebody();
+    const person = somebodyAt(peer);
     const { email } = person;
     const first = await signInBy(own, 'peer', person);
     const { user, access_token, refresh_token } = expectOk(first);
@@ -85,7 +78,7 @@ describe('a sign-in by a provider', () => {
   });
 
   it('finds the user by the account when its address has changed at the provider', async () => {
-    const person = somebody();
+    const person = somebodyAt(peer);
     const { user } = expectOk(await signInBy(own, 'peer', person));
     peer.know({ login: person.login, email: freshEmail(), emailVerified: true });
     expect(expectOk(await signInBy(own, 'peer', person)).user).toMatchObject({
@@ -97,7 +90,9 @@ describe('a sign-in by a provider', () => {
   it('links a user whose address was verified, who keeps the password', async () => {
     const user = await ownUser(own);
     expectOk(await own.admin.patch(`${own.path}/users/${user.id}/verify`, { verified: true }));
-    const session = expectOk(await signInBy(own, 'peer', somebody(user.email.toUpperCase())));
+    const session = expectOk(
+      await signInBy(own, 'peer', somebodyAt(peer, { email: user.email.toUpperCase() })),
+    );
     expect(session.user).toMatchObject({ id: user.id, has_password: true, oauth_providers: ['peer'] });
     expectOk(await user.get(`${auth}/me`));
     expectOk(await as().post(`${auth}/users/login`, { email: user.email, password: user.password }));
@@ -105,7 +100,7 @@ describe('a sign-in by a provider', () => {
 
   it('answers tokens for one app, and none for an app that does not exist', async () => {
     const app = await own.app();
-    const person = somebody();
+    const person = somebodyAt(peer);
     const there = { ...await visit(own, 'peer', person), app: app.id };
     expect(claimsOf(expectOk(await redeem(own, 'peer', there)).access_token)).toMatchObject({ app: app.id });
     const nowhere = { ...await visit(own, 'peer', person), app: 'ghost' };
@@ -113,7 +108,7 @@ describe('a sign-in by a provider', () => {
   });
 
   it('is in the audit log', async () => {
-    const { email, ...person } = somebody();
+    const { email, ...person } = somebodyAt(peer);
     const { user } = expectOk(await signInBy(own, 'peer', person));
     const { items } = expectOk(await own.admin.get(`${own.path}/audit?actor=${encodeURIComponent(email)}`));
     const entries = items.filter(({ actor }: { actor: string }) => actor === email);
@@ -126,7 +121,7 @@ describe('a sign-in by a provider', () => {
   });
 
   it('mfa.no-bypass: asks for the second factor', async () => {
-    const person = somebody();
+    const person = somebodyAt(peer);
     const { access_token, user } = expectOk(await signInBy(own, 'peer', person));
     const authenticator = await enrol(as(access_token), auth);
     const answer = await signInBy(own, 'peer', person);
@@ -139,7 +134,7 @@ describe('a sign-in by a provider', () => {
   });
 
   it.each([false, true])('is locked with the user (second factor: %s)', async (hasSecondFactor) => {
-    const person = somebody();
+    const person = somebodyAt(peer);
     const { access_token } = expectOk(await signInBy(own, 'peer', person));
     if (hasSecondFactor) await enrol(as(access_token), auth);
     for (const password of ['1', '2', '3', '4', '5']) {
@@ -149,7 +144,7 @@ describe('a sign-in by a provider', () => {
   });
 
   it('ends with the user, and begins anew with another one', async () => {
-    const person = somebody();
+    const person = somebodyAt(peer);
     const { user } = expectOk(await signInBy(own, 'peer', person));
     expectOk(await own.admin.delete(`${own.path}/users/${user.id}`));
     expect(expectOk(await signInBy(own, 'peer', person)).user.id).not.toBe(user.id);
@@ -160,7 +155,7 @@ describe('policy auth.methods', () => {
   it('switches it off, at its beginning and at its end', async () => {
     const other = await ownWorkspace();
     await useProvider(other, 'peer', peer);
-    const back = await visit(other, 'peer', somebody());
+    const back = await visit(other, 'peer', somebodyAt(peer));
     const policy = `${other.path}/policies/auth.methods`;
     expectOk(await other.admin.put(policy, { kind: 'enum_set', allowed: ['password', 'otp'] }));
     expect((await authorize(other, 'peer')).body.code).toBe('forbidden');
@@ -188,7 +183,7 @@ describe('the client secret', () => {
 
   it('is needed: with a wrong one the provider does not accept the code', async () => {
     await useProvider(own, 'wrong', { ...peer, clientSecret: 'wrong' });
-    const answer = await signInBy(own, 'wrong', somebody());
+    const answer = await signInBy(own, 'wrong', somebodyAt(peer));
     expect([answer.status, answer.body.code]).toEqual([401, 'bad_credentials']);
   });
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
-import { authorize, redeem, redirectUri } from '../../harness/oauth.ts';
+import { authorize, redeem, redirectUri, useProvider } from '../../harness/oauth.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 import { freshEmail } from '../../harness/users.ts';
 
@@ -173,10 +173,7 @@ describe('a provider that misbehaves', () => {
     const bad = await startCodeHost();
     try {
       bad.spoil(path, listener);
-      const { clientId: client_id, clientSecret: client_secret, config } = bad;
-      expectOk(
-        await own.admin.put(`${own.path}/auth/oauth/providers/github`, { client_id, client_secret, config }),
-      );
+      await useProvider(own, 'github', bad);
       const { authorize_url } = expectOk(await authorize(own, 'github'));
       const emails = [{ email: freshEmail(), primary: true, verified: true }];
       const started = performance.now();
@@ -194,10 +191,7 @@ describe('a provider that misbehaves', () => {
     const bad = await startCodeHost();
     try {
       bad.spoil('/token', () => undefined);
-      const { clientId: client_id, clientSecret: client_secret, config } = bad;
-      expectOk(
-        await own.admin.put(`${own.path}/auth/oauth/providers/github`, { client_id, client_secret, config }),
-      );
+      await useProvider(own, 'github', bad);
       const backs = await Promise.all(Array.from({ length: 20 }, async () => {
         const { authorize_url } = expectOk(await authorize(own, 'github'));
         return bad.enter(authorize_url, { id: 1, emails: [] });

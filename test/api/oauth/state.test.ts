@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
-import { authorize, redeem, redirectUri } from '../../harness/oauth.ts';
+import { authorize, redeem, redirectUri, useProvider } from '../../harness/oauth.ts';
 import { freshEmail } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -13,19 +13,13 @@ let nextId = 1;
 
 beforeAll(async () => {
   [own, other, host] = await Promise.all([ownWorkspace(), ownWorkspace(), startCodeHost()]);
-  await Promise.all([setUp(own, 'github'), setUp(own, 'twin'), setUp(other, 'github')]);
+  await Promise.all([
+    useProvider(own, 'github', host),
+    useProvider(own, 'twin', host),
+    useProvider(other, 'github', host),
+  ]);
 });
 afterAll(() => host.close());
-
-async function setUp(
-  { admin, path }: OwnWorkspace,
-  name: string,
-  more: { redirect_uris?: string[] } = {},
-): Promise<void> {
-  const { clientId: client_id, clientSecret: client_secret } = host;
-  const config = { ...host.config, ...more };
-  expectOk(await admin.put(`${path}/auth/oauth/providers/${name}`, { client_id, client_secret, config }));
-}
 
 /** Somebody who has been at the provider. */
 async function comeBack(
@@ -99,14 +93,14 @@ describe('oauth.state', () => {
   });
 
   it('oauth.state: is refused once the provider has been changed or removed', async () => {
-    await setUp(own, 'changing');
+    await useProvider(own, 'changing', host);
     const back = await comeBack('changing');
-    await setUp(own, 'changing');
+    await useProvider(own, 'changing', host);
     expectRefused(await redeem(own, 'changing', back));
     const again = await comeBack('changing');
     expectOk(await own.admin.delete(`${own.path}/auth/oauth/providers/changing`));
     expect((await redeem(own, 'changing', again)).status).toBe(404);
-    await setUp(own, 'changing');
+    await useProvider(own, 'changing', host);
     expectRefused(await redeem(own, 'changing', again));
   });
 
@@ -145,7 +139,9 @@ describe('a redirect URI', () => {
     'https://аpp.example/callback',
   ];
 
-  beforeAll(() => setUp(other, 'github', { redirect_uris: listed }));
+  beforeAll(() =>
+    useProvider(other, 'github', { ...host, config: { ...host.config, redirect_uris: listed } })
+  );
 
   it.each(listed)('oauth.redirect-exact: %s is good where it is listed', async (uri) => {
     expectOk(await redeem(other, 'github', await comeBack('github', { at: other, uri })));

@@ -1,17 +1,17 @@
 // The quota of users, for those who come by a provider.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { expectOk, type OwnWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { redirectUri, signInBy, useProvider } from '../../harness/oauth.ts';
-import { type OpenIdPeer, startOpenIdPeer } from '../../harness/openid.ts';
+import { signInBy } from '../../harness/oauth.ts';
+import type { OpenIdPeer } from '../../harness/openid.ts';
+import { peerWorkspace } from '../../harness/peer-workspace.ts';
 import { freshEmail } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
 let peer: OpenIdPeer;
 
 beforeAll(async () => {
-  [own, peer] = await Promise.all([ownWorkspace(), startOpenIdPeer({ redirectUris: [redirectUri] })]);
-  await useProvider(own, 'peer', peer);
+  ({ own, peer } = await peerWorkspace());
 });
 afterAll(() => peer.close());
 

@@ -6,7 +6,7 @@ import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { authorize, redeem } from '../../harness/oauth.ts';
+import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -15,9 +15,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   [own, host] = await Promise.all([ownWorkspace(), startCodeHost()]);
-  const { clientId: client_id, clientSecret: client_secret, config } = host;
-  const provider = { client_id, client_secret, config };
-  expectOk(await own.admin.put(`${own.path}/auth/oauth/providers/github`, provider));
+  await useProvider(own, 'github', host);
   pool = await openDatabaseOf(own.id);
 });
 afterAll(() => Promise.all([host.close(), pool.end()]));
