@@ -63,7 +63,8 @@ export async function serveCustom(
 function pathOf({ url = '' }: IncomingMessage): string {
   const end = url.search(/[?#]/);
   const path = end === -1 ? url : url.slice(0, end);
-  let at = 0;
+  // A request line may have the whole address (RFC 9112 section 3.2.2).
+  let at = path.startsWith('/') ? 0 : path.indexOf('/', path.indexOf('//') + 2);
   for (let slash = 0; slash < slashesBefore; slash++) at = path.indexOf('/', at) + 1 || path.length;
   return path.slice(at);
 }
