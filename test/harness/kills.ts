@@ -1,4 +1,6 @@
 // Killing the API of a server without warning, and waiting for its successor.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { coreRestarts } from '../../supervisor/restarts.ts';
 import { isAlive, isApi, processTree } from './processes.ts';
 import type { TestServer } from './server.ts';
 
@@ -20,13 +22,19 @@ export async function killApi(pid: number): Promise<void> {
   while (await isAlive(pid)) await new Promise(setImmediate);
 }
 
-/** Waits until the successor answers; answers its process number. */
+/**
+ * Waits until the successor answers, and has done so for as long as the supervisor calls healthy: the fifth in a row that
+ * is killed sooner would be a crash loop, and have no successor for half a minute. Answers its process number.
+ */
 export async function untilBack(server: TestServer): Promise<number> {
   for (;;) {
     // A refused connection is what is waited out.
     const answer = await fetch(`${server.url}/readyz`).catch(() => undefined);
     await answer?.arrayBuffer();
-    if (answer?.status === 200) return await apiPidOf(server);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (answer?.status === 200) break;
+    await sleep(10);
   }
+  // The supervisor may hear later than we that it is ready.
+  await sleep(coreRestarts.healthy + 100);
+  return await apiPidOf(server);
 }

@@ -62,18 +62,19 @@ function uploadUntilStopped(): { acknowledged: string[]; stop(): Promise<void> }
   };
 }
 
-/** What is in the directory of the app's blobs. */
 const blobRoot = () => join(server.dataDir, 'blobs');
-const stored = () =>
-  readdirSync(blobRoot(), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile()).map(({ name }) => name);
 
-/** The one directory that has any. */
+/** The blobs of the server, with those that are being written: all are of the one app that files are sent to. */
+const blobEntries = () =>
+  readdirSync(blobRoot(), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+
+const stored = () => blobEntries().map(({ name }) => name);
+
+/** Where the app's blobs are; a directory for each app, and there is one app. */
 function directory(): string {
-  const all = readdirSync(blobRoot(), { recursive: true, withFileTypes: true });
-  const found = all.find((entry) => entry.isFile());
-  if (found === undefined) throw new Error('there is no blob yet');
-  return found.parentPath;
+  const [one] = blobEntries();
+  if (one === undefined) throw new Error('there is no blob yet');
+  return one.parentPath;
 }
 
 /** Resolves as soon as some upload is at this step: its bytes are written, or it has got its name and has no row yet. */
