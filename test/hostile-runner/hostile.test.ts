@@ -1,7 +1,8 @@
 // Runners that say what they like: the API believes none of it, refuses the write in time, and serves the next one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
-import { isApi, processTree, residentMemory } from '../harness/processes.ts';
+import { apiPidOf } from '../harness/kills.ts';
+import { residentMemory } from '../harness/processes.ts';
 import { openStorefront } from '../harness/storefront.ts';
 import { type Breach, excessive, forged, garbage } from './cases.ts';
 import { type HostileServer, startHostileServer } from './runner.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
   expectOk(
     await admin.put(`${app}/policies/hooks.timeout_ms`, { kind: 'range', min: timeout, max: timeout }),
   );
-  api = (await processTree(hostile.server.pid)).find(isApi)?.pid ?? 0;
+  api = await apiPidOf(hostile.server);
 });
 afterAll(() => hostile.stop());
 

@@ -6,7 +6,7 @@ import { unlimited as anyNumber } from '../../storage/permits.ts';
 import { Pool } from '../../storage/pool.ts';
 import { as, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
-import { isApi, processTree } from '../harness/processes.ts';
+import { apiPidOf } from '../harness/kills.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
 
@@ -43,7 +43,7 @@ async function allow(isThere: boolean): Promise<void> {
       sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database}`
     );
     expect(ended).toHaveLength(0);
-  });
+  }, 10_000);
 }
 
 const source = (title: string) => `
@@ -58,7 +58,7 @@ it('hook.veto-fail-closed: hooks that change while their database is away let no
   expectOk(await master.post('/api/workspaces', { id: 'other', name: 'Other' }));
   expectOk(await master.put(`${app}/hooks/hooks.js`, { source: source('first') }));
   expectOk(await master.post(records, { title: 'x' }));
-  const api = (await processTree(server.pid)).find(isApi)?.pid;
+  const api = await apiPidOf(server);
 
   await allow(false);
   await writeFile(join(server.dataDir, 'hooks', 'acme', 'shop', 'hooks.js'), source('second'));
@@ -83,5 +83,5 @@ it('hook.veto-fail-closed: hooks that change while their database is away let no
   const { items } = expectOk(await master.get(`${records}?sort=created_at`));
   expect(items.map(({ fields }: { fields: { title: string } }) => fields.title)).toEqual(['first', 'second']);
   expect(expectOk(await as(undefined, server.url).get(`${app}/custom/which`))).toBe('second');
-  expect((await processTree(server.pid)).find(isApi)?.pid).toBe(api);
+  expect(await apiPidOf(server)).toBe(api);
 });

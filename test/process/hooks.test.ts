@@ -2,17 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
-import { isApi, processTree, residentMemory } from '../harness/processes.ts';
+import { apiPidOf, timesOf } from '../harness/kills.ts';
+import { processTree, residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
 
 const apps = '/api/workspaces/acme/apps';
 const MiB = 1024 * 1024;
 const memory = 256;
-/** As often as the fault plan asks, when all of it is asked for (see hook-faults.test.ts). */
-const kills = process.env['BULKHEAD_TEST_FAULTS'] === 'all'
-  ? { rounds: 200, timeout: 180_000 }
-  : { rounds: 6, timeout: 30_000 };
+const kills = timesOf({ few: 6, all: 200 });
 
 let server: TestServer;
 let admin: Caller;
@@ -69,11 +67,11 @@ async function untilInFlight(hooks: string): Promise<void> {
 
 describe('a runner that is killed while a hook runs', () => {
   it('hook.killed: refuses that write at once, and serves the next; nothing of it is stored', {
-    timeout: kills.timeout,
+    timeout: 30_000 + kills * 1_000,
   }, async () => {
     const { result: { records, hooks } } = await runnerOf(() => appWith(waits));
     const figures: { refused: number; next: number }[] = [];
-    for (let round = 0; round < kills.rounds; round++) {
+    for (let round = 0; round < kills; round++) {
       // New code forgives the app its crashes.
       const { pid } = await runnerOf(() =>
         admin.put(`${hooks}/hook.js`, { source: `${waits}\n// ${round}` })
@@ -180,7 +178,7 @@ describe('four apps that take all the memory they can', () => {
     const four = [];
     for (const source of sources) four.push(await appWith(source));
     const other = await appWith(`onRecordBeforeCreate('orders', (e) => { e.record.fields.title += '!'; });`);
-    const { pid: api = 0 } = (await processTree(server.pid)).find(isApi) ?? {};
+    const api = await apiPidOf(server);
     const before = await residentMemory(api);
     let isOver = false;
     const writes = Promise.all(four.map(({ records }) => admin.post(records, { title: 'go' })));
