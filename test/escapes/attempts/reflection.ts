@@ -85,10 +85,10 @@ const reached: readonly (readonly [string, string])[] = [
     `(() => {
       const caught = [];
       const species = Object.getOwnPropertyDescriptor(Array, Symbol.species);
-      Object.defineProperty(Array, Symbol.species, { configurable: true, get() { return class extends Array { constructor(...a) { super(...a); caught.push(1); } }; } });
+      Object.defineProperty(Array, Symbol.species, { configurable: true, get() { return class extends Array { constructor(...a) { super(...a); caught.push(this); } }; } });
       console.log('a', 'frame');
       Object.defineProperty(Array, Symbol.species, species);
-      return typeof caught.length;
+      return [...new Set(caught.flat().map((it) => typeof it))].sort().join();
     })()`,
   ],
   [
