@@ -3,42 +3,36 @@ import { expect, it, vi } from 'vitest';
 import { CronJob } from '../../../api/hooks/cron-job.ts';
 import { openCron } from '../../../api/hooks/cron-times.ts';
 
-it('does not make up for what it missed while the machine slept', async () => {
-  let slept = 0;
-  const due: Date[] = [];
+/** The first two times, or a few more, at which a job of every second is begun, whose clock is set once it waits. */
+async function beginnings(clock: { ahead: number; thenAhead: number }): Promise<number[]> {
+  let { ahead } = clock;
+  const due: number[] = [];
   const job = new CronJob({
-    now: () => new Date(Date.now() + slept),
-    run: async (time) => void due.push(time),
+    now: () => new Date(Date.now() + ahead),
+    run: async (time) => void due.push(time.getTime()),
     onOverlap: () => {},
   });
   try {
     job.follow('* * * * * *', await openCron());
-    slept = 3_600_000;
-    const woke = Date.now() + slept;
+    ahead = clock.thenAhead;
     await vi.waitFor(() => expect(due.length).toBeGreaterThanOrEqual(2), { timeout: 5_000, interval: 20 });
-    expect(due.every((time) => time.getTime() >= woke - 1_000)).toBe(true);
-    expect(due[1]?.getTime()).toBe((due[0]?.getTime() ?? 0) + 1_000);
+    return due;
   } finally {
     job.stop();
   }
+}
+
+it('does not make up for what it missed while the machine slept', async () => {
+  const hour = 3_600_000;
+  const woke = Date.now() + hour;
+  const due = await beginnings({ ahead: 0, thenAhead: hour });
+  expect(due.every((time) => time >= woke - 1_000)).toBe(true);
+  expect(due[1]).toBe((due[0] ?? 0) + 1_000);
 });
 
 it('is due by the clock as it is once that was set back', async () => {
-  let ahead = 366 * 86_400_000;
-  const due: Date[] = [];
-  const job = new CronJob({
-    now: () => new Date(Date.now() + ahead),
-    run: async (time) => void due.push(time),
-    onOverlap: () => {},
-  });
-  try {
-    job.follow('* * * * * *', await openCron());
-    ahead = 0;
-    await vi.waitFor(() => expect(due.length).toBeGreaterThanOrEqual(2), { timeout: 5_000, interval: 20 });
-    expect(due.every((time) => time.getTime() <= Date.now())).toBe(true);
-  } finally {
-    job.stop();
-  }
+  const due = await beginnings({ ahead: 366 * 86_400_000, thenAhead: 0 });
+  expect(due.every((time) => time <= Date.now())).toBe(true);
 });
 
 it('is due in UTC, on days that either field of two names', async () => {
