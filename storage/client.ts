@@ -2,6 +2,7 @@
 import postgres from 'postgres';
 import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
+import { Numbered } from './numbered.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from './text-array.ts';
 
@@ -25,7 +26,8 @@ export class Client {
   idleSince: number;
   readonly #onLost: () => void;
   /** Ends each run and each open transaction with an error. */
-  readonly #open = new Set<(error: Error) => void>();
+  readonly #open = new Numbered<(error: Error) => void>();
+  #lastNumber = 0;
   #socket: OwnSocket | undefined;
   #state: 'open' | 'closing' | 'lost' = 'open';
 
@@ -59,8 +61,9 @@ export class Client {
   #whileOpen<Result>(start: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#state === 'lost') return reject(lostConnection());
-      this.#open.add(reject);
-      start().then(resolve, reject).finally(() => this.#open.delete(reject));
+      const number = ++this.#lastNumber;
+      this.#open.set(number, reject);
+      start().then(resolve, reject).finally(() => this.#open.delete(number));
     });
   }
 
@@ -119,7 +122,7 @@ export class Client {
     if (this.#state !== 'open') return;
     this.#state = 'lost';
     void this.sql.end({ timeout: 0 });
-    for (const end of this.#open) end(failure);
+    for (const [, end] of this.#open.entries()) end(failure);
     this.#onLost();
   }
 }

@@ -2,6 +2,7 @@
 // protocol has it ends the runner.
 import type { Socket } from 'node:net';
 import type { FromRunner, Loaded, Log, ToRunner } from '../../hook-runner/protocol.ts';
+import { Numbered } from '../../storage/numbered.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameWriter } from './frame-writer.ts';
@@ -53,7 +54,7 @@ export class Channel {
   readonly #writer: FrameWriter;
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
-  readonly #open = new Map<number, Invocation>();
+  readonly #open = new Numbered<Invocation>();
   /** Ids of invocations that nobody waits for any more, oldest first. */
   readonly #dropped = new Set<number>();
   #lastId = 0;
@@ -126,7 +127,7 @@ export class Channel {
 
   /** Gives an invocation another deadline. */
   extend(id: number, deadline: number): void {
-    if (this.#open.has(id)) this.#deadlines.set(id, deadline);
+    if (this.#open.get(id) !== undefined) this.#deadlines.set(id, deadline);
   }
 
   /** See `CallDesk`. */
@@ -147,10 +148,10 @@ export class Channel {
     this.#settlePing(false);
     this.#writer.close();
     this.#options.socket.destroy();
-    const open = [...this.#open.values()];
+    const open = this.#open.entries();
     this.#open.clear();
     this.#options.onEnd(end, message);
-    for (const invocation of open) invocation.fail(end);
+    for (const [, invocation] of open) invocation.fail(end);
   }
 
   #read(chunk: Buffer): void {

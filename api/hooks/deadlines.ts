@@ -1,8 +1,9 @@
 // Many deadlines on one timer: setting one costs nothing while an earlier one is already waited for.
+import { Numbered } from '../../storage/numbered.ts';
 
 /** Deadlines by id, in milliseconds of `performance.now()`. */
 export class Deadlines {
-  readonly #due = new Map<number, number>();
+  readonly #due = new Numbered<number>();
   readonly #onDue: (id: number) => void;
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;
@@ -39,7 +40,7 @@ export class Deadlines {
     this.#wakesAt = Infinity;
     const now = performance.now();
     let next = Infinity;
-    for (const [id, deadline] of [...this.#due]) {
+    for (const [id, deadline] of this.#due.entries()) {
       if (deadline <= now) {
         this.#due.delete(id);
         this.#onDue(id);
