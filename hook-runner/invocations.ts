@@ -1,12 +1,14 @@
 // What runs in this process for the API: which invocation a piece of code belongs to, and when it is over.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ownMap } from './untampered.ts';
+import { bare } from './untampered.ts';
 
 /** One thing the API asked for, until it is answered or no longer waited for. */
 export class Invocation {
   readonly id: number;
   /** The file whose code runs for it now, as far as that is known. */
   file: string | null = null;
+  /** Its place among those under way. */
+  place = 0;
   #ended = false;
   #abort: AbortController | null = null;
   #onCancel: ((reason: Error) => void)[] = [];
@@ -51,7 +53,9 @@ export class Invocation {
 /** The invocations under way. */
 export class Invocations {
   readonly #current = new AsyncLocalStorage<Invocation>();
-  readonly #open = ownMap<number, Invocation>();
+  /** No map: V8 copies one again and again while entries come and go, and may keep all copies until it collects old objects. */
+  readonly #open: (Invocation | null)[] = bare([]);
+  #count = 0;
 
   /** The invocation that the running code belongs to, through awaits and timers; it may have ended. */
   get current(): Invocation | undefined {
@@ -61,24 +65,44 @@ export class Invocations {
   /** Runs `work` as the invocation `id`, which ends with it. */
   async run(id: number, work: (invocation: Invocation) => Promise<void>): Promise<void> {
     const invocation = new Invocation(id);
-    this.#open.set(id, invocation);
+    this.#add(invocation);
     try {
       await this.#current.run(invocation, work, invocation);
     } finally {
       invocation.end();
-      this.#open.delete(id);
+      this.#remove(invocation);
     }
   }
 
   /** Whether none is under way. */
   get isIdle(): boolean {
-    return this.#open.size === 0;
+    return this.#count === 0;
   }
 
   /** The API no longer waits for the one with that id, however long it may go on. */
   cancel(id: number): void {
-    const invocation = this.#open.get(id);
-    this.#open.delete(id);
-    invocation?.cancel();
+    for (let place = 0; place < this.#count; place++) {
+      const invocation = this.#open[place];
+      if (invocation?.id !== id) continue;
+      this.#remove(invocation);
+      invocation.cancel();
+      return;
+    }
+  }
+
+  #add(invocation: Invocation): void {
+    invocation.place = this.#count++;
+    this.#open[invocation.place] = invocation;
+  }
+
+  /** The last one takes its place. Does nothing for one that is not there any more. */
+  #remove(invocation: Invocation): void {
+    const { place } = invocation;
+    if (this.#open[place] !== invocation) return;
+    const last = this.#open[--this.#count];
+    this.#open[this.#count] = null;
+    if (last === undefined || last === null || last === invocation) return;
+    last.place = place;
+    this.#open[place] = last;
   }
 }
