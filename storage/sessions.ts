@@ -72,20 +72,19 @@ export async function rotateSession(
   return row !== undefined;
 }
 
-/** Ends a login if its token was used before; answers whether that ended anything. */
+/** Ends a login if its token was used before; answers the sessions that this ended, which have been rotated or not. */
 export async function revokeReusedFamily(
   sql: Sql,
   ledger: Ledger,
   { id, family, now }: { id: string; family: string; now: Date },
-): Promise<boolean> {
-  const rows = await sql`
+): Promise<Pick<SessionRow, 'id' | 'created_at'>[]> {
+  return await sql<Pick<SessionRow, 'id' | 'created_at'>[]>`
     update ${table(sql, ledger)} set revoked_at = ${now}
     where family = ${family} and revoked_at is null
       and exists (select from ${
     table(sql, ledger)
   } used where used.id = ${id} and used.rotated_at is not null)
-    returning 1`;
-  return rows.length > 0;
+    returning id, created_at`;
 }
 
 /** Ends a login. */

@@ -3,6 +3,7 @@ import { type AdminRow, findAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { findMaster, type MasterAdminRow } from '../../storage/master-admins.ts';
 import type { Connection, Sql } from '../../storage/pool.ts';
+import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import {
   findSession,
   type FoundSession,
@@ -18,6 +19,7 @@ import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import { policyDefinitions } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import { showUser, type User } from '../users/shape.ts';
 import type { Grant } from './claims.ts';
@@ -29,7 +31,7 @@ import { userGrant } from './sign-in-user.ts';
 
 type RefreshDeps = Pick<
   Deps,
-  'databases' | 'definitions' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'
+  'databases' | 'definitions' | 'policies' | 'revocations' | 'secrets' | 'tokens' | 'newId' | 'now'
 >;
 
 /** What a refresh endpoint accepts: any token, or those of one kind in one workspace. */
@@ -66,9 +68,10 @@ export async function refresh(
   const { family, kind, app } = session;
   const { grant, who } = holder;
   const draft = await draftSession(deps, { id, family, kind, grant, app: app ?? undefined, origin });
-  const isFirst = await connection.transaction((sql) =>
+  const { isFirst, revoked } = await connection.transaction((sql) =>
     exchange(sql, deps, { presented, holder, draft, origin, now })
   );
+  deps.revocations.apply(revoked);
   if (!isFirst) refuse();
   return { pair: await tokensOf(deps, draft), who };
 }
@@ -139,7 +142,13 @@ async function userHolder(
   return { grant, who: { user: showUser(row) }, actor: row.email };
 }
 
-/** Rotates; false when the token had been used or revoked before, which ends the whole login. */
+/** What became of a token, and the access tokens that ended with it. */
+interface Exchange {
+  isFirst: boolean;
+  revoked: RevocationRow[];
+}
+
+/** Rotates, unless the token had been used or revoked before: used twice, it ends the whole login. */
 async function exchange(
   sql: Sql,
   deps: RefreshDeps,
@@ -150,7 +159,7 @@ async function exchange(
     origin: Origin;
     now: Date;
   },
-): Promise<boolean> {
+): Promise<Exchange> {
   const { ledger, session: { id, family, kind, principal_id } } = presented;
   await lockFamily(sql, family);
   // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
@@ -158,19 +167,33 @@ async function exchange(
   if (kind === 'user') await holdUser(sql, principal_id);
   if (await rotateSession(sql, ledger, { id, now })) {
     await insertSession(sql, ledger, draft.row);
-    return true;
+    return { isFirst: true, revoked: [] };
   }
-  if (await revokeReusedFamily(sql, ledger, { id, family, now })) {
-    const event = {
-      actor: holder.actor,
-      action: 'token_reuse',
-      target: holder.actor,
-      details: { family },
-      origin,
-    };
-    await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
-  }
-  return false;
+  const ended = await revokeReusedFamily(sql, ledger, { id, family, now });
+  if (ended.length === 0) return { isFirst: false, revoked: [] };
+  const { actor } = holder;
+  const event = { actor, action: 'token_reuse', target: actor, details: { family }, origin };
+  await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+  return { isFirst: false, revoked: await revokeAccess(sql, deps, { ledger, ended, now }) };
+}
+
+/** Whoever used a token twice, or stole it, has access tokens too. */
+async function revokeAccess(
+  sql: Sql,
+  { databases, revocations }: RefreshDeps,
+  { ledger, ended, now }: {
+    ledger: Ledger;
+    ended: Awaited<ReturnType<typeof revokeReusedFamily>>;
+    now: Date;
+  },
+): Promise<RevocationRow[]> {
+  const longestLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
+  const rows = ended
+    .filter(({ created_at }) => now.getTime() - created_at.getTime() < longestLife)
+    .map(({ id }) => revocations.row('jti', id));
+  if (ledger === 'control') await insertRevocations(sql, rows);
+  else await databases.control.transaction((control) => insertRevocations(control, rows));
+  return rows;
 }
 
 function refuse(): never {

@@ -73,6 +73,16 @@ describe.each(places)('refresh.reuse-detection: the token of $who', ({ session, 
     expect(await statusOf(path(), third.refresh_token)).toBe(401);
     expect(await statusOf(path(), other.refresh_token)).toBe(200);
   });
+
+  it('ends the access tokens of that login, and no others', async () => {
+    const [stolen, other] = [await session(), await session()];
+    const second = expectOk(await as().post(path(), { refresh_token: stolen.refresh_token }));
+    expect(await statusOf(path(), stolen.refresh_token)).toBe(401);
+    const statuses = [stolen, second, other].map(async ({ access_token }) =>
+      (await as(access_token).get('/api/workspaces')).status
+    );
+    expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
+  });
 });
 
 describe('refresh.reuse-detection: the audit', () => {
