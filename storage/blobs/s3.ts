@@ -6,6 +6,8 @@ import {
   DeleteObjectsCommand,
   GetObjectCommand,
   ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandInput,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   S3Client,
   S3ServiceException,
@@ -153,26 +155,31 @@ export class S3Blobs implements BlobStore {
   }
 
   async *#unfinished(Prefix: string) {
-    try {
-      const { Uploads = [] } = await this.#client.send(
-        new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix }),
-      );
-      yield* Uploads;
-    } catch (error) {
-      if (!isUnknownToStore(error)) throw error;
+    const Bucket = this.#bucket;
+    let place: Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'> | undefined = {};
+    while (place !== undefined) {
+      const page: ListMultipartUploadsCommandOutput | undefined = await this.#client
+        .send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...place }))
+        .catch((error: unknown) => isUnknownToStore(error) ? undefined : Promise.reject(error));
+      yield* page?.Uploads ?? [];
+      place = page?.IsTruncated === true ? behind(page) : undefined;
     }
   }
 
   /** Counts what passes through, and keeps what the source throws. */
   async *#watched(bytes: AsyncIterable<Uint8Array>, source: { size: number; failure: unknown }) {
+    // While a chunk is out it is its reader who throws in here: an upload that has failed lets go of its source so.
+    let isOut = false;
     try {
       for await (const chunk of bytes) {
         await this.#giveWay();
         source.size += chunk.byteLength;
+        isOut = true;
         yield chunk;
+        isOut = false;
       }
     } catch (error) {
-      source.failure = error;
+      if (!isOut) source.failure = error;
       throw error;
     }
   }
@@ -180,6 +187,14 @@ export class S3Blobs implements BlobStore {
   async #abort(Key: string | undefined, UploadId: string | undefined): Promise<void> {
     await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
   }
+}
+
+/** Where the page after this one begins: a key may have several uploads. */
+function behind({ NextKeyMarker, NextUploadIdMarker }: ListMultipartUploadsCommandOutput) {
+  if (NextKeyMarker === undefined) return undefined;
+  return NextUploadIdMarker === undefined
+    ? { KeyMarker: NextKeyMarker }
+    : { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker };
 }
 
 /** Small stores know no listing of unfinished uploads, and need none: they expire them by themselves, or keep none. */

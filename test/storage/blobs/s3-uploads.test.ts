@@ -1,0 +1,97 @@
+// Uploads to a bucket that nobody has finished: found over all pages, and aborted.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BlobMissing } from '../../../storage/blobs/blob-store.ts';
+import { S3Blobs } from '../../../storage/blobs/s3.ts';
+import { startUploadStore, type UploadStore } from '../../harness/s3-uploads.ts';
+
+let peer: UploadStore;
+let store: S3Blobs;
+
+beforeEach(async () => {
+  peer = await startUploadStore();
+  store = new S3Blobs({
+    bucket: peer.bucket,
+    region: 'us-east-1',
+    endpoint: peer.endpoint,
+    access_key_id: 'anybody',
+    secret_access_key: 'anything',
+    virtual_hosted_style_request: false,
+  });
+});
+afterEach(() => peer.stop());
+
+const names = Array.from({ length: 7 }, () => randomUUID()).sort();
+/** Seven keys, one of them with three uploads: a page may end between those. */
+const beginAll = (prefix: string) => {
+  for (const name of names) peer.begin(`${prefix}/${name}`);
+  for (let n = 0; n < 2; n++) peer.begin(`${prefix}/${names[3]}`);
+};
+
+async function drain<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function* mebibytes(count: number) {
+  for (let n = 0; n < count; n++) yield randomBytes(1_048_576);
+}
+
+describe('unfinished uploads', () => {
+  it('that were abandoned are all aborted by a sweep of their app, and those of others stay', async () => {
+    beginAll('w_1/a_1');
+    const other = peer.begin('w_1/a_2/other');
+    expect(await drain(store.list({ database: 'w_1', schema: 'a_1' }, new Date()))).toEqual([]);
+    expect([...peer.uploads.keys()]).toEqual([other]);
+  });
+
+  it('that may go on yet are left alone', async () => {
+    beginAll('w_1/a_1');
+    await drain(store.list({ database: 'w_1', schema: 'a_1' }, new Date(0)));
+    expect(peer.uploads.size).toBe(9);
+  });
+
+  it('go with all else of a workspace', async () => {
+    beginAll('w_1/a_1');
+    beginAll('w_1/a_2');
+    const other = peer.begin('w_2/a_1/other');
+    await store.removeAll({ database: 'w_1' });
+    expect([...peer.uploads.keys()]).toEqual([other]);
+  });
+
+  it('count for the apps that a database has', async () => {
+    for (const schema of ['a_1', 'a_2', 'a_3', 'a_4', 'a_5']) peer.begin(`w_1/${schema}/${randomUUID()}`);
+    expect(await drain(store.apps('w_1'))).toEqual(['a_1', 'a_2', 'a_3', 'a_4', 'a_5']);
+  });
+});
+
+describe('an upload', () => {
+  const key = { database: 'w_1', schema: 'a_1', id: randomUUID() };
+
+  it('of several parts leaves nothing unfinished', async () => {
+    expect(await store.put(key, mebibytes(12))).toEqual({ size: 12 * 1_048_576 });
+    expect(peer.uploads.size).toBe(0);
+  });
+
+  it('that a sweep aborts while it is under way is told that the blob is gone', async () => {
+    peer.onPart = () => peer.uploads.clear();
+    await expect(store.put(key, mebibytes(12))).rejects.toThrow(BlobMissing);
+  });
+
+  it('that the store refuses says what the store said, and leaves nothing unfinished', async () => {
+    peer.onPart = () => 403;
+    await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'AccessDenied' });
+    expect(peer.uploads.size).toBe(0);
+  });
+
+  it('whose source breaks off is aborted, and throws what the source threw', async () => {
+    const broken = async function* () {
+      yield* mebibytes(7);
+      throw new Error('the client has gone');
+    };
+    await expect(store.put(key, broken())).rejects.toThrow('the client has gone');
+    expect(peer.uploads.size).toBe(0);
+    expect(peer.asked.filter((line) => line.startsWith('DELETE '))).toHaveLength(1);
+  });
+});
