@@ -20,7 +20,19 @@ export const policySpec: Schema<PolicySpec> = variants('kind', {
   free: object({ kind: oneOf(['free']) }),
 });
 
-/** A stored spec, checked as if it came from outside. */
+/** A stored spec, checked as if it came from outside; its members in the order of the schema, which `jsonb` does not keep. */
 export function storedSpec(value: unknown): PolicySpec {
-  return check(value, policySpec);
+  const spec = check(value, policySpec);
+  switch (spec.kind) {
+    case 'range':
+      return { kind: spec.kind, min: spec.min, max: spec.max };
+    case 'toggle':
+      return spec.state === 'locked'
+        ? { kind: spec.kind, state: spec.state, value: spec.value }
+        : { kind: spec.kind, state: spec.state, default: spec.default };
+    case 'enum_set':
+      return { kind: spec.kind, allowed: spec.allowed };
+    case 'free':
+      return { kind: spec.kind };
+  }
 }

@@ -81,6 +81,24 @@ describe('a field with a meaning', () => {
     );
   });
 
+  it('is answered with its members in the order in which they are documented', async () => {
+    const specs = {
+      'otp.ttl_sec': '{"kind":"range","min":9,"max":20}',
+      'password.require_digit': '{"kind":"toggle","state":"open","default":true}',
+      'password.require_symbol': '{"kind":"toggle","state":"locked","value":true}',
+      'auth.methods': '{"kind":"enum_set","allowed":["password","otp"]}',
+      'shop.anything': '{"kind":"free"}',
+    };
+    for (const [field, spec] of Object.entries(specs)) {
+      const path = `${own.path}/policies/${field}`;
+      for (const answer of [await admin.put(path, JSON.parse(spec)), await admin.get(path)]) {
+        expectOk(answer);
+        expect(answer.text).toContain(`"spec":${spec},"effective":${spec}`);
+      }
+      expectOk(await admin.delete(path));
+    }
+  });
+
   it('counts for the next request', async () => {
     const register = (password: string) =>
       admin.post(`${own.path}/auth/users/register`, {
