@@ -1,4 +1,5 @@
 // Blobs in a bucket of an S3 API: <database>/<schema>/<id>. Loaded only where that backend is configured.
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -51,7 +52,7 @@ export class S3Blobs implements BlobStore {
     this.#bucket = bucket;
     this.#giveWay = giveWay;
     const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = keys;
-    this.#client = new S3Client({
+    const client = new S3Client({
       region: region === '' ? 'us-east-1' : region,
       forcePathStyle: !virtual_hosted_style_request,
       // Stores that only speak the API know no checksums beyond it.
@@ -62,6 +63,8 @@ export class S3Blobs implements BlobStore {
       ...(endpoint === '' ? {} : { endpoint }),
       ...(accessKeyId === '' ? {} : { credentials: { accessKeyId, secretAccessKey } }),
     });
+    addContentMd5(client);
+    this.#client = client;
   }
 
   async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
@@ -106,7 +109,12 @@ export class S3Blobs implements BlobStore {
     for await (const page of this.#pages(prefix)) {
       const Objects = page.map(({ Key }) => ({ Key }));
       if (Objects.length === 0) continue;
-      await this.#client.send(new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects } }));
+      const { Errors = [] } = await this.#client.send(
+        new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
+      );
+      const [first] = Errors;
+      if (first === undefined) continue;
+      throw new Error(`the store kept ${Errors.length} of ${Objects.length} blobs: ${first.Code}`);
     }
   }
 
@@ -187,6 +195,20 @@ export class S3Blobs implements BlobStore {
   async #abort(Key: string | undefined, UploadId: string | undefined): Promise<void> {
     await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
   }
+}
+
+/** Adds the one checksum that all stores know, and many ask for where objects are removed together; the SDK has a later one. */
+function addContentMd5(client: S3Client): void {
+  client.middlewareStack.add((next, { commandName }) => async (given) => {
+    if (commandName !== 'DeleteObjectsCommand' || !isRequest(given.request)) return await next(given);
+    const { headers, body } = given.request;
+    headers['content-md5'] = createHash('md5').update(body).digest('base64');
+    return await next(given);
+  }, { step: 'build', name: 'contentMd5' });
+}
+
+function isRequest(value: unknown): value is { headers: Record<string, string>; body: string | Uint8Array } {
+  return typeof value === 'object' && value !== null && 'headers' in value && 'body' in value;
 }
 
 /** Where the page after this one begins: a key may have several uploads. */

@@ -1,6 +1,7 @@
-// The part of the S3 API that `s3rver` lacks: listing and aborting multipart uploads. Written after the API's reference
-// (https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html), of one bucket, without signatures.
-import { randomUUID } from 'node:crypto';
+// The part of the S3 API that `s3rver` lacks, of one bucket, without signatures, written after the API's reference: listing
+// and aborting multipart uploads (https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html), and what
+// the removal of many objects has to come with (https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html).
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,6 +12,9 @@ export interface UploadStore {
   bucket: string;
   /** Unfinished uploads: key by upload id. */
   uploads: Map<string, string>;
+  /** Keys of objects, and of those that it does not let go of. */
+  objects: Set<string>;
+  kept: Set<string>;
   /** What was asked, as method and path with query. */
   asked: string[];
   /** Called before a part is taken; the status that it is answered, if it is to fail for no fault of its own. */
@@ -28,6 +32,8 @@ export async function startUploadStore(): Promise<UploadStore> {
     endpoint: '',
     bucket,
     uploads: new Map(),
+    objects: new Set(),
+    kept: new Set(),
     asked: [],
     onPart: () => undefined,
     begin(key) {
@@ -54,30 +60,72 @@ async function handle(store: UploadStore, request: IncomingMessage, response: Se
   const { method = '', url = '' } = request;
   store.asked.push(`${method} ${url}`);
   const { pathname, searchParams: query } = new URL(url, 'http://store');
-  const key = decodeURIComponent(pathname).slice(store.bucket.length + 2);
-  for await (const _ of request) continue;
-  const say = (status: number, xml = '', headers: Record<string, string> = {}) => {
-    response.writeHead(status, { 'content-type': 'application/xml', ...headers });
-    response.end(xml === '' ? '' : `<?xml version="1.0" encoding="UTF-8"?>${xml}`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const asked = {
+    method,
+    query,
+    key: decodeURIComponent(pathname).slice(store.bucket.length + 2),
+    body: Buffer.concat(chunks),
+    md5: request.headers['content-md5'],
   };
+  const { status, xml = '', headers = {} } = asked.key === ''
+    ? ofBucket(store, asked)
+    : ofObject(store, asked);
+  response.writeHead(status, { 'content-type': 'application/xml', ...headers });
+  response.end(xml === '' ? '' : `<?xml version="1.0" encoding="UTF-8"?>${xml}`);
+}
+
+interface Asked {
+  method: string;
+  query: URLSearchParams;
+  key: string;
+  body: Buffer;
+  md5: string | string[] | undefined;
+}
+
+interface Said {
+  status: number;
+  xml?: string;
+  headers?: Record<string, string>;
+}
+
+function ofBucket(store: UploadStore, { query, body, md5 }: Asked): Said {
+  const { objects, kept } = store;
+  if (query.has('uploads')) return { status: 200, xml: listOf(store, query) };
+  if (!query.has('delete')) {
+    const named = [...objects].map((name) => tag('Contents', tag('Key', name)));
+    return { status: 200, xml: tag('ListBucketResult', tag('IsTruncated', 'false') + named.join('')) };
+  }
+  if (md5 !== createHash('md5').update(body).digest('base64')) {
+    return { status: 400, xml: refusal('InvalidRequest') };
+  }
+  const names = [...body.toString().matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name = '']) => name);
+  const left = names.filter((name) => kept.has(name) || !objects.delete(name));
+  return {
+    status: 200,
+    xml: tag('DeleteResult', left.map((name) => refusal('AccessDenied', name)).join('')),
+  };
+}
+
+function ofObject(store: UploadStore, { method, query, key }: Asked): Said {
   const id = query.get('uploadId') ?? '';
-  if (method === 'GET' && query.has('uploads')) return say(200, listOf(store, query));
-  if (method === 'GET') {
-    return say(200, '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>');
-  }
   if (method === 'POST' && query.has('uploads')) {
-    return say(200, tag('InitiateMultipartUploadResult', tag('UploadId', store.begin(key))));
+    return { status: 200, xml: tag('InitiateMultipartUploadResult', tag('UploadId', store.begin(key))) };
   }
-  const refusal = method === 'PUT' ? store.onPart() : undefined;
-  if (typeof refusal === 'number') return say(refusal, tag('Error', tag('Code', 'AccessDenied')));
-  if (store.uploads.get(id) !== key) {
-    return say(404, tag('Error', tag('Code', 'NoSuchUpload') + tag('Message', 'there is no such upload')));
-  }
-  if (method === 'PUT') return say(200, '', { etag: '"part"' });
+  const failure = method === 'PUT' ? store.onPart() : undefined;
+  if (typeof failure === 'number') return { status: failure, xml: refusal('AccessDenied') };
+  if (store.uploads.get(id) !== key) return { status: 404, xml: refusal('NoSuchUpload') };
+  if (method === 'PUT') return { status: 200, headers: { etag: '"part"' } };
   store.uploads.delete(id);
   return method === 'DELETE'
-    ? say(204)
-    : say(200, tag('CompleteMultipartUploadResult', tag('ETag', 'whole')));
+    ? { status: 204 }
+    : { status: 200, xml: tag('CompleteMultipartUploadResult', tag('ETag', 'whole')) };
+}
+
+function refusal(code: string, key?: string): string {
+  const about = key === undefined ? '' : tag('Key', key);
+  return tag('Error', about + tag('Code', code) + tag('Message', 'the store refuses'));
 }
 
 /** In the order of keys and then of ids, from behind the markers. */

@@ -1,4 +1,5 @@
-// A real S3 API for tests, on loopback, with a directory of its own.
+// A real S3 API for tests, on loopback, with a directory of its own; or any other, such as OpenStack Swift's or Ceph's, with
+// `BULKHEAD_TEST_S3=http://<key>:<secret>@<host>:<port>/<bucket>`, whose bucket has to be there.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,8 @@ export interface TestS3 {
 
 /** Starts one on a free port. */
 export async function startS3(): Promise<TestS3> {
+  const other = process.env['BULKHEAD_TEST_S3'] ?? '';
+  if (other !== '') return given(new URL(other));
   const directory = await mkdtemp(join(tmpdir(), 'bulkhead-s3-'));
   const bucket = 'blobs';
   const server = new S3rver({
@@ -35,5 +38,15 @@ export async function startS3(): Promise<TestS3> {
       await server.close();
       await rm(directory, { recursive: true, force: true });
     },
+  };
+}
+
+function given({ protocol, host, pathname, username, password }: URL): TestS3 {
+  return {
+    endpoint: `${protocol}//${host}`,
+    bucket: pathname.slice(1),
+    accessKeyId: decodeURIComponent(username),
+    secretAccessKey: decodeURIComponent(password),
+    stop: () => Promise.resolve(),
   };
 }

@@ -1,4 +1,4 @@
-// Uploads to a bucket that nobody has finished: found over all pages, and aborted.
+// Uploads to a bucket that nobody has finished: found over all pages, and aborted. And what stores ask for besides.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlobMissing } from '../../../storage/blobs/blob-store.ts';
@@ -63,6 +63,23 @@ describe('unfinished uploads', () => {
   it('count for the apps that a database has', async () => {
     for (const schema of ['a_1', 'a_2', 'a_3', 'a_4', 'a_5']) peer.begin(`w_1/${schema}/${randomUUID()}`);
     expect(await drain(store.apps('w_1'))).toEqual(['a_1', 'a_2', 'a_3', 'a_4', 'a_5']);
+  });
+});
+
+describe('many blobs at once', () => {
+  it('are removed with the checksum that the API asks for', async () => {
+    for (const name of names) peer.objects.add(`w_1/a_1/${name}`);
+    await store.removeAll({ database: 'w_1' });
+    expect([...peer.objects]).toEqual([]);
+  });
+
+  it('that the store keeps are told of, when all others are gone', async () => {
+    for (const name of names) peer.objects.add(`w_1/a_1/${name}`);
+    peer.kept.add(`w_1/a_1/${names[3]}`);
+    await expect(store.removeAll({ database: 'w_1' })).rejects.toThrow(
+      'the store kept 1 of 7 blobs: AccessDenied',
+    );
+    expect([...peer.objects]).toEqual([...peer.kept]);
   });
 });
 
