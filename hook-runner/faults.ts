@@ -60,6 +60,18 @@ export function placeIn(stack: string): Place | null {
   return file === null ? null : { file, line: Number(found[2]), column: Number(found[3]) };
 }
 
+/** Where the runner's own code is, as stacks name it. */
+const home = new URL('.', import.meta.url).href;
+const ownLine = new RegExp(
+  `\\n {4,}at [^\\n]*?${home.replace(/[.+?]/g, '\\$&')}[^\\s():]*:\\d+:\\d+\\)?`,
+  'g',
+);
+
+/** A text without the lines of stacks that are in the runner's own code, which say nothing to authors. */
+export function withoutRunner(text: string): string {
+  return text.includes(home) ? text.replace(ownLine, '') : text;
+}
+
 /** The lines of a stack that are in the app's files, without the address they are loaded from. */
 function ownFrames(stack: string): string | null {
   let frames = '';

@@ -1,7 +1,7 @@
 // Lines for the app's log: `console.*`, `$app.log`, and errors that nobody caught.
 import type { Json } from './calls.ts';
 import type { Channel } from './channel.ts';
-import { faultOf } from './faults.ts';
+import { faultOf, withoutRunner } from './faults.ts';
 import type { Invocations } from './invocations.ts';
 import type { Log, LogLevel } from './protocol.ts';
 import { asText, bare, parseJson, stringifyJson, utf8 } from './untampered.ts';
@@ -43,7 +43,7 @@ export class LogLines {
       type: 'log',
       parent: invocation?.id ?? 0,
       level,
-      message,
+      message: withoutRunner(message),
       file: invocation?.file ?? null,
       fields: this.#fitting(fields),
     };
@@ -92,7 +92,8 @@ function isMembers(value: unknown): value is { readonly [name: string]: Json } {
 /** JSON of whatever an author passes; a text about it where there is none. */
 function safeJson(value: object): string {
   try {
-    return stringifyJson(value) ?? '{}';
+    return stringifyJson(value, (_, member) => typeof member === 'string' ? withoutRunner(member) : member) ??
+      '{}';
   } catch (error) {
     const reason = error instanceof Error ? error.message : asText(error);
     return `{"unreadable":${stringifyJson(reason.slice(0, frameOverhead)) ?? '""'}}`;

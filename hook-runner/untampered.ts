@@ -5,7 +5,10 @@
 export const parseJson: (text: string) => unknown = JSON.parse;
 
 /** `JSON.stringify`; undefined for what JSON cannot say at all. */
-export const stringifyJson: (value: unknown) => string | undefined = JSON.stringify;
+export const stringifyJson: (
+  value: unknown,
+  replace?: (name: string, member: unknown) => unknown,
+) => string | undefined = JSON.stringify;
 
 /** `Promise`. */
 export const PlainPromise = Promise;

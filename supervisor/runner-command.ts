@@ -128,7 +128,10 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckSea
   return { file, args, env: environmentOf(roomy), orphanSignal: 'none' };
 }
 
-/** Limits that the process inherits; all in one shell, which then becomes the next command. */
+/**
+ * Limits that the process inherits; all in one shell, which then becomes the next command. Its descriptor 4 is the filter
+ * at level `os`, which bubblewrap reads and closes, and the folder of the program where it finds that so.
+ */
 function limits(plan: RunnerPlan, { memory }: RunnerSeat, { writes = false } = {}): string[] {
   const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', ...writes ? [] : ['ulimit -f 0']];
   if (plan.platform === 'linux') set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
@@ -136,9 +139,9 @@ function limits(plan: RunnerPlan, { memory }: RunnerSeat, { writes = false } = {
   if (plan.users !== undefined) {
     set.push(`{ ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}; }`);
   }
-  // bubblewrap reads the filter from descriptor 4, and closes it.
-  const filter = plan.level === 'os' ? ' 4<"$0"' : '';
-  return ['/bin/sh', '-c', `${set.join(' && ')} && exec "$@"${filter}`, plan.filter];
+  const isOs = plan.level === 'os';
+  const opened = isOs || findsCodeOpen(plan) ? ' 4<"$0"' : '';
+  return ['/bin/sh', '-c', `${set.join(' && ')} && exec "$@"${opened}`, isOs ? plan.filter : plan.code];
 }
 
 /** A user of its own, no way to another one, and an end with the supervisor. */
@@ -177,14 +180,19 @@ const small = [
   '--expose-gc-as=cronAdd',
 ];
 
+function findsCodeOpen({ level, platform }: RunnerPlan): boolean {
+  return level === 'deno' && platform === 'linux';
+}
+
+/** The folder of the program as the process knows it: the stacks of errors show it to hook code. */
+function folderOf(plan: RunnerPlan): string {
+  return plan.level === 'os' ? '/runner' : findsCodeOpen(plan) ? '/proc/self/fd/4' : plan.code;
+}
+
 function deno(plan: RunnerPlan, { program, memory }: RunnerSeat): string[] {
   // The collector must know a bound below the limit, or garbage alone would reach it.
   const heap = Math.max(Math.floor(memory / 2), memory - 112);
   const v8 = `--v8-flags=${[...plan.jit ? [] : small, `--max-heap-size=${heap}`].join()}`;
-  const inside = plan.level === 'os';
-  return [
-    inside ? '/deno' : plan.deno,
-    ...['run', ...denoFlags(plan), v8],
-    `${inside ? '/runner' : plan.code}/${program}`,
-  ];
+  const executable = plan.level === 'os' ? '/deno' : plan.deno;
+  return [executable, 'run', ...denoFlags(plan), v8, `${folderOf(plan)}/${program}`];
 }

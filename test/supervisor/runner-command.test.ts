@@ -48,11 +48,9 @@ describe('sandbox.flags: the command line of a runner', () => {
 
   it('has no namespaces and no filter at level deno', () => {
     expect(words({ level: 'deno', filter: '' })).toEqual([
-      ...shell(`${limits} && ${ownProcesses} && exec "$@"`, ''),
+      ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`, '/srv/hook-runner'),
       ...ownUser.split(' '),
-      ...`/srv/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /srv/hook-runner/main.ts`.split(
-        ' ',
-      ),
+      ...`/srv/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /proc/self/fd/4/main.ts`.split(' '),
     ]);
   });
 
@@ -130,8 +128,9 @@ describe('sandbox.flags: the command line of a runner', () => {
     expect(command.args.slice(0, 4)).toEqual([
       '-c',
       'ulimit -n 32 && ulimit -c 0 && ulimit -f 0 && exec "$@"',
-      '/data/runtime/seccomp',
+      '/srv/hook-runner',
       '/srv/deno',
     ]);
+    expect(command.args.at(-1)).toBe('/srv/hook-runner/main.ts');
   });
 });

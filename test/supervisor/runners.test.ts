@@ -74,7 +74,7 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
     await desk.kill(id);
   });
 
-  it('sandbox.os-layer: has a user of its own, no rights, limits, and no descriptors but its own', async () => {
+  it('sandbox.os-layer: has a user of its own, no rights, limits, and no descriptors but its own and of its code', async () => {
     const { pid, id } = await open('echo').start();
     await desk.heard(id, 'hello');
     const inner = await innermost(pid);
@@ -100,7 +100,9 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
     const opened = await openFiles(inner);
     // Those of compiled code stay open, for reading alone; every runner could open them anew.
     const shared = level === 'os' ? '/lib/runner-cache' : plan.cache ?? 'none';
-    expect(opened.filter(({ path }) => !path.startsWith(`${shared}/`))).toEqual([]);
+    const others = opened.filter(({ path }) => !path.startsWith(`${shared}/`)).map(({ path }) => path);
+    // So is the folder of its code, which it could open anew too, if it knew where that is.
+    expect(others).toEqual(level === 'os' ? [] : [plan.code]);
     expect(opened.filter(({ access }) => access !== constants.O_RDONLY)).toEqual([]);
     const environment = (await readFile(`/proc/${inner}/environ`, 'utf8')).split('\0').map((pair) =>
       pair.split('=')[0]

@@ -1,0 +1,77 @@
+// Stacks of errors show hook code and its log what is the author's own, and nothing of the machine that it runs on.
+import { describe, expect, it } from 'vitest';
+import { startForTest, type TestRunner } from './runner.ts';
+
+const answer = async (runner: TestRunner, path: string): Promise<unknown> => {
+  const { body } = await runner.next('response', runner.request(`GET ${path}`));
+  return JSON.parse(body !== null && 'text' in body ? body.text : '');
+};
+
+const run = async (source: string) => {
+  const runner = await startForTest();
+  expect((await runner.load({ 'a.ts': source })).errors).toEqual([]);
+  return runner;
+};
+
+/** Called by the runner, and by way of it: frames of its own are below the author's and between them. */
+const source = `
+  const fail = (): never => { throw new TypeError('wrong'); };
+  routerAdd('GET', '/stack', async () => {
+    await null;
+    const stacks: unknown[] = [new Error('here').stack];
+    for (const bad of [() => fetch(5), () => $app.records.findOne(5, 5), () => routerAdd('GET', 5, 5), fail]) {
+      try { await bad(); } catch (error) { stacks.push((error as Error).stack); }
+    }
+    return stacks;
+  });
+  routerAdd('GET', '/sites', () => {
+    Error.prepareStackTrace = (_, sites) => sites.flatMap((site) =>
+      [String(site), site.getFileName(), site.getScriptNameOrSourceURL(), site.getEvalOrigin()]);
+    return new Error('here').stack;
+  });
+  routerAdd('GET', '/log', () => {
+    const wrong = Object.assign(new Error('outer', { cause: new Error('inner') }), { code: 'E1' });
+    console.error('it went', wrong);
+    console.log(wrong.stack);
+    $app.log.warn(String(wrong.stack), { stack: wrong.stack, nested: [{ stack: wrong.stack }] });
+    $app.log.info('a line    at file:///somewhere/else.js:1:2', { path: '    at (file:///somewhere/else.js:1:2)' });
+    return 'done';
+  });`;
+
+describe('the stack of an error', () => {
+  it('names no folder of this machine, however it is asked for', async () => {
+    const runner = await run(source);
+    const stacks = await answer(runner, '/stack');
+    expect(stacks).toHaveLength(5);
+    for (const stack of [stacks, await answer(runner, '/sites')].flat(2)) {
+      expect(String(stack)).not.toContain('bulkhead-runner-');
+      expect(String(stack)).not.toContain('/work/');
+    }
+    expect(JSON.stringify(stacks)).toContain('file:///hooks/a.ts:2:');
+  });
+});
+
+describe('the log', () => {
+  it('has of a stack the lines of the author, of Deno and of the language', async () => {
+    const runner = await run(source);
+    expect(await answer(runner, '/log')).toBe('done');
+    const [error, text, warning, other] = [
+      await runner.log(),
+      await runner.log(),
+      await runner.log(),
+      await runner.log(),
+    ];
+    for (const line of [error, text, warning]) {
+      const all = JSON.stringify(line);
+      expect(all).toContain('file:///hooks/a.ts:17:');
+      expect(all).not.toMatch(/main\.js|bulkhead-runner-|proc/);
+    }
+    expect(error?.message).toContain("{\n  code: 'E1',");
+    expect(error?.message).toContain('[cause]: Error: inner\n');
+    expect(warning?.fields).toEqual({ stack: warning?.message, nested: [{ stack: warning?.message }] });
+    expect(other).toMatchObject({
+      message: 'a line    at file:///somewhere/else.js:1:2',
+      fields: { path: '    at (file:///somewhere/else.js:1:2)' },
+    });
+  });
+});
