@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Output } from './output.ts';
 import type { Config, Sandbox } from './protocol.ts';
 import { Runners } from './runners.ts';
-import { raiseWalls } from './sandbox.ts';
+import { raiseWalls, type Walls } from './sandbox.ts';
 import { type HookChange, watchHooks } from './watch.ts';
 
 /** What hooks depend on. */
@@ -38,7 +38,7 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
     arch: process.arch,
   });
   const sandbox = walls.then((raised) => {
-    report(say, raised.sandbox);
+    report(say, raised);
     return raised.sandbox;
   });
   const runners = new Runners({
@@ -70,7 +70,10 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
   };
 }
 
-function report(say: Output['say'], { level, why }: Sandbox): void {
+function report(say: Output['say'], { sandbox: { level, why }, slow }: Walls): void {
   if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
   else say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
+  if (slow !== undefined) {
+    say('warn', 'hook processes start more slowly, as their compiled code cannot be kept', { error: slow });
+  }
 }

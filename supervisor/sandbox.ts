@@ -12,6 +12,8 @@ import { tryRunner } from './trial.ts';
 export interface Walls {
   sandbox: Sandbox;
   plan: RunnerPlan | undefined;
+  /** Why runners start without the compiled code that they could have, and so more slowly. */
+  slow?: string | undefined;
 }
 
 /** What the walls depend on. `folder` is for files of the runners; `path` is where programs are looked for. */
@@ -40,7 +42,7 @@ export async function raiseWalls(options: WallOptions): Promise<Walls> {
       await probe(plan, config.memory_mb);
       return {
         sandbox: { level, why: [...failures, ...weaknesses(plan)].join('; ') || standing[level] },
-        plan: await quickened(plan, options),
+        ...await quickened(plan, options),
       };
     } catch (error) {
       failures.push(`no ${level} level: ${error instanceof Error ? error.message : error}`);
@@ -123,13 +125,17 @@ async function probe(plan: RunnerPlan, memory: number): Promise<void> {
 }
 
 /** The plan with compiled code, if runners start with it as well: it makes them faster, and no wall depends on it. */
-async function quickened(plan: RunnerPlan, { folder, config }: WallOptions): Promise<RunnerPlan> {
+async function quickened(
+  plan: RunnerPlan,
+  { folder, config }: WallOptions,
+): Promise<Required<Pick<Walls, 'plan' | 'slow'>>> {
   try {
     const quick = await withCache(plan, folder, config.memory_mb);
     if (quick.cache !== undefined) await probe(quick, config.memory_mb);
-    return quick;
-  } catch {
-    return plan; // as on a file system that SQLite cannot work on
+    return { plan: quick, slow: undefined };
+  } catch (error) {
+    // As on a file system that SQLite cannot work on.
+    return { plan, slow: error instanceof Error ? error.message : String(error) };
   }
 }
 

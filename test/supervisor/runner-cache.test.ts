@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SandboxLevel } from '../../supervisor/protocol.ts';
 import { runnerCommand, type RunnerPlan } from '../../supervisor/runner-command.ts';
-import { raiseWalls } from '../../supervisor/sandbox.ts';
+import { raiseWalls, type Walls } from '../../supervisor/sandbox.ts';
 import { spawn } from '../../supervisor/spawn.ts';
 
 const { platform, arch } = process;
@@ -14,13 +14,17 @@ const isRoot = process.getuid?.() === 0;
 /** Without root and without a mount, nothing would keep a runner from changing it. */
 const levels: SandboxLevel[] = isRoot ? ['deno', 'os'] : ['os'];
 
-async function raise(level: SandboxLevel, folder: string): Promise<RunnerPlan> {
+function raiseAt(level: SandboxLevel, folder: string): Promise<Walls> {
   const config = {
     ...{ dir: '', timeout_ms: 5000, memory_mb: 256, idle_ms: 1000, max_runners: 10, jit: false },
     sandbox: level,
   };
   const uid = process.getuid?.() ?? 0;
-  const { plan, sandbox } = await raiseWalls({ config, folder, uid, path: '/usr/bin:/bin', platform, arch });
+  return raiseWalls({ config, folder, uid, path: '/usr/bin:/bin', platform, arch });
+}
+
+async function raise(level: SandboxLevel, folder: string): Promise<RunnerPlan> {
+  const { plan, sandbox } = await raiseAt(level, folder);
   if (plan === undefined) throw new Error(sandbox.why);
   return plan;
 }
@@ -74,7 +78,9 @@ describe.each(levels)('compiled code of runners at level %s', (level) => {
     database.close();
     const specifiers = rows.map(({ specifier }) => String(specifier));
     expect(specifiers.filter((one) => one.startsWith('file:'))).toEqual(
-      ['main.js', 'probe.js'].map((name) => `file://${level === 'os' ? '/runner' : plan.code}/${name}`),
+      ['main.js', 'probe.js'].map((name) =>
+        `file://${level === 'os' ? '/runner' : '/proc/self/fd/4'}/${name}`
+      ),
     );
     for (const part of ['async_hooks', 'internal_binding/pipe_wrap', 'internal/url']) {
       expect(specifiers).toContain(`ext:deno_node/${part}.ts`);
@@ -91,6 +97,22 @@ describe.each(levels)('compiled code of runners at level %s', (level) => {
     expect((await readdir(folder)).filter((name) => name.startsWith('cache-'))).toHaveLength(1);
     cache = other.cache ?? '';
     plan = other;
+  });
+
+  it('says why there is none where none can be made, and once there is one nothing', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'bulkhead-cache-'));
+    await chmod(other, 0o711);
+    const first = await raiseAt(level, other);
+    expect(first.slow).toBe(undefined);
+    await rm(first.plan?.cache ?? '', { recursive: true });
+    // In the way of the folder that it is made in.
+    await writeFile(`${first.plan?.cache}.${process.pid}`, '');
+    const second = await raiseAt(level, other);
+    expect(second.sandbox).toEqual(first.sandbox);
+    expect(second.plan?.cache).toBe(undefined);
+    expect(second.slow).toMatch(/ENOTDIR|EEXIST/);
+    expect((await raiseAt(level, other)).slow).toBe(undefined);
+    await rm(other, { recursive: true });
   });
 
   it('sandbox.storage: is changed by nothing that a program with all of Deno does, whose storage stays closed', async () => {
