@@ -16,7 +16,7 @@ const source = `
     for (;;) await crypto.subtle.deriveBits(how, key, 256);
   };
   routerAdd('POST', '/derive', () => {
-    for (let n = 0; n < 4; n++) void derive();
+    for (let n = 0; n < 6; n++) void derive();
     return { begun: true };
   });
   routerAdd('GET', '/', () => ({ here: true }));`;
@@ -28,8 +28,9 @@ describe('a hook that derives keys when nobody waits for them any more', () => {
     expectOk(await admin.post(`${path}/custom/derive`));
     const status = async () => expectOk(await admin.get(`${path}/hooks/status`));
     expect((await status()).last_kill).toBe(null);
+    // It takes half a minute at most once the runner gets its share of a machine that is busy with other tests.
     await vi.waitFor(async () => expect((await status()).last_kill).toBe('cpu'), {
-      timeout: 60_000,
+      timeout: 240_000,
       interval: 500,
     });
     const logs = expectOk(await admin.get(`${path}/hooks/logs`)).items;
@@ -38,7 +39,7 @@ describe('a hook that derives keys when nobody waits for them any more', () => {
     );
     expect((await status()).running).toBe(false);
     expect(expectOk(await admin.get(`${path}/custom/`))).toEqual({ here: true });
-  }, 90_000);
+  }, 250_000);
 });
 
 describe('what a runner takes while nothing is asked of it', () => {
