@@ -73,6 +73,16 @@ export async function renameApp(
   return { app, from };
 }
 
+/** Whether exactly this app is there, not a later one with its id, once a deletion under way is over. */
+export async function isAppKept(
+  sql: Sql,
+  { id, schema }: Pick<AppRow, 'id' | 'schema'>,
+): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from workspace.apps where id = ${id} and schema = ${schema} for key share`;
+  return row !== undefined;
+}
+
 /** Removes the row of exactly this app, not of a later one with its id, and answers it; undefined when it is gone. */
 export async function removeApp(sql: Sql, id: string, schema: string): Promise<AppRow | undefined> {
   const [row] = await sql<AppRow[]>`

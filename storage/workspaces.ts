@@ -21,6 +21,16 @@ export async function workspaceExists(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
+/** Whether exactly this workspace is there, not a later one with its id, once a deletion under way is over. */
+export async function isWorkspaceKept(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from control.workspaces where id = ${id} and database = ${database} for key share`;
+  return row !== undefined;
+}
+
 /** The workspace, or undefined. */
 export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
   const [row] = await sql<WorkspaceDefinition[]>`

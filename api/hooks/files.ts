@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
+import type { Config } from '../../supervisor/protocol.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -20,8 +21,9 @@ import {
 } from './folder.ts';
 import type { FileFault, HookLoader, Loading } from './ports.ts';
 import { reloadEverywhere } from './reload.ts';
+import { withdrawFromGone } from './withdraw.ts';
 
-type ReadDeps = Pick<Deps, 'config'>;
+type ReadDeps = { config: Pick<Config, 'hooks'> };
 type ChangeDeps = ReadDeps & Pick<Deps, 'databases' | 'newId' | 'now'> & { hooks: HookLoader };
 
 /** Files by name. */
@@ -61,7 +63,10 @@ export interface PutAnswer {
   warnings: FileFault[];
 }
 
-/** Writes a file and loads the app's files again. Throws `400 validation` for its name, its size or too many files. */
+/**
+ * Writes a file and loads the app's files again. Throws `400 validation` for its name, its size or too many files, `404` for
+ * an app that was deleted meanwhile.
+ */
 export async function putHookFile(
   deps: ChangeDeps,
   app: AppDefinition,
@@ -72,9 +77,15 @@ export async function putHookFile(
   refuseTooMuch(await listFiles(folder), filename, Buffer.byteLength(source));
   const size = Buffer.byteLength(source);
   const details = { ...printOf(source), from: await printBefore(folder, filename) };
-  await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
-    await writeFile(folder, filename, source);
-  });
+  let isWritten = false;
+  try {
+    await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
+      await writeFile(folder, filename, source);
+      isWritten = true;
+    });
+  } finally {
+    if (isWritten) await withdrawFromGone(deps, app, { filename, source });
+  }
   const reload = await reloadEverywhere(deps, app);
   const file = await readFile(folder, filename) ?? failNoFile(filename);
   // The code is in effect already.
