@@ -109,6 +109,11 @@ export async function revokeSessionsOf(
       and family is distinct from (select family from ${table(sql, ledger)} where id = ${spared ?? null})`;
 }
 
+/** Ends all logins to one app of the workspace. */
+export async function revokeSessionsOfApp(sql: Sql, app: string, now: Date): Promise<void> {
+  await sql`update workspace.sessions set revoked_at = ${now} where app = ${app} and revoked_at is null`;
+}
+
 /** Removes a few sessions whose tokens have expired, so that the table does not grow without end. */
 export async function pruneSessions(sql: Sql, ledger: Ledger, now: Date): Promise<void> {
   await sql`

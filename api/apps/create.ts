@@ -10,6 +10,7 @@ import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { createAppSchema } from '../../storage/provision-app.ts';
 import { renewRevocations, type RevocationRow } from '../../storage/revocations.ts';
+import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -39,6 +40,8 @@ export async function createApp(
   const { app, renewed } = await databases.provisioner(database).transaction(async (sql) => {
     const app = await settle(sql, deps, { id, name, database, now: by.now });
     const renewed = await disinherit(deps, workspace.id, id);
+    // Those that came too late to be ended with the earlier app.
+    if (renewed.length > 0) await revokeSessionsOfApp(sql, id, by.now);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',

@@ -6,6 +6,7 @@ import { publish } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision-app.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
+import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import { forgetActivityOfApp } from '../../storage/usage.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -51,6 +52,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   await departure.during(() =>
     databases.provisioner(workspace.database).transaction(async (sql) => {
       if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
+      await revokeSessionsOfApp(sql, id, by.now);
       await dropAppSchema(sql, schema);
       await auditWorkspace(sql, deps, {
         actor,

@@ -63,15 +63,18 @@ describe('a workspace of an id that was used before', () => {
 });
 
 describe('an app of an id that was used before', () => {
-  it('has no policies, admins or tokens from while the earlier one was being deleted', async () => {
+  it('has no policies, admins, tokens or logins from while the earlier one was being deleted', async () => {
     const own = await ownWorkspace();
     const { path } = await own.app('shop');
     const [user, admin] = [await ownUser(own), await own.login()];
     const hold = (sql: Sql) => sql`select 1 from workspace.apps where id = 'shop' for update`;
     const made: Caller[] = [];
+    const refreshTokens: string[] = [];
     const login = async (at: string, { email, password }: { email: string; password: string }) => {
       const body = { email, password, app: 'shop' };
-      made.push(as(expectOk(await as().post(`${own.path}/auth/${at}/login`, body)).access_token));
+      const session = expectOk(await as().post(`${own.path}/auth/${at}/login`, body));
+      made.push(as(session.access_token));
+      refreshTokens.push(session.refresh_token);
     };
     await deleteSlowly({ pool: await openDatabaseOf(own.id), hold }, { by: own.admin, path }, async () => {
       expectOk(await own.admin.put(`${path}/policies/shop.discount`, { kind: 'range', min: 0, max: 5 }));
@@ -87,6 +90,9 @@ describe('an app of an id that was used before', () => {
     expect(items.flatMap(({ app_ids }: { app_ids: string[] }) => app_ids)).toEqual([]);
     expect(made).toHaveLength(3);
     for (const caller of made) expect((await caller.get(`${path}/files`)).status).toBe(403);
+    for (const refresh_token of refreshTokens) {
+      expect((await as().post('/_/auth/refresh', { refresh_token })).status).toBe(401);
+    }
     await login('users', user);
     await login('admin', admin);
     for (const caller of made.slice(3)) expect((await caller.get(`${path}/files`)).status).toBe(200);
