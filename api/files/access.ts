@@ -5,7 +5,7 @@ import { isUuid } from '../../storage/ids.ts';
 import type { BlobKey } from '../../storage/blobs/blob-store.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { administers, decide, type Principal } from '../scope.ts';
+import { administers, type Principal } from '../scope.ts';
 
 /** What somebody wants to do with a file. Whoever is signed in to the app may read. */
 export type Purpose = 'read' | 'remove';
@@ -13,18 +13,6 @@ export type Purpose = 'read' | 'remove';
 /** Whose files a caller sees in the list: everybody's (undefined), or those of this end-user. */
 export function listedUploader(app: AppDefinition, principal: Principal): string | undefined {
   return isAdminOf(app, principal) ? undefined : principal.id;
-}
-
-/** Throws `401 unauthorized`, `403 forbidden` when the caller may not send files any more, who could a while ago. */
-export function requireSender(
-  { tokens }: Pick<Deps, 'tokens'>,
-  { id, workspace }: AppDefinition,
-  principal: Principal,
-): void {
-  const left = tokens.current(principal) ?? fail('unauthorized', 'the access token has been revoked');
-  if (decide('member', left, { workspace: workspace.id, app: id }) !== 'allow') {
-    fail('forbidden', 'this token does not allow that');
-  }
 }
 
 /**

@@ -35,6 +35,8 @@ export interface Batch {
   asking: Asking;
   origin?: EnrolmentRequest['origin'];
   by?: Author;
+  /** Asked when all hooks have answered, which may be long after the beginning: throws when nothing is to be written. */
+  requireSender?: () => void;
 }
 
 type BatchDeps = WriteDeps & EnrolDeps;
@@ -75,6 +77,7 @@ export async function runBatch(
     const rehearsal = await rehearsalOf(deps, app, batch.by);
     if (rehearsal !== undefined) chooseIds(deps, admitted);
     const work = async (sql: Sql) => {
+      batch.requireSender?.();
       const connection = within(sql);
       const results: BatchResult[] = [];
       const written: Written[] = [];

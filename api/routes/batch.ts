@@ -1,4 +1,5 @@
 // Several writes of records at once.
+import { requireStillAdmitted } from '../auth/still-admitted.ts';
 import { runBatch } from '../records/batch.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import { route } from '../route.ts';
@@ -40,5 +41,6 @@ export const batch = route({
       origin,
       asking: { principal, now, query: words() },
       by: { principal, requestId: origin.requestId },
+      requireSender: () => requireStillAdmitted(deps, app, principal),
     }),
 });

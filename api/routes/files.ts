@@ -1,5 +1,6 @@
 // Files of an app.
-import { fileFor, fileOf, requireSender } from '../files/access.ts';
+import { requireStillAdmitted } from '../auth/still-admitted.ts';
+import { fileFor, fileOf } from '../files/access.ts';
 import { download } from '../files/download.ts';
 import { filenameOf } from '../files/filename.ts';
 import { linkSeconds, makeLink, requireLink } from '../files/link.ts';
@@ -31,7 +32,7 @@ export const filesUpload = route({
       uploadedBy: principal.role === 'user' ? principal.id : null,
       announced,
       bytes,
-      requireSender: () => requireSender(deps, app, principal),
+      requireSender: () => requireStillAdmitted(deps, app, principal),
       now,
     });
     return showFile(row);
