@@ -7,11 +7,6 @@ import { isMainThread } from 'node:worker_threads';
 // each loads what is preloaded.
 if (isMainThread) setFlagsFromString('--semi-space-growth-factor=1');
 
-/** Gives young objects room as V8 would: a server that is at work soon drops most of what it makes. */
-export function letYoungHeapGrow(): void {
-  setFlagsFromString('--semi-space-growth-factor=2');
-}
-
 /**
  * Keeps V8 from making objects among the old ones because others of the same place in the code lived long ("allocation
  * site pretenuring"). The rows of lists do while the database is slow, and the guess is for good: from then on, each

@@ -15,7 +15,7 @@ import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
-import { keepRowsYoung, letYoungHeapGrow } from './heap.ts';
+import { keepRowsYoung } from './heap.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
@@ -35,6 +35,7 @@ import { Traffic } from './traffic.ts';
 import { ActivityMeter } from './usage/activity.ts';
 import { Quotas } from './usage/quotas.ts';
 import type { Sharing } from './usage/room.ts';
+import { letYoungHeapGrow } from './young-heap.ts';
 
 const drainMilliseconds = 10_000;
 /** What streams get to say goodbye when the server stops. */
