@@ -60,6 +60,13 @@ export function placeIn(stack: string): Place | null {
   return file === null ? null : { file, line: Number(found[2]), column: Number(found[3]) };
 }
 
+declare global {
+  // Named neither by the language's own types nor, for the type checker, by Deno's.
+  interface ImportMeta {
+    url: string;
+  }
+}
+
 /** Where the runner's own code is, as stacks name it. */
 const home = new URL('.', import.meta.url).href;
 const ownLine = new RegExp(
