@@ -1,11 +1,10 @@
 // A crowd of uploads, and what one reader of records has of it: at rest, beside uploads into the server, and beside the
 // same into a bare handler, which is what the machine itself cannot spare it.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { type Generator, type LoadResult, startGenerator } from './load.ts';
+import { type LoadProcess, startLoadProcess } from './load-process.ts';
 import { residentMebibytes } from './proc.ts';
 import { calmReads, type RecordStage } from './stage.ts';
-import type { UploadAnswer, UploadResult } from './upload-clients.ts';
+import type { UploadPlan, UploadResult } from './upload-clients.ts';
 
 /** Where files of the stage's app are. */
 export const filesPath = '/api/workspaces/bench/apps/shop/files';
@@ -31,7 +30,7 @@ export async function crowds(
   { rounds, seconds, barePort }: { rounds: number; seconds: number; barePort: number },
 ): Promise<Crowd[]> {
   const generator = startGenerator();
-  const clients = fork(new URL('./upload-clients.ts', import.meta.url), { detached: true });
+  const clients: UploadClients = startLoadProcess('upload-clients.ts');
   const found: Crowd[] = [];
   try {
     for (let round = 0; round < rounds; round++) {
@@ -39,18 +38,18 @@ export async function crowds(
     }
   } finally {
     await generator.stop();
-    const gone = once(clients, 'exit');
-    clients.disconnect();
-    await gone;
+    await clients.stop();
   }
   return found;
 }
+
+type UploadClients = LoadProcess<UploadPlan, UploadResult>;
 
 interface Means {
   seconds: number;
   barePort: number;
   generator: Generator;
-  clients: ChildProcess;
+  clients: UploadClients;
 }
 
 async function crowd(stage: RecordStage, means: Means): Promise<Crowd> {
@@ -76,15 +75,11 @@ function reads(stage: RecordStage, { generator, seconds }: Means) {
   return generator.run(calmReads(stage, seconds));
 }
 
-async function uploadAll(
-  clients: ChildProcess,
+function uploadAll(
+  clients: UploadClients,
   { port, token, seconds }: { port: number; token: string; seconds: number },
 ): Promise<UploadResult> {
   const head = `POST ${filesPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
     'Content-Type: application/octet-stream\r\n';
-  const answer = once(clients, 'message');
-  clients.send({ port, head, bytes: fileBytes, seconds, ...crowdSize });
-  const message: UploadAnswer = (await answer)[0];
-  if (message.type === 'failed') throw new Error(`an upload was not stored: ${message.reason}`);
-  return message.result;
+  return clients.run({ port, head, bytes: fileBytes, seconds, ...crowdSize });
 }

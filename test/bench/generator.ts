@@ -1,7 +1,8 @@
 // The load generator: raw keep-alive HTTP/1.1 connections, one request in flight on each. Raw, because on a machine of
 // two cores a client library would cost as much as the server that it measures.
 import { connect, type Socket } from 'node:net';
-import type { GeneratorAnswer, LoadResult, Plan } from './load.ts';
+import type { LoadResult, Plan } from './load.ts';
+import { carryOut } from './load-process.ts';
 
 /** What all connections of a run share. */
 interface Run {
@@ -123,12 +124,4 @@ async function run(plan: Plan): Promise<LoadResult> {
   return { requests: sorted.length, seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-process.once('disconnect', () => process.exit());
-process.on('message', (plan: Plan) => {
-  const answer = (message: GeneratorAnswer) => process.send?.(message);
-  run(plan).then(
-    (result) => answer({ type: 'result', result }),
-    (error: unknown) =>
-      answer({ type: 'failed', reason: error instanceof Error ? error.message : String(error) }),
-  );
-});
+carryOut(run);

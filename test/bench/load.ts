@@ -1,6 +1,5 @@
 // What the load generator is asked and what it answers; and the driver of its process.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { type LoadProcess, startLoadProcess } from './load-process.ts';
 
 /** One run of the generator. */
 export interface Plan {
@@ -28,45 +27,12 @@ export interface LoadResult {
   p99: number;
 }
 
-/** What the generator sends back. */
-export type GeneratorAnswer = { type: 'result'; result: LoadResult } | { type: 'failed'; reason: string };
+/** A generator process; a run throws when an answer was not a 2xx, or a connection broke. */
+export type Generator = LoadProcess<Plan, LoadResult>;
 
-/** A generator process. */
-export interface Generator {
-  /** Throws when an answer was not a 2xx, or a connection broke. */
-  run(plan: Plan): Promise<LoadResult>;
-  stop(): Promise<void>;
-}
-
-/** Starts a generator in a process of its own, so that it is not measured with anything else. */
+/** Starts one. */
 export function startGenerator(): Generator {
-  const child = fork(new URL('./generator.ts', import.meta.url), { detached: true });
-  return {
-    async run(plan) {
-      const answer = nextAnswer(child);
-      child.send(plan);
-      const message = await answer;
-      if (message.type === 'failed') throw new Error(`load generator: ${message.reason}`);
-      return message.result;
-    },
-    async stop() {
-      const gone = once(child, 'exit');
-      child.kill();
-      await gone;
-    },
-  };
-}
-
-function nextAnswer(child: ChildProcess): Promise<GeneratorAnswer> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`the load generator ended with code ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      // Both ends of this channel are ours.
-      resolve(message as GeneratorAnswer);
-    });
-  });
+  return startLoadProcess('generator.ts');
 }
 
 /** Renders one request as it goes over the wire. */

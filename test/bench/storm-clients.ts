@@ -1,6 +1,7 @@
 // A crowd that asks all at once, each over a connection of its own, in a process of its own: a client library would
 // take as much of two cores as the server.
 import { connect } from 'node:net';
+import { carryOut } from './load-process.ts';
 
 /** Who asks for what. */
 export interface StormPlan {
@@ -13,9 +14,6 @@ export interface StormPlan {
 
 /** How many answers there were, by status. */
 export type StormAnswers = Record<string, number>;
-
-/** What the process sends back. */
-export type StormMessage = { type: 'answers'; answers: StormAnswers } | { type: 'failed'; reason: string };
 
 async function run({ port, requests, seconds }: StormPlan): Promise<StormAnswers> {
   const until = performance.now() + seconds * 1_000;
@@ -40,11 +38,4 @@ async function ask(port: number, request: Buffer): Promise<number> {
   throw new Error('the server closed a connection');
 }
 
-process.once('disconnect', () => process.exit());
-process.on('message', (plan: StormPlan) => {
-  const answer = (message: StormMessage) => process.send?.(message);
-  run(plan).then(
-    (answers) => answer({ type: 'answers', answers }),
-    (error: unknown) => answer({ type: 'failed', reason: String(error) }),
-  );
-});
+carryOut(run);

@@ -1,13 +1,12 @@
 // Storms of logins: what record reads have of a server beside them, and how much memory they add to it.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { besideBusyLoops } from './busy-loops.ts';
 import type { Figure } from './findings.ts';
 import { type LoadResult, startGenerator } from './load.ts';
+import { startLoadProcess } from './load-process.ts';
 import { beginPeak, peakMebibytes } from './proc.ts';
 import { calmReads, type RecordStage } from './stage.ts';
 import { spread } from './statistics.ts';
-import type { StormAnswers, StormMessage, StormPlan } from './storm-clients.ts';
+import type { StormAnswers, StormPlan } from './storm-clients.ts';
 
 /** One round. */
 export interface StormRound {
@@ -29,7 +28,7 @@ export async function readBesideStorms(
   { rounds, seconds }: { rounds: number; seconds: number },
 ): Promise<StormRound[]> {
   const generator = startGenerator();
-  const clients = fork(new URL('./storm-clients.ts', import.meta.url), { detached: true });
+  const clients = startLoadProcess<StormPlan, StormAnswers>('storm-clients.ts');
   const { port, apiPid } = stage.server;
   const reads = () => generator.run(calmReads(stage, seconds));
   const found: StormRound[] = [];
@@ -40,24 +39,14 @@ export async function readBesideStorms(
       const floor = await besideBusyLoops(reads);
       const walked = await besideBusyLoops(reads, { walking: true });
       const before = beginPeak(apiPid);
-      const [busy, answers] = await Promise.all([reads(), storm(clients, { port, requests, seconds })]);
+      const [busy, answers] = await Promise.all([reads(), clients.run({ port, requests, seconds })]);
       found.push({ calm, floor, walked, busy, answers, mebibytes: peakMebibytes(apiPid) - before });
     }
   } finally {
     await generator.stop();
-    const gone = once(clients, 'exit');
-    clients.disconnect();
-    await gone;
+    await clients.stop();
   }
   return found;
-}
-
-async function storm(clients: ChildProcess, plan: StormPlan): Promise<StormAnswers> {
-  const answer = once(clients, 'message');
-  clients.send(plan);
-  const message: StormMessage = (await answer)[0];
-  if (message.type === 'failed') throw new Error(`a login was not answered: ${message.reason}`);
-  return message.answers;
 }
 
 /** The goal is one of the p99. */

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { carryOut } from './load-process.ts';
 
 /** What is uploaded where. */
 export interface UploadPlan {
@@ -21,9 +22,6 @@ export interface UploadResult {
   uploads: number;
   seconds: number;
 }
-
-/** What the process sends back. */
-export type UploadAnswer = { type: 'result'; result: UploadResult } | { type: 'failed'; reason: string };
 
 const headEnd = '\r\n\r\n';
 
@@ -58,11 +56,4 @@ async function answered(socket: Socket): Promise<void> {
   }
 }
 
-process.once('disconnect', () => process.exit());
-process.on('message', (plan: UploadPlan) => {
-  const answer = (message: UploadAnswer) => process.send?.(message);
-  run(plan).then(
-    (result) => answer({ type: 'result', result }),
-    (error: unknown) => answer({ type: 'failed', reason: String(error) }),
-  );
-});
+carryOut(run);

@@ -11,6 +11,7 @@ import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Connection, Sql } from '../../../storage/pool.ts';
 import { removeWorkspace } from '../../../storage/workspaces.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
+import { hookSettings } from '../../harness/hook-settings.ts';
 
 let app: BareApp;
 let dir: string;
@@ -41,15 +42,7 @@ async function putLate(
   },
 ): Promise<unknown> {
   const { databases, newId, now } = app.deps;
-  const hooks = {
-    dir,
-    timeout_ms: 1,
-    memory_mb: 1,
-    idle_ms: 1,
-    max_runners: 1,
-    sandbox: 'auto',
-    jit: false,
-  } as const;
+  const hooks = hookSettings(dir);
   const departure = new Departure({ config: { hooks }, databases, observe: () => undefined });
   // Nothing is loaded from such a file.
   const loader: HookLoader = {

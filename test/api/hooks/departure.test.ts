@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Departure, settleDepartures } from '../../../api/hooks/departure.ts';
 import { removeApp } from '../../../storage/apps.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
+import { hookSettings } from '../../harness/hook-settings.ts';
 
 let app: BareApp;
 let dir: string;
@@ -14,15 +15,7 @@ let schema: string;
 const failures: unknown[] = [];
 
 function deps(): ConstructorParameters<typeof Departure>[0] {
-  const hooks = {
-    dir,
-    timeout_ms: 1,
-    memory_mb: 1,
-    idle_ms: 1,
-    max_runners: 1,
-    sandbox: 'auto',
-    jit: false,
-  } as const;
+  const hooks = hookSettings(dir);
   return { config: { hooks }, databases: app.deps.databases, observe: (fact) => failures.push(fact) };
 }
 
