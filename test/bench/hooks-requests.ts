@@ -11,7 +11,7 @@ import { spread } from './statistics.ts';
 import { startYardstick } from './yardstick-process.ts';
 
 /** What is in the command line of every runner, once. */
-export const runnerProgram = '/code/main.js';
+export const runnerProgram = '/proc/self/fd/4/main.js';
 
 const source = `
 onRecordBeforeCreate('items', (e: { record: { fields: { price: number } } }) => { e.record.fields.price = 1; });
