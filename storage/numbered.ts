@@ -14,9 +14,9 @@ const lists = 64;
  * Values by numbers that are given out one after another, each for a short time.
  *
  * In place of a `Map` or a `Set`, which V8 copies anew after so many additions, deleted or not, and then lets the copy hang
- * on its predecessor, with whatever that held. Once one of them is among the old objects, as any is that was there
- * at a full collection, all its successors follow it: under load most of what requests make then outlives them, until
- * the next full collection, which begins the same anew.
+ * on its predecessor, with whatever that held. A full collection promotes the copy that is in use, and from then on every
+ * young collection promotes its successors too: under load most of what requests make then outlives them, until the next
+ * full collection, which begins the same anew.
  */
 export class Numbered<Value> {
   readonly #newest: (Entry<Value> | undefined)[] = Array.from({ length: lists }, () => undefined);
