@@ -1,5 +1,5 @@
 // Uploads and downloads as clients do them, in a workspace of a test file's own.
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { type Caller, type OwnApp, type OwnWorkspace, ownWorkspace, serverUrl } from './api.ts';
@@ -13,6 +13,8 @@ export interface FileApp {
   other: OwnUser;
   /** Names of all blobs of the workspace, finished or not. */
   blobs(): Promise<string[]>;
+  /** The length of each unfinished one: what has come of an upload by now. */
+  unfinished(): Promise<number[]>;
 }
 
 /** How bytes are sent. */
@@ -28,14 +30,21 @@ export async function fileApp(): Promise<FileApp> {
   const [user, other] = [await ownUser(own), await ownUser(own)];
   const landmark = String((await upload(user, app, 'landmark')).id);
   const root = join(inject('server').dataDir, 'blobs');
-  const blobs = async () => {
+  const stored = async () => {
     const all = await readdir(root, { recursive: true, withFileTypes: true });
     const home = all.find(({ name }) => name === landmark)?.parentPath;
     if (home === undefined) throw new Error('the landmark is not there');
     const entries = await readdir(dirname(home), { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map(({ name }) => name).sort();
+    return entries.filter((entry) => entry.isFile());
   };
-  return { own, app, user, other, blobs };
+  const blobs = async () => (await stored()).map(({ name }) => name).sort();
+  const unfinished = async () => {
+    const parts = (await stored()).filter(({ name }) => name.endsWith('.part'));
+    return await Promise.all(
+      parts.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    );
+  };
+  return { own, app, user, other, blobs, unfinished };
 }
 
 /** Sends bytes as a file. */
