@@ -13,7 +13,8 @@ const messages = {
     type: oneOf(['subscribe']),
     id: name,
     collection: text({ min: 1, max: 63 }),
-    filter: optional(text({ max: 4_096 })),
+    // As long as a message may be: how long a filter may be is what its parser says.
+    filter: optional(text({ max: 65_536 })),
     since: optional(text({ max: 256 })),
   }),
   unsubscribe: object({ type: oneOf(['unsubscribe']), id: name }),

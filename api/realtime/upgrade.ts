@@ -31,7 +31,7 @@ export interface Admission {
   holder: Holder;
 }
 
-const path = /^\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+)\/realtime(?:\?|$)/;
+const path = /^\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+)\/realtime\/?(?:\?|$)/;
 const bearer = /^Bearer +([^\s]+) *$/i;
 const key = /^[+/0-9A-Za-z]{22}==$/;
 

@@ -127,6 +127,19 @@ describe('a WebSocket', () => {
     client.socket.close();
   });
 
+  it('is told of a filter that is too long as a list is', async () => {
+    const { name } = await collection('any');
+    const client = await open();
+    expect(await client.subscribe('x', { collection: name, filter: `title = '${'x'.repeat(4_087)}'` }))
+      .toMatchObject({
+        type: 'error',
+        id: 'x',
+        code: 'parse_error',
+        message: expect.stringContaining('4096'),
+      });
+    client.socket.close();
+  });
+
   it('sse.authz-live: is closed with 4401 within 5 s of the revocation of its token', async () => {
     const login = await app.workspace.login();
     const client = await open(login.token);
@@ -161,6 +174,10 @@ describe('the path of WebSockets', () => {
     const answer = await as().get(path);
     expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
     expect(answer.body.message).toContain('Upgrade');
+  });
+
+  it('may end in a slash, as others do', async () => {
+    expect((await handshake(port, { at: `${path}/` })).status).toBe(101);
   });
 
   it('refuses an upgrade as it would a request, with the headers of every answer', async () => {
