@@ -1,6 +1,7 @@
 // What hooks make of the input of a write.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
 import { actorOf } from '../hooks/actor.ts';
 import type { Actor, Author } from '../hooks/ports.ts';
 import type { RecordInput } from './values.ts';
@@ -13,11 +14,13 @@ export interface Hooked {
   fields: ReadonlySet<string>;
 }
 
-/** The input with the hooks' changes; they are checked like what a caller sends. */
+/** The input with the hooks' changes; they are checked like what a caller sends. Throws `400 validation`. */
 export function settledBy(
   body: RecordInput,
   changes: RecordInput = {},
 ): { input: RecordInput; hooked: Hooked } {
+  // A caller may send the id of a new record. Hooks have been told which it is.
+  if (Object.hasOwn(changes, 'id')) fail('validation', 'id: unknown field');
   return { input: { ...body, ...changes }, hooked: { body, fields: new Set(Object.keys(changes)) } };
 }
 

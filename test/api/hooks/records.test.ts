@@ -81,6 +81,17 @@ describe('a before-hook', () => {
     expect(changed.fields).toMatchObject({ title: 'mine', count: 5 });
   });
 
+  it('has no say in the id of a new record, alone or in a batch', async () => {
+    const app = await hooked(`
+      onRecordBeforeCreate('posts', (e) => { e.record.fields.id = '01890000-0000-7000-8000-000000000001'; });`);
+    const alone = await app.admin.post(app.records('posts'), { title: 'a' });
+    expect([alone.status, alone.body]).toEqual([400, { code: 'validation', message: 'id: unknown field' }]);
+    const requests = [{ method: 'POST', collection: 'posts', body: { title: 'a' } }];
+    const batch = await app.admin.post(`${app.path}/batch`, { requests });
+    expect([batch.status, batch.body.message]).toEqual([400, 'requests.0: id: unknown field']);
+    expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
+  });
+
   it('is not called for a caller whom the rule refuses, or a body that is wrong', async () => {
     const app = await hooked(`
       onRecordBeforeCreate('posts', async (e) => { await $app.records.create('seen', { what: 'asked' }); });`);
