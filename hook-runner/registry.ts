@@ -1,6 +1,6 @@
 // What the app's files registered: record hooks, routes and jobs.
 import { checkCronExpression } from './cron-expression.ts';
-import { placeIn } from './faults.ts';
+import { faultOf, placeIn } from './faults.ts';
 import type { LoadedFile } from './loader.ts';
 import type {
   Fault,
@@ -25,9 +25,17 @@ type Entry =
   | { readonly kind: 'route'; readonly handler: Handler; readonly route: RouteRegistration }
   | { readonly kind: 'job'; readonly handler: Handler; readonly job: JobRegistration };
 
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What no request can be made of or no handler should see. */
-const refusedMethods = /^(CONNECT|TRACE|TRACK)$/;
+/** A registration as it was made. */
+interface Registered {
+  readonly entry: Entry;
+  /** Of what can be registered once only. */
+  readonly name: string | null;
+  /** What stood against it by then; moot where the files that were before it do not load. */
+  readonly objection: Error | null;
+}
+
+/** Of requests that reach routes, and `ANY` for all of them. */
+const methods = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|ANY)$/;
 /** Of whatever is registered, so that the report of it all fits into a frame. */
 const longestText = 512;
 const longestName = 128;
@@ -38,8 +46,11 @@ export class Registry {
   #loading = true;
   readonly #limit: number;
   readonly #files: ReadonlySet<string>;
-  readonly #entries: Entry[] = [];
-  readonly #taken = new Set<string>();
+  readonly #registered: Registered[] = [];
+  /** Who registered a name first. */
+  readonly #holders = ownMap<string, string>();
+  /** How much each file registered. */
+  readonly #counts = ownMap<string, number>();
   readonly #hooks = ownMap<string, Handler[]>();
   readonly #others = ownMap<string, Handler>();
 
@@ -58,17 +69,17 @@ export class Registry {
   /** `routerAdd(method, path, fn)`. */
   addRoute(method: unknown, path: unknown, run: unknown): void {
     const verb = textOf(method, 'the method').toUpperCase();
-    if (!token.test(verb) || refusedMethods.test(verb)) {
-      throw new TypeError(`${JSON.stringify(method)} is no method that a route can have`);
+    if (!methods.test(verb)) {
+      throw new TypeError(
+        `${
+          JSON.stringify(method)
+        } is no method that a route can have: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS or ANY`,
+      );
     }
     const text = textOf(path, 'the path');
     const segments = parseRoutePath(text);
-    this.#claim(`route ${verb} ${text}`);
-    this.#add({
-      kind: 'route',
-      handler: this.#handler(run),
-      route: bare({ method: verb, path: text, segments }),
-    });
+    const route = bare({ method: verb, path: text, segments });
+    this.#add({ kind: 'route', handler: this.#handler(run), route }, `route ${verb} ${text}`);
   }
 
   /** `cronAdd(name, expression, fn)`. */
@@ -80,19 +91,24 @@ export class Registry {
       );
     }
     checkCronExpression(job.expression);
-    this.#claim(`job ${job.name}`);
-    this.#add({ kind: 'job', handler: this.#handler(run), job });
+    this.#add({ kind: 'job', handler: this.#handler(run), job }, `job ${job.name}`);
   }
 
   /** Ends the loading: what the files without a fault registered is live, in order of `files`. */
   finish(files: readonly LoadedFile[]): { files: FileRegistrations[]; errors: Fault[] } {
     this.#loading = false;
+    const faults = ownMap<string, Fault>();
+    for (const { file, fault } of files) if (fault !== null) faults.set(file, fault);
+    for (let one = this.#refused(faults); one !== undefined; one = this.#refused(faults)) {
+      faults.set(one.file, faultOf(one.objection, one.file));
+    }
     const live: FileRegistrations[] = bare([]);
     const errors: Fault[] = bare([]);
     let liveCount = 0;
     let errorCount = 0;
-    for (const { file, fault: found } of files) {
-      if (found !== null) errors[errorCount++] = found;
+    for (const { file } of files) {
+      const found = faults.get(file);
+      if (found !== undefined) errors[errorCount++] = found;
       else live[liveCount++] = this.#goLive(file);
     }
     return { files: live, errors };
@@ -117,7 +133,7 @@ export class Registry {
     const hooks: HookRegistration[] = [];
     const routes: RouteRegistration[] = [];
     const jobs: JobRegistration[] = [];
-    for (const entry of this.#entries) {
+    for (const { entry } of this.#registered) {
       if (entry.handler.file !== file) continue;
       if (entry.kind === 'hook') {
         hooks[hooks.length] = entry.hook;
@@ -139,16 +155,36 @@ export class Registry {
     this.#hooks.set(key, handlers);
   }
 
-  #add(entry: Entry): void {
-    if (this.#entries.length >= this.#limit) {
-      throw new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
+  /** The first file that cannot stay beside those that registered before it, files with faults left out. */
+  #refused(faults: ReadonlyMap<string, Fault>): { file: string; objection: Error } | undefined {
+    const taken = ownMap<string, true>();
+    let count = 0;
+    for (const { entry: { handler: { file } }, name, objection } of this.#registered) {
+      if (faults.has(file)) continue;
+      count++;
+      const stands = count > this.#limit || name !== null && taken.has(name);
+      if (stands && objection !== null) return { file, objection };
+      if (name !== null) taken.set(name, true);
     }
-    this.#entries[this.#entries.length] = entry;
+    return undefined;
   }
 
-  #claim(name: string): void {
-    if (this.#taken.has(name)) throw new Error(`the ${name} is registered already`);
-    this.#taken.add(name);
+  #add(entry: Entry, name: string | null = null): void {
+    const { file } = entry.handler;
+    const holder = name === null ? undefined : this.#holders.get(name);
+    const count = (this.#counts.get(file) ?? 0) + 1;
+    if (holder === file) throw new Error(`the ${name} is registered already`);
+    if (count > this.#limit) throw new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
+    this.#counts.set(file, count);
+    if (name !== null && holder === undefined) this.#holders.set(name, file);
+    this.#registered[this.#registered.length] = { entry, name, objection: this.#objectionTo(name, holder) };
+  }
+
+  /** Made where the registration is, so that it knows the place. */
+  #objectionTo(name: string | null, holder: string | undefined): Error | null {
+    if (holder !== undefined) return new Error(`the ${name} is registered already, by ${holder}`);
+    if (this.#registered.length < this.#limit) return null;
+    return new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
   }
 
   #handler(run: unknown): Handler {
@@ -175,7 +211,7 @@ export class Registry {
 
 function textOf(value: unknown, what: string): string {
   if (typeof value !== 'string' || value === '' || value.length > longestText) {
-    throw new TypeError(`${what} must be a text of at most ${longestText} characters`);
+    throw new TypeError(`${what} must be a text of 1 to ${longestText} characters`);
   }
   return value;
 }

@@ -164,8 +164,10 @@ describe('the loader of the hook runner', () => {
   it.each([
     [`onRecordBeforeCreate('orders');`, 'the handler must be a function'],
     [`onRecordBeforeCreate(7, () => {});`, 'the collection must be a text'],
-    [`onRecordBeforeCreate('x'.repeat(600), () => {});`, 'the collection must be a text of at most 512'],
+    [`onRecordBeforeCreate('x'.repeat(600), () => {});`, 'the collection must be a text of 1 to 512'],
     [`routerAdd('GET POST', '/x', () => {});`, 'is no method that a route can have'],
+    [`routerAdd('PROPFIND', '/x', () => {});`, 'is no method that a route can have: GET, HEAD, POST'],
+    [`routerAdd('GET', '', () => {});`, 'the path must be a text of 1 to 512'],
     [`routerAdd('GET', '/a/*/b', () => {});`, '"*" stands only at the end'],
     [`routerAdd('GET', '/a//b', () => {});`, 'nothing between two slashes'],
     [`routerAdd('GET', '/:a/:a', () => {});`, 'names "a" twice'],
@@ -177,6 +179,27 @@ describe('the loader of the hook runner', () => {
       file: 'a.ts',
       line: 1,
     });
+  });
+
+  it('takes what a file registered that does not load for registered by nobody', async () => {
+    const runner = await startForTest();
+    const { files, errors } = await runner.load({
+      'a.ts': `routerAdd('GET', '/x', () => 'a');
+        for (let i = 0; i < 9; i++) onRecordAfterCreate('orders', () => {});
+        throw new Error('not today');`,
+      'b.ts': `routerAdd('GET', '/x', () => 'b');\ncronAdd('j', '@daily', () => {});`,
+      'c.ts': `cronAdd('j', '@daily', () => {});\nrouterAdd('GET', '/y', () => 'c');`,
+      'd.ts': `routerAdd('GET', '/y', () => 'd');`,
+      'e.ts': `for (let i = 0; i < 8; i++) onRecordAfterCreate('orders', () => {});`,
+    }, { registrations: 10 });
+    expect(files.map(({ file }) => file)).toEqual(['b.ts', 'd.ts']);
+    expect(errors.map(({ file, message, line }) => [file, message, line])).toEqual([
+      ['a.ts', 'Error: not today', 3],
+      ['c.ts', 'Error: the job j is registered already, by b.ts', 1],
+      ['e.ts', 'RangeError: an app has at most 10 hooks, routes and jobs', 1],
+    ]);
+    const { body } = await runner.next('response', runner.request('GET /x'));
+    expect(body).toEqual({ text: '"b"' });
   });
 
   it('refuses registrations once the files are loaded, and more of them than allowed', async () => {
