@@ -132,8 +132,9 @@ function changesOf(record: HookRecord): () => string {
     for (const name of keysOf(fields)) {
       const value = fields[name];
       if (values.has(name) && values.get(name) === (value ?? null) && !texts.has(name)) continue;
-      const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`);
-      if (!values.has(name) || texts.get(name) !== text) add(name, text);
+      const before = texts.get(name);
+      const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`, before);
+      if (!values.has(name) || before !== text) add(name, text);
     }
     values.forEach((_value, name) => {
       if (!has(fields, name)) add(name, 'null');

@@ -1,5 +1,6 @@
 // Record events and jobs in a real runner.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../hook-runner/calls.ts';
 import { order, startRunner, type TestRunner } from './runner.ts';
 
 const source = `
@@ -92,6 +93,19 @@ describe('record events in the hook runner', () => {
       faults: [{ message: expect.stringContaining(message), file: 'hooks.ts' }],
     });
     expect(await create('falsy')).toMatchObject({ outcome: 'done' });
+  });
+
+  it('sends nothing of what handlers left as it came, however deep it is', async () => {
+    const deep: Json = JSON.parse('['.repeat(63) + ']'.repeat(63));
+    const record = { ...order, fields: { ...order.fields, deep, many: Array<Json>(95_000).fill(0) } };
+    expect(await runner.event('before_create', { collection: 'falsy', record })).toMatchObject({
+      outcome: 'done',
+      changes: {},
+    });
+    expect(await runner.event('before_create', { record })).toMatchObject({
+      outcome: 'done',
+      changes: { total: 6 },
+    });
   });
 
   it('tells handlers who writes', async () => {
