@@ -30,16 +30,13 @@ export class RouteTable {
 
   /**
    * Finds the route of a method and path, the path still percent-encoded and without its first slash. A literal part wins
-   * over a parameter, a parameter over the rest, and then what was registered first; a HEAD may be answered by a GET.
+   * over a parameter, a parameter over the rest, and then what was registered first; a HEAD that has no route of its own is
+   * one for a GET.
    */
   match(method: string, path: string): RouteMatch | undefined {
     const parts = decoded(path);
     if (parts === undefined) return undefined;
-    return this.#best(method, parts) ?? (method === 'HEAD' ? this.#best('GET', parts) : undefined);
-  }
-
-  #best(method: string, parts: readonly string[]): RouteMatch | undefined {
-    const own = this.#first(method, parts);
+    const own = this.#first(method, parts) ?? (method === 'HEAD' ? this.#first('GET', parts) : undefined);
     const any = this.#first(anyMethod, parts);
     if (own === undefined || any === undefined) return own ?? any;
     return rankOf(any.route) < rankOf(own.route) ? any : own;

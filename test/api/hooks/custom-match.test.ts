@@ -32,6 +32,15 @@ describe('custom routes', () => {
     ]);
   });
 
+  it('of a HEAD are those of GET where it has none, which win over any method as a GET does', () => {
+    const table = new RouteTable(
+      ['ANY /*', 'GET /page', 'ANY /both', 'GET /both', 'HEAD /own', 'GET /own'].map(route),
+    );
+    const found = ['page', 'both', 'own', 'else'].map((path) => table.match('HEAD', path)?.route)
+      .map((one) => `${one?.method} ${one?.path}`);
+    expect(found).toEqual(['GET /page', 'GET /both', 'HEAD /own', 'ANY /*']);
+  });
+
   it('of as many methods as there are routes take room for each once', () => {
     const routes = Array.from({ length: 5_000 }, (_, n) => [`M${n} /a${n}`, `ANY /b${n}`].map(route)).flat();
     const before = process.memoryUsage().heapUsed;
