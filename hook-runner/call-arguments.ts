@@ -12,6 +12,18 @@ const isObject: Check = (value) =>
 const isNumber: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number';
 
+/** JSON would say null for them, which clears a field. */
+const isFields: Check = (value) => {
+  const fault = isObject(value);
+  if (fault !== undefined) return fault;
+  for (const [name, field] of Object.entries(value as object)) {
+    if (typeof field === 'number' && !Number.isFinite(field)) {
+      return `: ${name} is ${field}, which JSON cannot say`;
+    }
+  }
+  return undefined;
+};
+
 /** An object with these members; the optional ones may be left out. */
 function has(
   required: Readonly<Record<string, Check>>,
@@ -36,8 +48,8 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
     'the query',
     has({}, { filter: isText, sort: isText, page: isNumber, per_page: isNumber }),
   ]],
-  'records.create': [['the collection', isText], ['the fields', isObject]],
-  'records.update': [['the collection', isText], ['the id', isText], ['the fields', isObject]],
+  'records.create': [['the collection', isText], ['the fields', isFields]],
+  'records.update': [['the collection', isText], ['the id', isText], ['the fields', isFields]],
   'records.delete': [['the collection', isText], ['the id', isText]],
   'users.findOne': [['the id', isText]],
   'files.get': [['the id', isText]],

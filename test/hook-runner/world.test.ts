@@ -86,7 +86,8 @@ describe('the world of hook files', () => {
       });
       routerAdd('GET', '/late', () => { setTimeout(() => $app.records.delete('orders', 'x').catch((e) => console.log(e.message)), 5); });
       routerAdd('GET', '/much', () => $app.records.create('orders', { title: 'x'.repeat(300_000) }));
-      routerAdd('GET', '/deep', () => { let v = 1; for (let i = 0; i < 99; i++) v = [v]; return $app.records.create('orders', { v }); });`);
+      routerAdd('GET', '/deep', () => { let v = 1; for (let i = 0; i < 99; i++) v = [v]; return $app.records.create('orders', { v }); });
+      routerAdd('GET', '/endless', () => $app.records.update('orders', 'x', { title: 'a', total: 1 / 0 }));`);
     const id = runner.request('GET /error');
     const { id: call } = await runner.call('records.create');
     const error = { code: 'validation', status: 400, message: 'title: required' };
@@ -96,7 +97,13 @@ describe('the world of hook files', () => {
     });
     await runner.next('response', runner.request('GET /late'));
     expect((await runner.log()).message).toContain('has ended');
-    for (const [path, message] of [['/much', 'exceed 262144 bytes'], ['/deep', 'nested deeper']]) {
+    for (
+      const [path, message] of [
+        ['/much', 'exceed 262144 bytes'],
+        ['/deep', 'nested deeper'],
+        ['/endless', 'the fields: total is Infinity'],
+      ]
+    ) {
       expect(await runner.next('result', runner.request(`GET ${path}`))).toMatchObject({
         faults: [{ message: expect.stringContaining(message ?? '') }],
       });
