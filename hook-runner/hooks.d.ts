@@ -21,7 +21,7 @@ type FieldsOf<C extends string> = C extends keyof HookCollections ? HookCollecti
 interface HookRecord<C extends string = string> {
   readonly id: string;
   readonly collection: string;
-  fields: FieldsOf<C>;
+  readonly fields: FieldsOf<C>;
   /** RFC 3339. */
   readonly created_at: string;
   /** RFC 3339. */
@@ -103,7 +103,8 @@ interface RouteEvent {
 }
 
 /**
- * A route at `/api/workspaces/…/apps/…/custom<path>`. In the path `:name` and `{name}` match one segment, a last `*`
+ * A route at `/api/workspaces/…/apps/…/custom<path>`, of GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS, or of `ANY`: all
+ * of them. A HEAD goes to a route for GET where it has none. In the path `:name` and `{name}` match one segment, a last `*`
  * the rest. A returned `Response` is sent as it is, streams included; any other value as JSON; undefined as 204.
  */
 declare function routerAdd(method: string, path: string, handler: (event: RouteEvent) => unknown): void;

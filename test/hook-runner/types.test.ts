@@ -90,9 +90,12 @@ describe('the types for authors of hooks', () => {
   it('finds wrong field names, arguments and globals', async () => {
     const complaints = await check(`
       onRecordBeforeCreate('orders', (e) => { e.record.fields.titel = 'x'; });
+      onRecordBeforeCreate('orders', (e) => { e.record.fields = { title: 'x', total: 1 }; });
       routerAdd('GET', () => 1);
       $app.records.findAll('orders');
     `);
-    for (const word of ['titel', 'Expected 3 arguments', 'findAll']) expect(complaints).toContain(word);
+    for (const word of ['titel', "'fields'", 'Expected 3 arguments', 'findAll']) {
+      expect(complaints).toContain(word);
+    }
   });
 });
