@@ -1,6 +1,7 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
 import { answerText } from './answer-text.ts';
+import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
@@ -49,7 +50,7 @@ export function createApp(deps: Deps, door: Door, routes: readonly AnyRoute[]): 
     app.all(mountOf(path), (event) => respond(pipeline, event, { allow }));
   }
   app.all('/**', (event) => respond(pipeline, event, { allow: undefined }));
-  return app;
+  return compileRoutes(app);
 }
 
 function allowedMethods(routes: readonly AnyRoute[]): Map<string, string> {

@@ -9,6 +9,7 @@ const none: Readonly<Record<string, string>> = {};
 export function paramsOf(arrival: Arrival): Readonly<Record<string, string>> {
   const raw = arrival.event.context.params;
   if (raw === undefined) return none;
+  if (!arrival.event.url.pathname.includes('%')) return raw;
   const decoded: Record<string, string> = {};
   for (const name in raw) decoded[name] = decode(raw[name] ?? '');
   return decoded;

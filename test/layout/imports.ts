@@ -11,7 +11,8 @@ const feature = /^api\/(?!pipeline\/|routes\/)[a-z-]+\//;
 const homes: Readonly<Record<string, RegExp>> = {
   postgres: /^storage\//,
   superstruct: /^api\/schema\.ts$/,
-  h3: /^api\/(main|app|route)\.ts$|^api\/pipeline\//,
+  h3: /^api\/(main|app|route|compiled-routes)\.ts$|^api\/pipeline\//,
+  rou3: /^api\/compiled-routes\.ts$/,
   srvx: /^api\/(app|route)\.ts$|^api\/pipeline\//,
   listhen: /^api\/listen\.ts$/,
   jose: /^api\/auth\/(tokens|signing-keys|oauth\/(id-token|issuer-keys))\.ts$/,
