@@ -57,7 +57,13 @@ const halves: Record<RecordEvent, readonly ['before' | 'after', WriteAction]> = 
   after_delete: ['after', 'delete'],
 };
 
+/** Looked up: a text that was put together is slow to become JSON. */
+const events = {
+  before: { create: 'before_create', update: 'before_update', delete: 'before_delete' },
+  after: { create: 'after_create', update: 'after_update', delete: 'after_delete' },
+} as const;
+
 /** The event of a half of a write. */
 export function eventOf(when: 'before' | 'after', action: WriteAction): RecordEvent {
-  return `${when}_${action}`;
+  return events[when][action];
 }

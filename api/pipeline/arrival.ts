@@ -1,7 +1,7 @@
 // A request as it arrives: its id, its sender's address, its start; read once, before any check.
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { H3Event } from 'h3';
+import { uuidV4Source } from '../../storage/ids.ts';
 import { fail } from '../errors.ts';
 
 /** What the pipeline knows of a request before it knows the route. */
@@ -16,6 +16,7 @@ export interface Arrival {
   response(): ServerResponse;
 }
 
+const newRequestId = uuidV4Source();
 const callersRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Reads what every step needs. */
@@ -44,7 +45,7 @@ export function headerOf({ headers }: Heading, name: string): string | undefined
 /** The caller's own request id, or a new one. */
 export function requestIdOf(request: Heading): string {
   const wanted = headerOf(request, 'x-request-id');
-  return wanted !== undefined && callersRequestId.test(wanted) ? wanted : randomUUID();
+  return wanted !== undefined && callersRequestId.test(wanted) ? wanted : newRequestId();
 }
 
 /** The client's address, by the proxy in front where that is trusted. */

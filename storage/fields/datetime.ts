@@ -58,12 +58,20 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
+/** What changes of it from one instant to the next is written over. */
+const shown = Buffer.from('0000-00-00T00:00:00.000Z');
+const [pointAt, zoneAt, timeAt] = [19, 23, 10];
+const zero = 0x30;
+
 /**
  * PostgreSQL's text of an instant in UTC, `2026-01-02 03:04:05.67+00`, as responses show it. Every connection has
- * `TimeZone` UTC and `DateStyle` ISO; parsing to a `Date` and back costs ten times as much and loses years below 100.
+ * `TimeZone` UTC and `DateStyle` ISO; parsing to a `Date` and back costs ten times as much and loses years below 100. It is
+ * written as bytes since V8 keeps a sum of texts as its parts, which `JSON.stringify` takes twice as long for.
  */
 export function instantFromDatabase(value: unknown): string {
   const text = String(value);
-  const fraction = text.charCodeAt(19) === 0x2e ? text.slice(20, -3) : '';
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0')}Z`;
+  for (let at = 0; at < pointAt; at++) if (at !== timeAt) shown[at] = text.charCodeAt(at);
+  // A fraction may be short or missing. What stands there instead is the offset: its digits are zeros.
+  for (let at = pointAt + 1; at < zoneAt; at++) shown[at] = Math.max(zero, text.charCodeAt(at) || zero);
+  return shown.toString('latin1');
 }

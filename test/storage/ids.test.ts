@@ -1,6 +1,6 @@
 // Identifiers: v7 UUIDs in the order they were made, with fresh random bits in each.
 import { describe, expect, it } from 'vitest';
-import { isUuid, uuidV7Source } from '../../storage/ids.ts';
+import { isUuid, uuidV4Source, uuidV7Source } from '../../storage/ids.ts';
 
 describe('v7 ids', () => {
   it('have version, variant and the time they were made', () => {
@@ -20,5 +20,16 @@ describe('v7 ids', () => {
     const next = uuidV7Source(Date.now);
     const tails = new Set(Array.from({ length: 20_000 }, () => next().slice(19)));
     expect(tails.size).toBe(20_000);
+  });
+});
+
+describe('v4 ids', () => {
+  it('have version and variant, and never share their random bits', () => {
+    const next = uuidV4Source();
+    const ids = new Set(Array.from({ length: 20_000 }, () => next()));
+    expect(ids.size).toBe(20_000);
+    for (const id of ids) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    }
   });
 });
