@@ -26,6 +26,8 @@ export interface HookParts {
   host: RunnerHost;
   crowd: Crowd;
   starts: StartGate;
+  /** Most of a core that a runner may take while nothing is asked of it; four fifths unless it is given. */
+  restShare?: number | undefined;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
   answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
@@ -203,7 +205,7 @@ export class AppHooks {
   }
 
   async #open({ files: all, env, fingerprint }: Found): Promise<Generation | undefined> {
-    const { deps, host, starts, answer, makeRoom } = this.#parts;
+    const { deps, host, starts, restShare, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
     const load = async (files: Load['files']) =>
       Generation.open({
@@ -213,6 +215,7 @@ export class AppHooks {
         load: { ...this.#place, generation: ++this.#generations, files, env },
         fingerprint,
         loadMilliseconds: await this.#limit.find(),
+        restShare,
         answer: (call, context) => answer(this.app, call, context),
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),

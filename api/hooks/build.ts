@@ -22,12 +22,14 @@ interface HookSurroundings {
   send: (request: RunnerRequest | PeerRequest) => void;
   deps: () => Deps;
   worker: number;
+  /** See `HookParts`. */
+  restShare?: number;
 }
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
   parts: HookParts['deps'],
-  { send, deps, worker }: HookSurroundings,
+  { send, deps, worker, restShare }: HookSurroundings,
 ): HookSystem {
   const host = new SupervisedRunners(send);
   const memory = new JobMemory(parts);
@@ -44,6 +46,7 @@ export function createHooks(
   const hooks: Runners = new Runners({
     deps: parts,
     host,
+    restShare,
     peers,
     checker: {
       // Elsewhere nothing would keep imports from the files of the machine.

@@ -46,6 +46,8 @@ export interface GenerationOptions {
   /** Tells states of the code apart. */
   fingerprint: string;
   loadMilliseconds: number;
+  /** See `RestWatch`. */
+  restShare: number | undefined;
   answer: (call: Call, context: CallContext) => Promise<unknown>;
   onLog: (log: Log, requestId: string | null) => void;
   onOutput: (text: string) => void;
@@ -90,7 +92,8 @@ export class Generation {
     this.#options = options;
     this.#runner = parts.runner;
     this.#requests = parts.requests;
-    this.#rest = new RestWatch({ now: () => performance.now(), measure: () => this.measure() });
+    const { restShare: share } = options;
+    this.#rest = new RestWatch({ now: () => performance.now(), measure: () => this.measure(), share });
     this.channel = parts.channel;
     this.loaded = parts.loaded;
     this.number = options.load.generation;

@@ -9,6 +9,8 @@ interface RestWatchOptions {
   measure: () => Promise<RunnerUse | undefined>;
   /** A call may be worked for on so many at once: all there are, unless it says otherwise. */
   cores?: number;
+  /** Most of a core that it may take at rest. */
+  share?: number | undefined;
 }
 
 /** How things stood: when, how long calls had been under way by then, and what the runner had used. */
@@ -18,14 +20,15 @@ interface Standing {
   cpu: number;
 }
 
-/** Over so many milliseconds of rest, a runner may not take more of a core than this share. */
+/** Over so many milliseconds of rest, a runner may not take more of a core than its share. */
 const restMilliseconds = 10_000;
-const share = 0.8;
+const usualShare = 0.8;
 
 /** The account of one runner: all that it may have used for calls is theirs, the remainder is its own. */
 export class RestWatch {
   readonly #options: RestWatchOptions;
   readonly #cores: number;
+  readonly #share: number;
   #busy = 0;
   #busySince: number | undefined;
   #since: Standing | undefined;
@@ -34,6 +37,7 @@ export class RestWatch {
   constructor(options: RestWatchOptions) {
     this.#options = options;
     this.#cores = options.cores ?? availableParallelism();
+    this.#share = options.share ?? usualShare;
   }
 
   /** A call has begun; there may be others. */
@@ -63,7 +67,7 @@ export class RestWatch {
     // It was measured at some moment until now: what is not certain speaks for the runner.
     const heard = this.#stand();
     const own = use.cpu_ms - since.cpu - (heard.busy - since.busy) * this.#cores;
-    return own > share * restBetween(since, heard);
+    return own > this.#share * restBetween(since, heard);
   }
 
   #stand(): Omit<Standing, 'cpu'> {
