@@ -30,6 +30,8 @@ export interface EgressRequest {
 
 /** An answer whose body is still coming; reading it throws `EgressError`. */
 export interface EgressStream {
+  /** What answered: another than was asked where it redirected. */
+  url: URL;
   status: number;
   headers: EgressHeaders;
   body: AsyncIterable<Uint8Array>;
@@ -37,6 +39,8 @@ export interface EgressStream {
 
 /** A whole answer. */
 export interface EgressAnswer {
+  /** What answered: another than was asked where it redirected. */
+  url: URL;
   status: number;
   headers: EgressHeaders;
   body: Buffer;
@@ -70,10 +74,10 @@ export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: 
     objection: (url) => wall.objection(url),
     open,
     send: async (request) => {
-      const { status, headers, body } = await open(request);
+      const { body, ...head } = await open(request);
       const parts: Uint8Array[] = [];
       for await (const part of body) parts.push(part);
-      return { status, headers, body: Buffer.concat(parts) };
+      return { ...head, body: Buffer.concat(parts) };
     },
     close: async () => await (await agent)?.destroy(),
   };
@@ -90,7 +94,7 @@ async function openWithin(wall: Wall, agent: Agent, request: EgressRequest): Pro
     if (request.permits?.(url) === false) throw new EgressError('refused', 'the host is not permitted');
     const answer = await sendOnce({ ...request, url }, within);
     const location = redirects === 'follow' ? locationOf(answer) : undefined;
-    if (location === undefined) return streamOf(answer, request.maxBytes, within);
+    if (location === undefined) return { url, ...streamOf(answer, request.maxBytes, within) };
     answer.body.on('error', () => undefined).destroy();
     const next = URL.parse(location, url);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -170,7 +174,7 @@ function streamOf(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
   limits: Limits,
-): EgressStream {
+): Omit<EgressStream, 'url'> {
   return { status: statusCode, headers: pairsOf(headers), body: bounded(body, maxBytes, limits) };
 }
 

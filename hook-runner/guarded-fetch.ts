@@ -35,6 +35,8 @@ function responseOf({ url, redirected, status, status_text, headers, body }: Egr
     statusText: status_text,
     headers: pairs,
   });
+  // That of a text would be one that the other server never named.
+  if (!pairs.some(([name]) => name.toLowerCase() === 'content-type')) response.headers.delete('content-type');
   Object.defineProperty(response, 'url', { value: url });
   Object.defineProperty(response, 'redirected', { value: redirected });
   return response;

@@ -4,6 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { EgressError } from '../egress-failure.ts';
 import { fail } from '../errors.ts';
+import { decoded } from './content-coding.ts';
 import type { CallContext } from './generation.ts';
 import { bufferOf, spell } from './inbound-values.ts';
 
@@ -35,13 +36,14 @@ export async function fetchForHook(
     if (redirect === 'error' && answer.status >= 300 && answer.status < 400) {
       fail('hook_error', 'the host redirects the request');
     }
+    const { headers: shown, body: content } = await decoded(answer, mostBytes);
     return {
-      url: url.href,
-      redirected: false,
+      url: answer.url.href,
+      redirected: answer.url.href !== url.href,
       status: answer.status,
       status_text: '',
-      headers: answer.headers,
-      body: answer.body.length === 0 ? null : spell(answer.body),
+      headers: shown,
+      body: content.length === 0 ? null : spell(content),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;

@@ -1,5 +1,6 @@
 // Requests that hooks send, on a server whose master has opened the way.
 import { createServer, type Server } from 'node:http';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
@@ -7,6 +8,16 @@ import { openStorefront, unlimited } from '../harness/storefront.ts';
 
 const app = '/api/workspaces/acme/apps/caller';
 const asked: { url: string | undefined; headers: Record<string, unknown> }[] = [];
+const codings: Readonly<Record<string, readonly [coding: string, body: Buffer]>> = {
+  '/gzip': ['gzip', gzipSync('squeezed')],
+  '/br': ['br', brotliCompressSync('squeezed')],
+  '/deflate': ['deflate', deflateSync('squeezed')],
+  '/raw': ['deflate', deflateRawSync('squeezed')],
+  '/twice': ['br, GZIP', gzipSync(brotliCompressSync('squeezed'))],
+  '/unknown': ['rot13', Buffer.from('fdhrrmrq')],
+  '/broken': ['gzip', Buffer.from('no gzip')],
+  '/bomb': ['gzip', gzipSync(Buffer.alloc(2 ** 20 + 1))],
+};
 let server: TestServer;
 let admin: Caller;
 let target: Server;
@@ -18,7 +29,10 @@ beforeAll(async () => {
   target = createServer(({ url, headers, method }, response) => {
     asked.push({ url, headers });
     if (url === '/away') response.writeHead(302, { Location: 'http://127.0.0.1:1/' });
-    response.end(method);
+    if (url === '/moved') response.writeHead(302, { Location: '/here' });
+    const [coding, body] = codings[url ?? ''] ?? [];
+    if (coding !== undefined) response.setHeader('Content-Encoding', coding);
+    response.end(body ?? method);
   });
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
   const address = target.address();
@@ -31,6 +45,11 @@ beforeAll(async () => {
       const answer = await fetch(url, init);
       return { status: answer.status, body: await answer.text() };
     } catch (error) { return { error: error.message }; }
+  });
+  routerAdd('GET', '/pass', (e) => fetch(e.query.url));
+  routerAdd('GET', '/head', async (e) => {
+    const { url, redirected, headers } = await fetch(e.query.url);
+    return { url, redirected, type: headers.get('content-type'), coding: headers.get('content-encoding') };
   });`;
   expectOk(await admin.put(`${app}/hooks/caller.js`, { source }));
 });
@@ -62,4 +81,27 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
   }
   expect(await fetchInHook(`http://${host}/away`)).toEqual({ error: expect.any(String) });
   expect(asked.map(({ url }) => url)).toEqual(['/ok', '/away']);
+});
+
+it('shows what was compressed as it was before, within the bound of all answers', async () => {
+  for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice']) {
+    expect([path, await fetchInHook(`http://${host}${path}`)]).toEqual([path, {
+      status: 200,
+      body: 'squeezed',
+    }]);
+  }
+  expect(await fetchInHook(`http://${host}/unknown`)).toEqual({ status: 200, body: 'fdhrrmrq' });
+  expect((await fetchInHook(`http://${host}/broken`)).error).toContain('Content-Encoding');
+  expect((await fetchInHook(`http://${host}/bomb`)).error).toContain('longer than 1048576 bytes');
+  const passed = await fetch(`${server.url}${app}/custom/pass?url=http://${host}/gzip`);
+  expect([passed.headers.get('content-encoding'), await passed.text()]).toEqual([null, 'squeezed']);
+});
+
+it('names what has answered, and no type that it did not say', async () => {
+  const head = async (path: string) =>
+    expectOk(await as(undefined, server.url).get(`${app}/custom/head?url=http://${host}${path}`));
+  const nothing = { type: null, coding: null };
+  expect(await head('/moved')).toEqual({ url: `http://${host}/here`, redirected: true, ...nothing });
+  expect(await head('/here')).toEqual({ url: `http://${host}/here`, redirected: false, ...nothing });
+  expect(await head('/unknown')).toMatchObject({ coding: 'rot13' });
 });

@@ -1,0 +1,63 @@
+// Answers that other servers have compressed, as they were before: `fetch` shows them so.
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import type { EgressAnswer, EgressHeaders } from '../egress.ts';
+import { EgressError } from '../egress-failure.ts';
+
+type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const inflated: Decode = promisify(inflate);
+const inflatedRaw: Decode = promisify(inflateRaw);
+const gunzipped: Decode = promisify(gunzip);
+
+/** By the names of RFC 9110 section 8.4.1 and of the registry. */
+const codings: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+  ['gzip', gunzipped],
+  ['x-gzip', gunzipped],
+  // Some servers leave out the wrapping that the name asks for; a wrapped one begins with an 8.
+  [
+    'deflate',
+    (body, options) => ((body[0] ?? 8) & 0xf) === 8 ? inflated(body, options) : inflatedRaw(body, options),
+  ],
+  ['br', promisify(brotliDecompress)],
+  ['zstd', promisify(zstdDecompress)],
+]);
+
+/**
+ * The headers and the body of an answer without its codings, at most `maxBytes` of it. An unknown coding is left as it is.
+ * Throws `EgressError`.
+ */
+export async function decoded(
+  { headers, body }: Pick<EgressAnswer, 'headers' | 'body'>,
+  maxBytes: number,
+): Promise<{ headers: EgressHeaders; body: Buffer }> {
+  const names = codingsOf(headers);
+  if (names.length === 0 || body.length === 0) return { headers, body };
+  const decodes = names.map((name) => codings.get(name));
+  let content = body;
+  // The last one was applied last.
+  for (const decode of decodes.reverse()) {
+    if (decode === undefined) return { headers, body };
+    content = await within(maxBytes, () => decode(content, { maxOutputLength: maxBytes }));
+  }
+  const gone = ['content-encoding', 'content-length'];
+  return { headers: headers.filter(([name]) => !gone.includes(name.toLowerCase())), body: content };
+}
+
+function codingsOf(headers: EgressHeaders): string[] {
+  return headers.filter(([name]) => name.toLowerCase() === 'content-encoding')
+    .flatMap(([, value]) => value.toLowerCase().split(',').map((name) => name.trim()))
+    .filter((name) => name !== '' && name !== 'identity');
+}
+
+async function within(maxBytes: number, decode: () => Promise<Buffer>): Promise<Buffer> {
+  try {
+    return await decode();
+  } catch (error) {
+    const isLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    const message = isLong
+      ? `the answer is longer than ${maxBytes} bytes`
+      : 'the answer is not what its Content-Encoding says';
+    throw new EgressError(isLong ? 'too_large' : 'unreachable', message, { cause: error });
+  }
+}
