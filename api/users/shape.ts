@@ -19,6 +19,6 @@ export const userSchema = object({
 export type User = ValueOf<typeof userSchema>;
 
 /** A user, without the hash. */
-export function showUser({ password_hash, ...user }: UserRow): User {
-  return { ...user, has_password: password_hash !== null };
+export function showUser({ id, email, verified, password_hash, ...rest }: UserRow): User {
+  return { id, email, verified, has_password: password_hash !== null, ...rest };
 }

@@ -34,6 +34,7 @@ describe('register', () => {
     const answer = await as().post(`${auth}/users/register`, { email: email.toUpperCase(), password });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ ...userShape, email });
+    expect(Object.keys(answer.body)).toEqual(Object.keys({ ...userShape, email }));
     expect(cookiesOf(answer)).toEqual([]);
   });
 
