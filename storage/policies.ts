@@ -62,9 +62,10 @@ export async function deletePolicy(
   return gone.count > 0;
 }
 
-/** Removes what an app has set. */
-export async function deletePoliciesOfApp(sql: Sql, workspace: string, app: string): Promise<void> {
-  await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
+/** Removes what an app has set; false when that is nothing. */
+export async function deletePoliciesOfApp(sql: Sql, workspace: string, app: string): Promise<boolean> {
+  const gone = await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
+  return gone.count > 0;
 }
 
 const jsonbOid = 3802;

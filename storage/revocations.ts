@@ -47,21 +47,18 @@ export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]
 }
 
 /**
- * Moves revocations that there are on to a later instant, tells every process once the transaction commits, and answers
- * them: what was never revoked has no token that it would concern.
+ * Moves a revocation on to a later instant, tells every process once the transaction commits, and answers it; undefined
+ * when there is none to move: what was never revoked has no token that it would concern.
  */
-export async function renewRevocations(sql: Sql, rows: readonly RevocationRow[]): Promise<RevocationRow[]> {
-  const renewed: RevocationRow[] = [];
-  for (const row of rows) {
-    const { kind, key, not_before, expires_at } = row;
-    const { count } = await sql`
-      update control.revocations set not_before = greatest(not_before, ${not_before}),
-        expires_at = greatest(expires_at, ${expires_at}), created_at = clock_timestamp()
-      where kind = ${kind} and key = ${key}`;
-    if (count > 0) renewed.push(row);
-  }
-  if (renewed.length > 0) await publish(sql, { kind: 'revocations' });
-  return renewed;
+export async function renewRevocation(sql: Sql, row: RevocationRow): Promise<RevocationRow | undefined> {
+  const { kind, key, not_before, expires_at } = row;
+  const { count } = await sql`
+    update control.revocations set not_before = greatest(not_before, ${not_before}),
+      expires_at = greatest(expires_at, ${expires_at}), created_at = clock_timestamp()
+    where kind = ${kind} and key = ${key}`;
+  if (count === 0) return undefined;
+  await publish(sql, { kind: 'revocations' });
+  return row;
 }
 
 /** Revocations that still matter; with `since`, those written after it (by the database's clock). */

@@ -9,7 +9,7 @@ import { deletePoliciesOfApp } from '../../storage/policies.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { createAppSchema } from '../../storage/provision-app.ts';
-import { renewRevocations, type RevocationRow } from '../../storage/revocations.ts';
+import { renewRevocation, type RevocationRow } from '../../storage/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -37,11 +37,11 @@ export async function createApp(
   const { databases } = deps;
   const { database } = workspace;
   const actor = await actorOf(deps, by.principal);
-  const { app, renewed } = await databases.provisioner(database).transaction(async (sql) => {
+  const { app, left } = await databases.provisioner(database).transaction(async (sql) => {
     const app = await settle(sql, deps, { id, name, database, now: by.now });
-    const renewed = await disinherit(deps, workspace.id, id);
+    const left = await disinherit(deps, workspace.id, id);
     // Those that came too late to be ended with the earlier app.
-    if (renewed.length > 0) await revokeSessionsOfApp(sql, id, by.now);
+    if (left.revocation !== undefined) await revokeSessionsOfApp(sql, id, by.now);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',
@@ -49,29 +49,36 @@ export async function createApp(
       details: { name },
       origin: by.origin,
     });
-    return { app, renewed };
+    return { app, left };
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
-  deps.revocations.apply(renewed);
-  deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
+  if (left.revocation !== undefined) deps.revocations.apply([left.revocation]);
+  if (left.policies) deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
   // Its first collection is likely to follow.
   void databases.app(database, app.schema).warm();
   return app;
 }
 
+/** What there was of an earlier app of the same id. */
+interface Left {
+  policies: boolean;
+  /** Of its tokens, made anew. */
+  revocation: RevocationRow | undefined;
+}
+
 /**
  * Takes away what was set for an earlier app of this id while that one was being deleted: policies, rights of admins, and
- * tokens. It is done before the app can be seen, so nothing of its own can go with it.
+ * tokens. It is done before the app can be seen, so nothing of its own can go with it. Answers what there was.
  */
 async function disinherit(
   { databases, revocations }: Pick<CreateDeps, 'databases' | 'revocations'>,
   workspace: string,
   id: string,
-): Promise<RevocationRow[]> {
+): Promise<Left> {
   return await databases.control.transaction(async (sql) => {
     await stripApp(sql, workspace, id);
-    await deletePoliciesOfApp(sql, workspace, id);
-    await publish(sql, { kind: 'policies', workspace });
-    return await renewRevocations(sql, [revocations.row('app', `${workspace}/${id}`)]);
+    const policies = await deletePoliciesOfApp(sql, workspace, id);
+    if (policies) await publish(sql, { kind: 'policies', workspace });
+    return { policies, revocation: await renewRevocation(sql, revocations.row('app', `${workspace}/${id}`)) };
   });
 }
 

@@ -3,7 +3,7 @@ import { peekSpareApp } from '../../storage/apps.ts';
 import type { Databases } from '../../storage/databases.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { renewRevocations, type RevocationRow } from '../../storage/revocations.ts';
+import { renewRevocation, type RevocationRow } from '../../storage/revocations.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { currentVersions } from '../../storage/provision.ts';
 import { makeDatabase } from '../../storage/provision-database.ts';
@@ -39,7 +39,7 @@ export async function createWorkspace(
       .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
     if (assigned !== undefined) {
       const { workspace, renewed } = assigned;
-      deps.revocations.apply(renewed);
+      if (renewed !== undefined) deps.revocations.apply([renewed]);
       upkeep.poke('soon');
       warm(databases, workspace.database);
       return workspace;
@@ -70,12 +70,12 @@ async function assign(
   sql: Sql,
   deps: CreateDeps,
   { id, name, by }: { id: string; name: string; by: By },
-): Promise<{ workspace: WorkspaceDefinition; renewed: RevocationRow[] } | undefined> {
+): Promise<{ workspace: WorkspaceDefinition; renewed: RevocationRow | undefined } | undefined> {
   const database = await takeSpare(sql, currentVersions(deps.provisioning.migrations));
   if (database === undefined) return undefined;
   const workspace = await insertWorkspace(sql, { id, name, database, now: by.now });
   // Tokens were given out until the very end of an earlier workspace of this id: none is good for this one.
-  const renewed = await renewRevocations(sql, [deps.revocations.row('workspace', id)]);
+  const renewed = await renewRevocation(sql, deps.revocations.row('workspace', id));
   const actor = await actorIn(sql, by.principal);
   await auditSystem(sql, deps, {
     actor,

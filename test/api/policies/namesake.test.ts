@@ -1,0 +1,69 @@
+// What other processes hear of policies when an app is made: nothing, unless an earlier one of its id has left some.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../api/apps/create.ts';
+import type { By } from '../../../api/audit/actor.ts';
+import { createWorkspace } from '../../../api/workspaces/create.ts';
+import { type Change, listen, type Listening, publish } from '../../../storage/changes.ts';
+import { uuidV7Source } from '../../../storage/ids.ts';
+import { listPoliciesFor, putPolicies } from '../../../storage/policies.ts';
+import { type BareDeps, bareDeps, created } from '../../harness/bare-app.ts';
+import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+
+const newId = uuidV7Source(Date.now);
+const by: By = {
+  principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
+  origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
+  now: created,
+};
+
+let own: OwnInstallation;
+let deps: BareDeps;
+let listening: Listening;
+const heard: Change[] = [];
+let onMark: () => void = () => undefined;
+
+beforeAll(async () => {
+  own = await ownInstallation();
+  deps = bareDeps(await own.open(), { now: () => created, newId });
+  await createWorkspace(deps, { id: 'acme', name: 'Acme' }, by);
+  listening = await listen(own.access, {
+    onChange: (change) => {
+      if (change.kind === 'app' && change.app === 'mark') onMark();
+      else heard.push(change);
+    },
+    onGap: () => undefined,
+  });
+});
+afterAll(async () => {
+  await listening.stop();
+  await own.remove();
+});
+
+/** Makes it, and answers what was published meanwhile, and whether this process forgot what it knew of policies. */
+async function make(id: string): Promise<{ published: string[]; forgot: boolean }> {
+  const workspace = await deps.definitions.workspace('acme');
+  if (workspace === undefined) throw new Error('the workspace is not there');
+  const before = deps.policyBook.revision;
+  heard.length = 0;
+  await createApp(deps, workspace, { id, name: 'An app', by });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onMark = resolve;
+  await deps.databases.control.run((sql) => publish(sql, { kind: 'app', workspace: 'acme', app: 'mark' }));
+  await promise;
+  const published = heard.map(({ kind }) => kind).filter((kind) => kind === 'policies');
+  return { published, forgot: deps.policyBook.revision !== before };
+}
+
+describe('an app that is made', () => {
+  it('tells nobody of policies when there were none of its id', async () => {
+    expect(await make('shop')).toEqual({ published: [], forgot: false });
+  });
+
+  it('takes away those of an earlier one of its id, and tells of it', async () => {
+    const row = { workspace: 'acme', app: 'late', field: 'shop.discount', spec: { kind: 'free' } };
+    const { control } = deps.databases;
+    await control.run((sql) => putPolicies(sql, [{ ...row, updated_at: created }]));
+    expect(await make('late')).toEqual({ published: ['policies'], forgot: true });
+    expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toEqual([]);
+  });
+});
