@@ -65,7 +65,7 @@ export interface PutAnswer {
 
 /**
  * Writes a file and loads the app's files again. Throws `400 validation` for its name, its size or too many files, `404` for
- * an app that was deleted meanwhile.
+ * an app that was deleted meanwhile, `409 conflict` where the hooks directory has a directory of its name.
  */
 export async function putHookFile(
   deps: ChangeDeps,
@@ -80,8 +80,8 @@ export async function putHookFile(
   let isWritten = false;
   try {
     await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
-      await writeFile(folder, filename, source);
-      isWritten = true;
+      isWritten = await writeFile(folder, filename, source);
+      if (!isWritten) fail('conflict', `a directory is called "${filename}"`);
     });
   } finally {
     if (isWritten) await withdrawFromGone(deps, app, { filename, source });

@@ -84,8 +84,8 @@ export async function readFolder(folder: string): Promise<ReadFile[]> {
   return read;
 }
 
-/** Puts a file in the place of whatever has its name, a link included. */
-export async function writeFile(folder: string, filename: string, source: string): Promise<void> {
+/** Puts a file in the place of whatever has its name, a link included; false when that is a directory. */
+export async function writeFile(folder: string, filename: string, source: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // Begins with a dot, so that nobody takes it for a hook file.
   const temporary = join(folder, `.${randomUUID()}.tmp`);
@@ -99,8 +99,10 @@ export async function writeFile(folder: string, filename: string, source: string
       await handle.close();
     }
     await rename(temporary, join(folder, filename));
+    return true;
   } catch (error) {
     await rm(temporary, { force: true });
+    if (codeOf(error) === 'EISDIR') return false;
     throw error;
   }
 }

@@ -60,6 +60,7 @@ export const hookFilesPut = route({
       'What the type checker has against the file, which is in effect all the same.',
     ),
   }),
+  errors: ['conflict'],
   handle: ({ deps, target, params: { filename }, body: { source }, principal, origin, now }) =>
     putHookFile(deps, target.app, { filename, source, by: { principal, origin, now } }),
 });

@@ -1,5 +1,5 @@
 // Hook files over HTTP: written, loaded, listed, removed.
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
@@ -113,6 +113,15 @@ describe('a hook file', () => {
     expectOk(await admin.put(`${path}/hooks/link.js`, { source: '// mine' }));
     expect(await readFile(secret, 'utf8')).toBe(text);
     await rm(secret);
+  });
+
+  it('is not put where the directory has a directory of its name', async () => {
+    const { admin, path, id } = await own.app();
+    await mkdir(join(folder(id), 'sub.js'), { recursive: true });
+    const answer = await admin.put(`${path}/hooks/sub.js`, { source: '// mine' });
+    expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    expect(await readdir(folder(id))).toEqual(['sub.js']);
+    expect(expectOk(await admin.get(`${path}/audit?action=hook_put`)).items).toEqual([]);
   });
 
   it('that lies there before its app is picked up when the app is created', async () => {
