@@ -74,10 +74,10 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   let status: number;
   try {
     const answer = await process(pipeline, arrival, landing, account);
-    status = answer instanceof OwnAnswer ? 200 : answer.status;
     response = answer instanceof OwnAnswer
       ? await begin(pipeline, arrival, answer)
       : render(pipeline, arrival, answer);
+    status = answer instanceof OwnAnswer ? arrival.response().statusCode : answer.status;
   } catch (error) {
     const refusal = toApiError(error);
     status = refusal.status;
