@@ -11,6 +11,7 @@ import { collectionOf, onApp, type RecordTarget, scopeOf, type WriteDeps } from 
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { authorOf } from './hooked.ts';
+import { lockInOrder } from './lock-order.ts';
 import { Rehearsal } from './rehearsal.ts';
 import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
 import type { RecordInput } from './values.ts';
@@ -78,6 +79,7 @@ export async function runBatch(
     if (rehearsal !== undefined) chooseIds(deps, admitted);
     const work = async (sql: Sql) => {
       batch.requireSender?.();
+      await lockInOrder(sql, admitted);
       const connection = within(sql);
       const results: BatchResult[] = [];
       const written: Written[] = [];
