@@ -40,6 +40,8 @@ export interface Author {
   requestId: string;
   /** Absent for what a request itself wants. */
   hook?: WithinHook;
+  /** Asked when hooks have answered, which may be long after the beginning: throws when nothing is to be written. */
+  requireSender?: () => void;
 }
 
 /** An author as hooks are told of it. */

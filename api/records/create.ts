@@ -50,7 +50,11 @@ export async function createRecord(
   const actor = hooks === undefined ? undefined : authorOf(deps, target.app, by);
   const settled = actor === undefined || hooks?.before !== true
     ? creation
-    : await settle(deps, target, creation, (record) => hooks.ask({ actor, record, previous: null }));
+    : await settle(deps, target, creation, async (record) => {
+      const changes = await hooks.ask({ actor, record, previous: null });
+      by?.requireSender?.();
+      return changes;
+    });
   const record = await deps.totals.during(
     writtenTables(target),
     () =>

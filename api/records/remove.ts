@@ -45,7 +45,11 @@ export async function removeRecord(
     ? undefined
     : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
   await deps.totals.during(deletedTables(target), async () => {
-    const removed = await onCollection(deps, target, (scope) => removeRehearsed(scope, removal, rehearsal));
+    const removed = await onCollection(
+      deps,
+      target,
+      (scope) => removeRehearsed(scope, removal, { rehearsal, by }),
+    );
     announceAll(deps, target.app, writtenBy(removed));
   });
   await rehearsal?.tell();
@@ -55,15 +59,17 @@ export async function removeRecord(
 function removeRehearsed(
   scope: RecordScope,
   removal: RecordRemoval,
-  rehearsal: Rehearsal | undefined,
+  { rehearsal, by }: { rehearsal: Rehearsal | undefined; by: Author | undefined },
 ): Promise<Removal> {
   const { target, connection } = scope;
   if (rehearsal === undefined) return removeOn(scope, removal);
-  return rehearsal.run(connection, (sql) =>
-    removeAsked(rehearsal, within(sql), {
+  return rehearsal.run(connection, (sql) => {
+    by?.requireSender?.();
+    return removeAsked(rehearsal, within(sql), {
       now: removal.now,
       remove: () => removeOn(scopeOf(target, within(sql)), removal),
-    }));
+    });
+  });
 }
 
 /** The same on connections or in a transaction, without asking hooks: answers everything that was changed. */

@@ -62,6 +62,7 @@ async function updateAsked(
     const seen = await onCollection(deps, target, (scope) => lookOn(scope, update));
     const previous = seen.record;
     const changes = hooks.before ? await hooks.ask({ actor, record: seen.candidate, previous }) : undefined;
+    by?.requireSender?.();
     const settled = { ...update, ...settledBy(update.input, changes), version: seen.version };
     const record = await write(deps, target, settled);
     if (record === undefined) continue;

@@ -1,14 +1,19 @@
 // Records of a collection.
+import { requireStillAdmitted } from '../auth/still-admitted.ts';
+import type { Deps } from '../deps.ts';
 import { hookErrors } from '../hooks/errors.ts';
+import type { Author } from '../hooks/ports.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
+import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
-import { route } from '../route.ts';
+import { type Origin, route } from '../route.ts';
 import { admit } from '../rules/access.ts';
 import { described, fieldMap, object, optional, pageOf, text, yes } from '../schema.ts';
+import type { Principal } from '../scope.ts';
 
 /** A record in an answer. */
 export const record = object({
@@ -70,7 +75,7 @@ export const recordsCreate = route({
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'create', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, body, principal, origin, now }) => {
-    const by = { principal, requestId: origin.requestId };
+    const by = senderOf({ deps, target, principal, origin });
     return createRecord(deps, target, { access, input: body, origin, now, by });
   },
 });
@@ -104,7 +109,7 @@ export const recordsUpdate = route({
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'update', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, params: { id }, body, principal, origin, now }) => {
-    const by = { principal, requestId: origin.requestId };
+    const by = senderOf({ deps, target, principal, origin });
     return updateRecord(deps, target, { access, id, input: body, now, by });
   },
 });
@@ -121,7 +126,19 @@ export const recordsRemove = route({
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'delete', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, params: { id }, principal, origin, now }) => {
-    const by = { principal, requestId: origin.requestId };
+    const by = senderOf({ deps, target, principal, origin });
     return removeRecord(deps, target, { access, id, now, by });
   },
 });
+
+/** Who asks for a write, as long as they may. */
+function senderOf(
+  { deps, target: { app }, principal, origin: { requestId } }: {
+    deps: Deps;
+    target: Pick<RecordTarget, 'app'>;
+    principal: Principal | null;
+    origin: Origin;
+  },
+): Author {
+  return { principal, requestId, requireSender: () => requireStillAdmitted(deps, app, principal) };
+}
