@@ -25,7 +25,8 @@ const query = object({
 });
 
 function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditWish {
-  return { filter: { action, actor }, page: pageRequestOf(page), format };
+  // An empty field of a form asks for nothing, as an empty action and an empty filter of records do.
+  return { filter: { action, actor: actor === '' ? undefined : actor }, page: pageRequestOf(page), format };
 }
 
 const entries = pageOf(object({

@@ -127,6 +127,7 @@ describe('the workspace scope', () => {
     const mine = await entries(`${log}?actor=${admin.email}&per_page=200`);
     expect(new Set(mine.map(({ actor }) => actor))).toEqual(new Set([admin.email]));
     expect(await entries(`${log}?actor=${admin.email.slice(0, -1)}`)).toEqual([]);
+    expect(await entries(`${log}?action=&actor=`)).toEqual(await entries(log));
     expect((await workspace.admin.get(`${log}?action=%00`)).status).toBe(400);
   });
 });
