@@ -1,8 +1,7 @@
 // Rows of a page, of which no more is kept than an answer may hold.
 import type { Sql } from './pool.ts';
+import { type Params, rowsOf } from './rows.ts';
 import type { Statement } from './statements.ts';
-
-type Rows = Record<string, unknown>[];
 
 /** A page holds more than may be answered at once. */
 export class PageTooLarge extends Error {
@@ -21,12 +20,12 @@ const weightOfValue = 16;
  */
 export async function rowsWithin(
   sql: Sql,
-  { text, prepare }: Statement,
-  { params, mostBytes }: { params: Parameters<Sql['unsafe']>[1]; mostBytes: number },
+  statement: Statement,
+  { params, mostBytes }: { params: Params; mostBytes: number },
 ): Promise<unknown[][]> {
   const rows: unknown[][] = [];
   let weight = 0;
-  await sql.unsafe<Rows>(text, params, { prepare }).values().forEach((row) => {
+  await rowsOf(sql, statement, params, (row) => {
     weight += weightOfRow(row);
     if (weight <= mostBytes) rows.push(row);
   });

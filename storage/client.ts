@@ -3,6 +3,7 @@ import postgres from 'postgres';
 import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
 import { Numbered } from './numbered.ts';
+import { lean } from './rows.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from './text-array.ts';
 
@@ -36,7 +37,7 @@ export class Client {
     this.idleSince = options.now;
     this.#onLost = options.onLost;
     disarmDriverRetry();
-    this.sql = postgres(this.#settings(endpoint));
+    this.sql = lean(postgres(this.#settings(endpoint)));
   }
 
   /**

@@ -4,9 +4,8 @@ import { rowsWithin } from './bounded-rows.ts';
 import type { Sql } from './pool.ts';
 import type { ListShape } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './record-plan.ts';
+import { rowsOf } from './rows.ts';
 import { type Reach, reachSql, type Restriction, type Where, whereOf, whereOfWrite } from './restriction.ts';
-
-type Rows = Record<string, unknown>[];
 
 /** A new record: every field's value in the plan's order, null where it is empty. */
 export interface NewRecord {
@@ -73,9 +72,8 @@ export async function insertRecord(
   restriction: WriteRestriction = unrestricted,
 ): Promise<StoredRecord | undefined> {
   const where = whereOfChange(restriction, record.values.length);
-  const { text, prepare } = plan.insert(where.text);
   const parameters = [record.id, record.now, ...record.values, ...where.params];
-  const [row] = await sql.unsafe<Rows>(text, parameters, { prepare }).values();
+  const [row] = await rowsOf(sql, plan.insert(where.text), parameters);
   return row === undefined ? undefined : plan.record(row);
 }
 
@@ -97,8 +95,7 @@ export async function lookAtRecord(
   rule?: Restriction,
 ): Promise<Look | undefined> {
   const where = whereOf(rule === undefined ? [] : [rule], 2);
-  const { text, prepare } = plan.selectOne(where.text);
-  const [row] = await sql.unsafe<Rows>(text, [id, ...where.params], { prepare }).values();
+  const [row] = await rowsOf(sql, plan.selectOne(where.text), [id, ...where.params]);
   if (row === undefined) return undefined;
   return { record: plan.record(row), passes: where.text === '' || row.at(-1) === true };
 }
@@ -114,8 +111,7 @@ export async function updateRecord(
   restriction: WriteRestriction = unrestricted,
 ): Promise<StoredRecord | undefined> {
   const where = whereOfChange(restriction, values.length);
-  const { text, prepare } = plan.update(positions, where.text);
-  const [row] = await sql.unsafe<Rows>(text, [id, now, ...values, ...where.params], { prepare }).values();
+  const [row] = await rowsOf(sql, plan.update(positions, where.text), [id, now, ...values, ...where.params]);
   return row === undefined ? undefined : plan.record(row);
 }
 
@@ -130,8 +126,7 @@ export async function deleteRecord(
   rule?: Restriction,
 ): Promise<StoredRecord | undefined> {
   const where = whereOf(rule === undefined ? [] : [rule], 2);
-  const { text, prepare } = plan.remove(where.text);
-  const [row] = await sql.unsafe<Rows>(text, [id, ...where.params], { prepare }).values();
+  const [row] = await rowsOf(sql, plan.remove(where.text), [id, ...where.params]);
   return row === undefined ? undefined : plan.record(row);
 }
 
@@ -173,15 +168,15 @@ export function countOf(plan: RecordPlan, { restrictions, madeUp }: RecordSelect
 }
 
 /** Counts. */
-export async function countRecords(sql: Sql, { text, params, prepare }: Count): Promise<Counted> {
-  const [row] = await sql.unsafe<Rows>(text, params, { prepare }).values();
+export async function countRecords(sql: Sql, { params, ...statement }: Count): Promise<Counted> {
+  const [row] = await rowsOf(sql, statement, params);
   return { total: Number(row?.[0]), snapshot: String(row?.[1]) };
 }
 
 /** Whether the record with this id may be pointed to. */
 export async function canReach(sql: Sql, id: string, reach: Omit<Reach, 'parameter'>): Promise<boolean> {
   const { text, params } = reachSql({ ...reach, parameter: 1 }, 2);
-  const [row] = await sql.unsafe<Rows>(`select ${text}`, [id, ...params]).values();
+  const [row] = await rowsOf(sql, { text: `select ${text}`, prepare: false }, [id, ...params]);
   return row?.[0] === true;
 }
 

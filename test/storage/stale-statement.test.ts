@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../../storage/client.ts';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
+import { rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -37,10 +38,8 @@ async function askForMany(
 describe('a prepared statement', () => {
   it('that is stale fails, and neither loses nor mixes up the answers behind it', async () => {
     const client = new Client(own.access, { now: 0, onLost: () => undefined });
-    const ask = (id: number) =>
-      client.sql.unsafe<Record<string, unknown>[]>(text, [id], { prepare: true }).values();
-    const other = (id: number) =>
-      client.sql.unsafe<Record<string, unknown>[]>('select $1::int', [id], { prepare: true }).values();
+    const ask = (id: number) => rowsOf(client.sql, { text, prepare: true }, [id]);
+    const other = (id: number) => rowsOf(client.sql, { text: 'select $1::int', prepare: true }, [id]);
     await own.as({}, (sql) => makeTable(sql, 'text'));
     expect(await ask(1)).toEqual([[1, '1']]);
     await other(1);
@@ -56,8 +55,7 @@ describe('a prepared statement', () => {
 
   it('costs a pool its connection, and nothing more', async () => {
     const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
-    const ask = () =>
-      pool.run((sql) => sql.unsafe<Record<string, unknown>[]>(text, [5], { prepare: true }).values());
+    const ask = () => pool.run((sql) => rowsOf(sql, { text, prepare: true }, [5]));
     await own.as({}, (sql) => makeTable(sql, 'text'));
     expect(await ask()).toEqual([[5, '5']]);
     await own.as({}, (sql) => makeTable(sql, 'int'));
