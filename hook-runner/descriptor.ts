@@ -62,10 +62,12 @@ export function openDescriptor(
     write(bytes) {
       const request = new WriteWrap();
       const { length } = bytes;
-      request.oncomplete = (status) => {
+      const onWritten = (status: number) => {
         waiting -= length;
         if (status < 0) onEnd();
       };
+      // Not assigned as it is written down: V8 makes such a function among the objects that stay.
+      request.oncomplete = onWritten;
       if (pipe.writeBuffer(request, bytes) !== 0) onEnd();
       if (streamBaseState[lastWriteWasAsync] === 0) return true;
       waiting += length;
