@@ -31,7 +31,8 @@ export interface Admission {
   holder: Holder;
 }
 
-const path = /^\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+)\/realtime\/?(?:\?|$)/;
+/** A request line may have the whole address (RFC 9112 section 3.2.2). */
+const path = /^(?:https?:\/\/[^/?#]+)?\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+)\/realtime\/?(?:\?|$)/;
 const bearer = /^Bearer +([^\s]+) *$/i;
 const key = /^[+/0-9A-Za-z]{22}==$/;
 

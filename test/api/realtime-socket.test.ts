@@ -176,8 +176,10 @@ describe('the path of WebSockets', () => {
     expect(answer.body.message).toContain('Upgrade');
   });
 
-  it('may end in a slash, as others do', async () => {
-    expect((await handshake(port, { at: `${path}/` })).status).toBe(101);
+  it('may end in a slash, have a query, or be a whole address, as others may', async () => {
+    for (const at of [`${path}/`, `${path}/?a=b`, `http://127.0.0.1:${port}${path}`]) {
+      expect([at, (await handshake(port, { at })).status]).toEqual([at, 101]);
+    }
   });
 
   it('refuses an upgrade as it would a request, with the headers of every answer', async () => {
