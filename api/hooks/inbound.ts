@@ -99,28 +99,32 @@ function segmentOf(given: unknown): RouteSegment {
   return { kind: wordOf(kind, ['rest']) };
 }
 
-function readResult({ id: given, outcome, ...rest }: Members): InvocationResult {
+function readResult(
+  { id: given, outcome, changes, message, fault, faults, status, code }: Members,
+): InvocationResult {
   const id = idOf(given);
   switch (outcome) {
     case 'done':
-      return { type: 'result', id, outcome, changes: fieldsOf(rest['changes']) };
-    case 'veto': {
-      const fault = rest['fault'] === null ? null : faultOf(rest['fault']);
-      return { type: 'result', id, outcome, message: textOf(rest['message']), fault };
-    }
-    case 'failed':
-      return { type: 'result', id, outcome, faults: listOf(rest['faults'], faultOf) };
-    case 'http_error': {
-      const status = wholeOf(rest['status'], 400, 599);
+      return { type: 'result', id, outcome, changes: fieldsOf(changes) };
+    case 'veto':
       return {
         type: 'result',
         id,
         outcome,
-        status,
-        code: textOf(rest['code']),
-        message: textOf(rest['message']),
+        message: textOf(message),
+        fault: fault === null ? null : faultOf(fault),
       };
-    }
+    case 'failed':
+      return { type: 'result', id, outcome, faults: listOf(faults, faultOf) };
+    case 'http_error':
+      return {
+        type: 'result',
+        id,
+        outcome,
+        status: wholeOf(status, 400, 599),
+        code: textOf(code),
+        message: textOf(message),
+      };
     default:
       throw new ProtocolError('a result of an unknown outcome');
   }
