@@ -10,21 +10,21 @@ import type { Handler } from './registry.ts';
 import { asText, bare, plainRequest, plainResponse } from './untampered.ts';
 
 const longestText = 2_000;
-const codePattern = /^[a-z][a-z0-9_]{0,63}$/;
+const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** Thrown by a route's handler, it is the answer: `{ code, message }` with the status. */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: string;
 
-  /** @throws RangeError or TypeError for a status outside 400-599 or a code that is no `snake_case` name */
+  /** @throws RangeError or TypeError for a status outside 400-599 or a code that is no name */
   constructor(status: number, code: string, message: string) {
     super(message);
     if (!Number.isInteger(status) || status < 400 || status > 599) {
       throw new RangeError('the status of an HttpError lies between 400 and 599');
     }
     if (typeof code !== 'string' || !codePattern.test(code)) {
-      throw new TypeError('the code of an HttpError is a snake_case name');
+      throw new TypeError('the code of an HttpError is a letter and up to 63 letters, digits, _, . and -');
     }
     this.name = 'HttpError';
     this.status = status;

@@ -123,7 +123,10 @@ interface JobEvent {
  */
 declare function cronAdd(name: string, expression: string, handler: (event: JobEvent) => unknown): void;
 
-/** Thrown by a route's handler, it is the answer: `{ code, message }` with the status (400 to 599). */
+/**
+ * Thrown by a route's handler, it is the answer: `{ code, message }` with the status (400 to 599). The code is a letter and up
+ * to 63 letters, digits, `_`, `.` and `-`.
+ */
 declare class HttpError extends Error {
   readonly status: number;
   readonly code: string;

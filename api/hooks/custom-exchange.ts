@@ -11,7 +11,7 @@ import type { CustomRequest } from './ports.ts';
 /** How long a body may pause. */
 const pauseMilliseconds = 30_000;
 const mostBodyBytes = 67_108_864;
-const codePattern = /^[a-z][a-z0-9_]{0,63}$/;
+const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** One request and its answer; has taken a turn, and gives it back once. */
 export class Exchange implements CustomSink {

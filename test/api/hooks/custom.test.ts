@@ -18,6 +18,7 @@ routerAdd('POST', '/bytes', async (e) => new Response(await e.request.arrayBuffe
 routerAdd('GET', '/teapot', () => { throw new HttpError(418, 'teapot', 'short and stout'); });
 routerAdd('GET', '/broken', () => { throw new Error('a secret of the author'); });
 routerAdd('GET', '/switching', () => new Response(null, { status: 101 }));
+routerAdd('GET', '/cased', () => { throw new HttpError(409, 'Stock.TOO-LOW', 'none left'); });
 routerAdd('GET', '/empty', () => new Response(null, { status: 204 }));
 routerAdd('GET', '/headers', () => new Response('x', { headers: [
   ['set-cookie', 'svc_at=forged; Path=/'], ['set-cookie', 'own=1'], ['set-cookie', ' SVC_rt=forged'],
@@ -106,6 +107,8 @@ describe('a custom route', () => {
   it('throws an error of its own, or one that says nothing', async () => {
     const own = await as().get(custom('/teapot'));
     expect([own.status, own.body]).toEqual([418, { code: 'teapot', message: 'short and stout' }]);
+    const cased = await as().get(custom('/cased'));
+    expect([cased.status, cased.body.code]).toEqual([409, 'Stock.TOO-LOW']);
     const broken = await as().get(custom('/broken'));
     expect([broken.status, broken.body.code]).toEqual([500, 'hook_error']);
     expect(broken.text).not.toContain('secret');
