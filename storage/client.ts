@@ -1,5 +1,6 @@
 // One connection to one database as one role, from its opening to its end; it is never opened a second time.
-import postgres from 'postgres';
+import type driver from 'postgres';
+import { postgres } from './driver.ts';
 import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
 import { Numbered } from './numbered.ts';
@@ -18,7 +19,7 @@ const authenticationSeconds = 5;
 
 /** A driver's client with a single connection, opened by its first statement. */
 export class Client {
-  readonly sql: postgres.Sql;
+  readonly sql: driver.Sql;
   /** Runs, transactions included, that have not ended. */
   inFlight = 0;
   /** Open transactions: statements put on this client would wait for their end. */
@@ -44,7 +45,7 @@ export class Client {
    * Runs work outside a transaction. A lost connection ends it at once: the driver forgets statements that waited for a
    * connection which the server then refused, as one does that is starting up.
    */
-  run<Result>(work: (sql: postgres.ISql) => Promise<Result>): Promise<Result> {
+  run<Result>(work: (sql: driver.ISql) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() => work(this.sql));
   }
 
@@ -52,7 +53,7 @@ export class Client {
    * Runs work in a transaction. A lost connection ends it at once: the driver itself would wait for the answer to a
    * `rollback` that it cannot send.
    */
-  transaction<Result>(work: (sql: postgres.ISql) => Promise<Result>): Promise<Result> {
+  transaction<Result>(work: (sql: driver.ISql) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(async () => {
       const { result } = await this.sql.begin((sql) => work(sql).then((result) => ({ result })));
       return result;

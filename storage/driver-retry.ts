@@ -1,5 +1,5 @@
 // Switches off a habit of the driver that loses answers.
-import postgres from 'postgres';
+import { postgres } from './driver.ts';
 
 /**
  * Keeps the driver from sending a statement once more on its own when a table has changed under the prepared one. While

@@ -1,5 +1,6 @@
 // What can go wrong below the features, and the only translation of driver errors.
-import postgres from 'postgres';
+import type driver from 'postgres';
+import { postgres } from './driver.ts';
 
 /** Closed set of storage failures; `api/errors.ts` gives each its HTTP answer. */
 export type StorageFailure =
@@ -110,7 +111,7 @@ export function translate(error: unknown): unknown {
     : error;
 }
 
-function failureOf({ code, message }: postgres.PostgresError): StorageFailure | undefined {
+function failureOf({ code, message }: driver.PostgresError): StorageFailure | undefined {
   // 23503 says both that a reference points nowhere and, without RESTRICT, that a row is still referenced.
   if (message.startsWith('update or delete on table')) return 'restricted';
   return code === 'XX000' && catalogClash.test(message) ? 'serialization' : bySqlState[code];
