@@ -1,6 +1,6 @@
 // Rows of a page, of which no more is kept than an answer may hold.
 import type { Sql } from './pool.ts';
-import { type Params, rowsOf } from './rows.ts';
+import { eachRow, type Params } from './rows.ts';
 import type { Statement } from './statements.ts';
 
 /** A page holds more than may be answered at once. */
@@ -25,10 +25,11 @@ export async function rowsWithin(
 ): Promise<unknown[][]> {
   const rows: unknown[][] = [];
   let weight = 0;
-  await rowsOf(sql, statement, params, (row) => {
+  const onRow = (row: unknown[]) => {
     weight += weightOfRow(row);
     if (weight <= mostBytes) rows.push(row);
-  });
+  };
+  await eachRow(sql, statement, { params, onRow });
   if (weight > mostBytes) throw new PageTooLarge();
   return rows;
 }

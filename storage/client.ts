@@ -4,7 +4,6 @@ import { postgres } from './driver.ts';
 import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
 import { Numbered } from './numbered.ts';
-import { lean } from './rows.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from './text-array.ts';
 
@@ -38,7 +37,7 @@ export class Client {
     this.idleSince = options.now;
     this.#onLost = options.onLost;
     disarmDriverRetry();
-    this.sql = lean(postgres(this.#settings(endpoint)));
+    this.sql = postgres(this.#settings(endpoint));
   }
 
   /**

@@ -1,8 +1,8 @@
-// Rows of one statement: the same with queries of the driver's own, as in a transaction, and without.
+// Rows of one statement, outside of transactions and in them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
-import { rowsOf } from '../../storage/rows.ts';
+import { eachRow, rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -42,10 +42,8 @@ describe.each(inBoth)('rows %s', (_name, within) => {
   it('are handed on as they come to whoever wants them one by one', async () => {
     const seen: unknown[][] = [];
     const text = 'select i from generate_series(1, $1::int) i';
-    const rows = await within((sql) =>
-      rowsOf(sql, { text, prepare: true }, [1_000], (row) => void seen.push(row))
-    );
-    expect([...rows]).toEqual([]);
+    const onRow = (row: unknown[]) => void seen.push(row);
+    await within((sql) => eachRow(sql, { text, prepare: true }, { params: [1_000], onRow }));
     expect(seen).toEqual(Array.from({ length: 1_000 }, (_unused, index) => [index + 1]));
   });
 
