@@ -23,6 +23,9 @@ const codings: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ['zstd', promisify(zstdDecompress)],
 ]);
 
+/** Each costs a pass over all of the body, and whoever answers says how many there are. */
+const mostCodings = 5;
+
 /**
  * The headers and the body of an answer without its codings, at most `maxBytes` of it. An unknown coding is left as it is.
  * Throws `EgressError`.
@@ -33,6 +36,9 @@ export async function decoded(
 ): Promise<{ headers: EgressHeaders; body: Buffer }> {
   const names = codingsOf(headers);
   if (names.length === 0 || body.length === 0) return { headers, body };
+  if (names.length > mostCodings) {
+    throw new EgressError('unreachable', `the answer has more than ${mostCodings} content codings`);
+  }
   const decodes = names.map((name) => codings.get(name));
   let content = body;
   // The last one was applied last.

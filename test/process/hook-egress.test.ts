@@ -16,8 +16,16 @@ const codings: Readonly<Record<string, readonly [coding: string, body: Buffer]>>
   '/twice': ['br, GZIP', gzipSync(brotliCompressSync('squeezed'))],
   '/unknown': ['rot13', Buffer.from('fdhrrmrq')],
   '/broken': ['gzip', Buffer.from('no gzip')],
+  '/five': ['gzip,gzip,gzip,gzip,gzip', squeezed(5)],
+  '/six': ['gzip,gzip,gzip,gzip,gzip,gzip', squeezed(6)],
   '/bomb': ['gzip', gzipSync(Buffer.alloc(2 ** 20 + 1))],
 };
+
+/** So many times over. */
+function squeezed(times: number): Buffer {
+  return times === 0 ? Buffer.from('squeezed') : gzipSync(squeezed(times - 1));
+}
+
 let server: TestServer;
 let admin: Caller;
 let target: Server;
@@ -84,7 +92,7 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
 });
 
 it('shows what was compressed as it was before, within the bound of all answers', async () => {
-  for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice']) {
+  for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice', '/five']) {
     expect([path, await fetchInHook(`http://${host}${path}`)]).toEqual([path, {
       status: 200,
       body: 'squeezed',
@@ -92,6 +100,7 @@ it('shows what was compressed as it was before, within the bound of all answers'
   }
   expect(await fetchInHook(`http://${host}/unknown`)).toEqual({ status: 200, body: 'fdhrrmrq' });
   expect((await fetchInHook(`http://${host}/broken`)).error).toContain('Content-Encoding');
+  expect((await fetchInHook(`http://${host}/six`)).error).toContain('more than 5 content codings');
   expect((await fetchInHook(`http://${host}/bomb`)).error).toContain('longer than 1048576 bytes');
   const passed = await fetch(`${server.url}${app}/custom/pass?url=http://${host}/gzip`);
   expect([passed.headers.get('content-encoding'), await passed.text()]).toEqual([null, 'squeezed']);
