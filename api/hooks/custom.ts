@@ -61,8 +61,7 @@ export async function serveCustom(
 
 /** The path behind `/custom/`, still encoded: a slash within a part is no slash between parts. */
 function pathOf({ url = '' }: IncomingMessage): string {
-  const end = url.search(/[?#]/);
-  const path = end === -1 ? url : url.slice(0, end);
+  const path = before('?', before('#', url));
   // A request line may have the whole address (RFC 9112 section 3.2.2).
   let at = path.startsWith('/') ? 0 : path.indexOf('/', path.indexOf('//') + 2);
   for (let slash = 0; slash < slashesBefore; slash++) at = path.indexOf('/', at) + 1 || path.length;
@@ -92,4 +91,9 @@ function bodyOf(req: IncomingMessage, cap: number): Promise<Buffer> {
       }
     });
   });
+}
+
+function before(mark: string, text: string): string {
+  const at = text.indexOf(mark);
+  return at === -1 ? text : text.slice(0, at);
 }
