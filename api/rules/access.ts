@@ -2,8 +2,9 @@
 // handed on as conditions for the statements that know the rest.
 import type { Databases } from '../../storage/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import type { Condition } from '../../storage/filter/condition.ts';
 import { compile, type FilterSubject, type Predicate } from '../../storage/filter/evaluate.ts';
-import { decideEarly, fold, type Residue } from '../../storage/filter/fold.ts';
+import { fold, foldEarly, isClosed, type Residue } from '../../storage/filter/fold.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
 import { filesId } from '../../storage/files.ts';
 import { isUuid } from '../../storage/ids.ts';
@@ -37,6 +38,8 @@ export interface Access {
   /** An admin of the app: no rule holds admins. */
   readonly unbounded: boolean;
   readonly request: Omit<RequestValues, 'body'>;
+  /** What is left of a rule whatever the body is, and of which: it may be another by the time that it is asked. */
+  readonly settled?: { readonly condition: Condition; readonly residue: Residue };
 }
 
 const methods: Record<Action, string> = {
@@ -108,8 +111,9 @@ function accessOf(
 
 function decided({ app, collection }: RuledTarget, access: Access): Access {
   const { condition } = ruleOf(app, collection, access.action);
-  if (decideEarly(condition, access.request) === false) refuse(access);
-  return access;
+  const residue = foldEarly(condition, access.request);
+  if (residue.kind === 'constant' && !residue.passes) refuse(access);
+  return isClosed(residue) ? { ...access, settled: { condition, residue } } : access;
 }
 
 /**
@@ -121,9 +125,10 @@ export function residueOf(
   { app, collection }: RuledTarget,
   body: RequestValues['body'] = noBody,
 ): Residue | undefined {
-  const { action, unbounded, request } = access;
+  const { action, unbounded, request, settled } = access;
   if (unbounded) return undefined;
-  const residue = fold(ruleOf(app, collection, action).condition, { ...request, body });
+  const { condition } = ruleOf(app, collection, action);
+  const residue = settled?.condition === condition ? settled.residue : fold(condition, { ...request, body });
   if (residue.kind !== 'constant') return residue;
   return residue.passes ? undefined : refuse(access);
 }

@@ -38,33 +38,54 @@ export function fold(condition: Condition, request: RequestValues): Residue {
   );
 }
 
+/** A comparison with the body, which nobody has read yet. */
+interface Open {
+  kind: 'open';
+}
+
 /**
- * Decides a condition as far as that is possible before the body is read and the database asked: undefined when it is not.
- * What this refuses would be refused whatever the body and the record are.
+ * Puts a request's values into a condition as far as that is possible before the body is read. What this refuses would be
+ * refused whatever the body and the record are.
  */
-export function decideEarly(condition: Condition, request: Omit<RequestValues, 'body'>): boolean | undefined {
+export function foldEarly(condition: Condition, request: Omit<RequestValues, 'body'>): Reduced<Test | Open> {
   const withoutBody = { ...request, body: {} };
-  const residue = reduce<Test | { kind: 'open' }>(condition, false, (comparison, negated) => {
-    const terms = termsOf(comparison);
-    if (terms.some(isOfBody)) {
-      // What the body is compared with may be missing already: then no body makes the comparison true.
-      const others = terms.filter((term) => term.kind !== 'column' && !isOfBody(term)).map(asValue);
-      const isLost = others.some((term) => isUnknown(valueOf(term, withoutBody)));
-      return isLost ? constant('unknown', negated) : { kind: 'open' };
+  return reduce<Test | Open>(condition, false, (comparison, negated) => {
+    if (comparison.kind === 'empty') {
+      return isOfBody(comparison.term)
+        ? { kind: 'open' }
+        : foldEmptiness(comparison.term, negated, withoutBody);
     }
-    return comparison.kind === 'empty'
-      ? foldEmptiness(comparison.term, negated, withoutBody)
-      : foldComparison(comparison, negated, withoutBody);
+    const { left, right } = comparison;
+    if (!isOfBody(left) && !isOfBody(right)) return foldComparison(comparison, negated, withoutBody);
+    // What the body is compared with may be missing already: then no body makes the comparison true.
+    const isLost = [left, right].some((term) =>
+      term.kind !== 'column' && !isOfBody(term) && isUnknown(valueOf(term, withoutBody))
+    );
+    return isLost ? constant('unknown', negated) : { kind: 'open' };
   });
+}
+
+/** What `foldEarly` has decided; undefined when it has not. */
+export function decideEarly(condition: Condition, request: Omit<RequestValues, 'body'>): boolean | undefined {
+  const residue = foldEarly(condition, request);
   return residue.kind === 'constant' ? residue.passes : undefined;
+}
+
+/** Whether nothing of a condition is open: then this is what `fold` makes of it, whatever the body is. */
+export function isClosed(residue: Reduced<Test | Open>): residue is Residue {
+  switch (residue.kind) {
+    case 'open':
+      return false;
+    case 'and':
+    case 'or':
+      return residue.parts.every(isClosed);
+    default:
+      return true;
+  }
 }
 
 function isOfBody(term: Term): boolean {
   return term.kind === 'request' && term.part === 'body';
-}
-
-function termsOf(comparison: Comparison): Term[] {
-  return comparison.kind === 'empty' ? [comparison.term] : [comparison.left, comparison.right];
 }
 
 /** Negation is pushed down to the comparisons, so that unknown can be taken for a failure: it stays unknown under `!`. */

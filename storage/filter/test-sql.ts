@@ -24,11 +24,19 @@ export function testSql(test: Test, spell: Spell, slots: Slots): string {
     return jsonTest(meaning, sideOf(left, spell, slots), sideOf(right, spell, slots));
   }
   const type = comparedAs(meaning, left.type, right.type);
-  return type === undefined ? 'false' : meaning.sql(
-    sideOf(left, spell, slots).as(type),
-    rightOf(meaning, sideOf(right, spell, slots), type),
-    type,
-  );
+  if (type === undefined) return 'false';
+  const first = scalarSql(left, type, spell, slots);
+  const second = meaning.pattern
+    ? sideOf(right, spell, slots).asPattern()
+    : scalarSql(right, type, spell, slots);
+  return meaning.sql(first, second, type);
+}
+
+/** A value, or a column that is not JSON: by itself, as every request with a rule has some of them. */
+function scalarSql(term: ColumnTerm | ValueTerm, type: ScalarType, spell: Spell, slots: Slots): string {
+  if (term.kind === 'value') return bindValue(slots, term, type);
+  const column = spell(term);
+  return term.type === type ? column : `(${column}::text)`;
 }
 
 function emptySql(term: ColumnTerm, column: string, slots: Slots): string {
@@ -73,13 +81,16 @@ function bind(slots: Slots, value: string | number, type: ScalarType): string {
   return `$${slots.firstParameter + slots.params.length - 1}${casts[type]}`;
 }
 
-function valueSide({ type, value }: ValueTerm, slots: Slots): Side {
+function bindValue(slots: Slots, { type, value }: ValueTerm, wanted: ScalarType): string {
+  const held = type === 'datetime' ? new Date(Number(value)).toISOString() : value;
+  return bind(slots, typeof held === 'boolean' ? String(held) : held, wanted);
+}
+
+function valueSide(term: ValueTerm, slots: Slots): Side {
+  const { type, value } = term;
   return {
     types: [type],
-    as: (wanted) => {
-      const held = type === 'datetime' ? new Date(Number(value)).toISOString() : value;
-      return bind(slots, typeof held === 'boolean' ? String(held) : held, wanted);
-    },
+    as: (wanted) => bindValue(slots, term, wanted),
     asPattern: () =>
       isPattern(String(value)) ? bind(slots, likePattern(String(value)), 'text') : `null${casts.text}`,
     hasType: () => undefined,

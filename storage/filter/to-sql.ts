@@ -56,13 +56,14 @@ function write(residue: Residue, context: Context): string {
 
 /** A test that looks at one related record becomes a semi-join, which PostgreSQL can start from either end. */
 function writeTest(test: Test, context: Context): string {
-  const [far, ...others] = columnsOf(test).filter(({ hops }) => hops.length > 0);
+  const columns = columnsOf(test);
+  const far = columns.find(({ hops }) => hops.length > 0);
   const near: Spell = ({ column }) => `${context.alias}.${quoteIdentifier(column)}`;
   if (far === undefined) {
     const inside = testSql(test, near, context.slots);
-    return negate(isLong(test) ? interruptible(inside) : inside, test.negated);
+    return negate(isLong(test, columns) ? interruptible(inside) : inside, test.negated);
   }
-  if (others.length > 0) {
+  if (columns.some((column) => column !== far && column.hops.length > 0)) {
     const spell: Spell = (term) => term.hops.length === 0 ? near(term) : subselect(term, context);
     return negate(testSql(test, spell, context.slots), test.negated);
   }
@@ -79,9 +80,9 @@ function writeTest(test: Test, context: Context): string {
 }
 
 /** Whether a single evaluation may take long: of a pattern in a text, and of a place in JSON, of up to megabytes. */
-function isLong(test: Test): boolean {
-  return columnsOf(test).some(({ type }) => type === 'json') ||
-    (test.kind === 'compare' && operators[test.operator].pattern);
+function isLong(test: Test, columns: readonly ColumnTerm[]): boolean {
+  return test.kind === 'compare' && operators[test.operator].pattern ||
+    columns.some(({ type }) => type === 'json');
 }
 
 /**
