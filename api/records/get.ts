@@ -2,7 +2,7 @@
 import { isUuid } from '../../storage/ids.ts';
 import { lookAtRecord } from '../../storage/records.ts';
 import { fail } from '../errors.ts';
-import { type Access, refuse } from '../rules/access.ts';
+import { type Access, glanceOf, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { branchesOf, expanding } from './expand.ts';
 import { ruleOn } from './restrict.ts';
@@ -32,8 +32,11 @@ export async function getRecord(
     if (!isUuid(id)) failMissing(id);
     const select = selectionOf(plan, fields);
     const branches = branchesOf(target, expand);
-    const found = await connection.run((sql) => lookAtRecord(sql, plan, id, rule)) ?? failMissing(id);
-    if (!found.passes) refuse(access);
+    // The statement without a rule is one for everybody.
+    const glance = rule === undefined ? undefined : glanceOf(access, target);
+    const asked = glance === undefined ? rule : undefined;
+    const found = await connection.run((sql) => lookAtRecord(sql, plan, id, asked)) ?? failMissing(id);
+    if (!found.passes || glance?.(found.record) === false) refuse(access);
     if (branches.size === 0) return select(found.record);
     const show = await expanding(select, scope, { access, branches, records: [found.record] });
     return show(found.record);

@@ -3,7 +3,12 @@
 import type { Databases } from '../../storage/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
-import { compile, type FilterSubject, type Predicate } from '../../storage/filter/evaluate.ts';
+import {
+  compile,
+  type FilterRecord,
+  type FilterSubject,
+  type Predicate,
+} from '../../storage/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/filter/fold.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
 import { filesId } from '../../storage/files.ts';
@@ -144,6 +149,16 @@ export function predicateOf(
   if (unbounded) return () => true;
   const predicate = compile(ruleOf(app, collection, action).condition);
   return (subject, now) => predicate(subject, { ...request, now, body: noBody }) === true;
+}
+
+/** The rule over a record that has been read; undefined where the database has to be asked with the reading. */
+export function glanceOf(
+  { action, unbounded, request }: Access,
+  { app, collection }: RuledTarget,
+): ((record: FilterRecord) => boolean) | undefined {
+  if (unbounded) return undefined;
+  const { glance } = ruleOf(app, collection, action);
+  return glance && ((record) => glance({ record }, { ...request, body: noBody }) === true);
 }
 
 /** Ends the request: the rule does not admit this caller. */

@@ -8,6 +8,8 @@ import type {
 } from '../../storage/definition.ts';
 import { type Condition, isColumn, type Term } from '../../storage/filter/condition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
+import { compile, type Predicate } from '../../storage/filter/evaluate.ts';
+import { operators } from '../../storage/filter/operators.ts';
 import { parse } from '../../storage/filter/parse.ts';
 import { resolve } from '../../storage/filter/resolve.ts';
 import { scopeOf } from '../../storage/filter/source.ts';
@@ -23,6 +25,11 @@ export interface CompiledRule {
   condition: Condition;
   /** Whether it must know the caller's email, which tokens do not say. */
   readsEmail: boolean;
+  /**
+   * The same over a record in memory, where the record by itself decides and at once: a pattern in a long text, or a place in
+   * JSON, is for the database to look at, which can be told to stop.
+   */
+  glance: Predicate | undefined;
   /** Why the rule can no longer be understood: a field of it is gone. It admits admins only then. */
   broken: string | undefined;
 }
@@ -47,13 +54,13 @@ const compiled = new WeakMap<CollectionDefinition, CompiledRules>();
 export function ruleOf(app: AppDefinition, collection: CollectionDefinition, action: Action): CompiledRule {
   const known = compiled.get(collection);
   if (known !== undefined) return known[action];
-  const compile = (action: Action) => compileRule(app, collection, settingOf(collection, action));
+  const compiledOf = (action: Action) => compileRule(app, collection, settingOf(collection, action));
   const rules = {
-    list: compile('list'),
-    get: compile('get'),
-    create: compile('create'),
-    update: compile('update'),
-    delete: compile('delete'),
+    list: compiledOf('list'),
+    get: compiledOf('get'),
+    create: compiledOf('create'),
+    update: compiledOf('update'),
+    delete: compiledOf('delete'),
   };
   compiled.set(collection, rules);
   return rules[action];
@@ -62,10 +69,12 @@ export function ruleOf(app: AppDefinition, collection: CollectionDefinition, act
 function compileRule(app: AppDefinition, collection: CollectionDefinition, rule: AccessRule): CompiledRule {
   try {
     const condition = conditionOf(app, collection, rule);
-    return { condition, readsEmail: mentionsEmail(condition), broken: undefined };
+    const glance = isPlain(condition) ? compile(condition) : undefined;
+    return { condition, readsEmail: mentionsEmail(condition), glance, broken: undefined };
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    return { condition: { kind: 'constant', truth: false }, readsEmail: false, broken: error.message };
+    const condition = { kind: 'constant', truth: false } as const;
+    return { condition, readsEmail: false, glance: undefined, broken: error.message };
   }
 }
 
@@ -121,6 +130,26 @@ export function relatedCollections(condition: Condition): Set<string> {
     return false;
   });
   return names;
+}
+
+function isPlain(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'constant':
+      return true;
+    case 'and':
+    case 'or':
+      return condition.parts.every(isPlain);
+    case 'not':
+      return isPlain(condition.part);
+    case 'compare':
+      return !operators[condition.operator].pattern && isNear(condition.left) && isNear(condition.right);
+    case 'empty':
+      return isNear(condition.term);
+  }
+}
+
+function isNear(term: Term): boolean {
+  return !isColumn(term) || (term.hops.length === 0 && term.type !== 'json');
 }
 
 function mentions(condition: Condition, wanted: (term: Term) => boolean): boolean {
