@@ -24,16 +24,24 @@ export async function endOrphans(cluster: string): Promise<void> {
 }
 
 /**
- * Removes a `postmaster.pid` whose process number now belongs to another program, which PostgreSQL would take for a
- * running postmaster: after a restart of a container the numbers are often the same. Call after `endOrphans`.
+ * Removes a `postmaster.pid` whose process number belongs to no running postmaster: PostgreSQL takes whatever has the process number for
+ * one. After a restart of a container the numbers are often the same; a killed postmaster keeps its own until somebody has
+ * heard of its end. Call after `endOrphans`.
  */
 export async function removeStalePid(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
   const text = await readFile(file, 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
-  if (!(pid > 0)) return;
-  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
-  if (name !== '' && name.trim() !== 'postgres') await rm(file, { force: true });
+  if (pid > 0 && await isNoneOf(pid)) await rm(file, { force: true });
+}
+
+/** Whether it is another program, or has ended. False also of what cannot be seen. */
+async function isNoneOf(pid: number): Promise<boolean> {
+  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses.
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const end = stat.lastIndexOf(')');
+  if (end === -1) return false;
+  return stat.slice(stat.indexOf('(') + 1, end) !== 'postgres' || /^[ZX]/.test(stat.slice(end + 2));
 }
 
 async function processesOf(cluster: string): Promise<number[]> {
