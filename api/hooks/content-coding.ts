@@ -1,14 +1,21 @@
 // Answers that other servers have compressed, as they were before: `fetch` shows them so.
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import type { EgressAnswer, EgressHeaders } from '../egress.ts';
 import { EgressError } from '../egress-failure.ts';
 
-type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+interface Limit {
+  maxOutputLength: number;
+}
+
+type Decode = (body: Buffer, limit: Limit) => Promise<Buffer>;
 
 const inflated: Decode = promisify(inflate);
 const inflatedRaw: Decode = promisify(inflateRaw);
 const gunzipped: Decode = promisify(gunzip);
+const unpacked = promisify(zstdDecompress);
+/** An answer says how much memory it wants beside itself; RFC 9659 lets it have 8 MiB. */
+const window = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 /** By the names of RFC 9110 section 8.4.1 and of the registry. */
 const codings: ReadonlyMap<string, Decode> = new Map<string, Decode>([
@@ -17,10 +24,10 @@ const codings: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   // Some servers leave out the wrapping that the name asks for; a wrapped one begins with an 8.
   [
     'deflate',
-    (body, options) => ((body[0] ?? 8) & 0xf) === 8 ? inflated(body, options) : inflatedRaw(body, options),
+    (body, limit) => ((body[0] ?? 8) & 0xf) === 8 ? inflated(body, limit) : inflatedRaw(body, limit),
   ],
   ['br', promisify(brotliDecompress)],
-  ['zstd', promisify(zstdDecompress)],
+  ['zstd', (body, limit) => unpacked(body, { ...limit, params: window })],
 ]);
 
 /** Each costs a pass over all of the body, and whoever answers says how many there are. */

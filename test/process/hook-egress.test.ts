@@ -18,8 +18,19 @@ const codings: Readonly<Record<string, readonly [coding: string, body: Buffer]>>
   '/broken': ['gzip', Buffer.from('no gzip')],
   '/five': ['gzip,gzip,gzip,gzip,gzip', squeezed(5)],
   '/six': ['gzip,gzip,gzip,gzip,gzip,gzip', squeezed(6)],
+  '/zstd': ['zstd', zstandard(23)],
+  '/wide': ['zstd', zstandard(24)],
   '/bomb': ['gzip', gzipSync(Buffer.alloc(2 ** 20 + 1))],
 };
+
+/** A frame of one raw block that wants a window of so many bits (RFC 8878 section 3.1.1). */
+function zstandard(bits: number): Buffer {
+  const text = Buffer.from('squeezed');
+  return Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (bits - 10) << 3, text.length << 3 | 1, 0, 0]),
+    text,
+  ]);
+}
 
 /** So many times over. */
 function squeezed(times: number): Buffer {
@@ -92,7 +103,7 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
 });
 
 it('shows what was compressed as it was before, within the bound of all answers', async () => {
-  for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice', '/five']) {
+  for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice', '/five', '/zstd']) {
     expect([path, await fetchInHook(`http://${host}${path}`)]).toEqual([path, {
       status: 200,
       body: 'squeezed',
@@ -101,6 +112,7 @@ it('shows what was compressed as it was before, within the bound of all answers'
   expect(await fetchInHook(`http://${host}/unknown`)).toEqual({ status: 200, body: 'fdhrrmrq' });
   expect((await fetchInHook(`http://${host}/broken`)).error).toContain('Content-Encoding');
   expect((await fetchInHook(`http://${host}/six`)).error).toContain('more than 5 content codings');
+  expect((await fetchInHook(`http://${host}/wide`)).error).toContain('Content-Encoding');
   expect((await fetchInHook(`http://${host}/bomb`)).error).toContain('longer than 1048576 bytes');
   const passed = await fetch(`${server.url}${app}/custom/pass?url=http://${host}/gzip`);
   expect([passed.headers.get('content-encoding'), await passed.text()]).toEqual([null, 'squeezed']);
