@@ -1,4 +1,4 @@
-// Identifiers: v7 UUIDs for rows, opaque names for what lives in the cluster.
+// Identifiers: v7 UUIDs for rows, v4 ones for what nobody sorts, opaque names for what lives in the cluster.
 import { randomBytes, randomFillSync } from 'node:crypto';
 
 const idBytes = 16;

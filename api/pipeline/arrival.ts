@@ -16,7 +16,8 @@ export interface Arrival {
   response(): ServerResponse;
 }
 
-const newRequestId = uuidV4Source();
+/** An id for a request that brings none. */
+export const newRequestId = uuidV4Source();
 const callersRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Reads what every step needs. */

@@ -1,5 +1,4 @@
 // What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
-import { randomUUID } from 'node:crypto';
 import {
   type IncomingMessage,
   type RequestListener,
@@ -9,6 +8,7 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors.ts';
+import { newRequestId } from './arrival.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -91,7 +91,7 @@ function render({ code, message }: Refusal, standing: Headers): { headers: Heade
   return {
     headers: [
       ...standing,
-      ['X-Request-Id', randomUUID()],
+      ['X-Request-Id', newRequestId()],
       ['Content-Type', 'application/json; charset=utf-8'],
       ['Content-Length', String(Buffer.byteLength(body))],
       ['Connection', 'close'],
