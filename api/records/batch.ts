@@ -36,8 +36,6 @@ export interface Batch {
   asking: Asking;
   origin?: EnrolmentRequest['origin'];
   by?: Author;
-  /** Asked when all hooks have answered, which may be long after the beginning: throws when nothing is to be written. */
-  requireSender?: () => void;
 }
 
 type BatchDeps = WriteDeps & EnrolDeps;
@@ -78,7 +76,7 @@ export async function runBatch(
     const rehearsal = await rehearsalOf(deps, app, batch.by);
     if (rehearsal !== undefined) chooseIds(deps, admitted);
     const work = async (sql: Sql) => {
-      batch.requireSender?.();
+      batch.by?.requireSender?.();
       await lockInOrder(sql, admitted);
       const connection = within(sql);
       const results: BatchResult[] = [];

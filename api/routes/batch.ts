@@ -1,10 +1,9 @@
 // Several writes of records at once.
-import { requireStillAdmitted } from '../auth/still-admitted.ts';
 import { runBatch } from '../records/batch.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import { route } from '../route.ts';
 import { described, either, fieldMap, integer, list, object, oneOf, optional, text, yes } from '../schema.ts';
-import { record } from './records.ts';
+import { record, senderOf } from './records.ts';
 
 const maximalWrites = 100;
 
@@ -40,7 +39,6 @@ export const batch = route({
       requests,
       origin,
       asking: { principal, now, query: words() },
-      by: { principal, requestId: origin.requestId },
-      requireSender: () => requireStillAdmitted(deps, app, principal),
+      by: senderOf({ deps, target: { app }, principal, origin }),
     }),
 });

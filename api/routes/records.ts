@@ -132,7 +132,7 @@ export const recordsRemove = route({
 });
 
 /** Who asks for a write, as long as they may. */
-function senderOf(
+export function senderOf(
   { deps, target: { app }, principal, origin: { requestId } }: {
     deps: Deps;
     target: Pick<RecordTarget, 'app'>;
