@@ -6,7 +6,7 @@ import type {
   CollectionDefinition,
   Template,
 } from '../../storage/definition.ts';
-import { type Condition, isColumn, type Term } from '../../storage/filter/condition.ts';
+import { type Comparison, type Condition, isColumn, type Term } from '../../storage/filter/condition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
 import { compile, type Predicate } from '../../storage/filter/evaluate.ts';
 import { operators } from '../../storage/filter/operators.ts';
@@ -132,39 +132,35 @@ export function relatedCollections(condition: Condition): Set<string> {
   return names;
 }
 
+/** Whether each comparison is of the record's own columns, and takes no longer than its values are long. */
 function isPlain(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'constant':
-      return true;
-    case 'and':
-    case 'or':
-      return condition.parts.every(isPlain);
-    case 'not':
-      return isPlain(condition.part);
-    case 'compare':
-      return !operators[condition.operator].pattern && isNear(condition.left) && isNear(condition.right);
-    case 'empty':
-      return isNear(condition.term);
-  }
+  const isFar = (term: Term) => isColumn(term) && (term.hops.length > 0 || term.type === 'json');
+  return !mentions(condition, isFar) && !someTest(condition, isPattern);
 }
 
-function isNear(term: Term): boolean {
-  return !isColumn(term) || (term.hops.length === 0 && term.type !== 'json');
+function isPattern(test: Comparison): boolean {
+  return test.kind === 'compare' && operators[test.operator].pattern;
 }
 
 function mentions(condition: Condition, wanted: (term: Term) => boolean): boolean {
+  return someTest(
+    condition,
+    (test) => test.kind === 'empty' ? wanted(test.term) : wanted(test.left) || wanted(test.right),
+  );
+}
+
+function someTest(condition: Condition, wanted: (test: Comparison) => boolean): boolean {
   switch (condition.kind) {
     case 'constant':
       return false;
     case 'and':
     case 'or':
-      return condition.parts.some((part) => mentions(part, wanted));
+      return condition.parts.some((part) => someTest(part, wanted));
     case 'not':
-      return mentions(condition.part, wanted);
+      return someTest(condition.part, wanted);
     case 'compare':
-      return wanted(condition.left) || wanted(condition.right);
     case 'empty':
-      return wanted(condition.term);
+      return wanted(condition);
   }
 }
 

@@ -65,6 +65,9 @@ export type Condition =
   /** Whether there is no value: the comparison with the literal `null`. */
   | { kind: 'empty'; term: Term };
 
+/** A condition that is neither a constant nor made of others. */
+export type Comparison = Extract<Condition, { kind: 'compare' | 'empty' }>;
+
 /** True, false, or unknown: what the request lacks can neither be met nor be failed. */
 export type Truth = boolean | 'unknown';
 

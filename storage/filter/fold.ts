@@ -1,5 +1,14 @@
 // A condition meets a request: what needs no record is decided here, and only the rest is asked of the database.
-import type { ColumnTerm, Condition, NowTerm, RequestTerm, Term, Truth, ValueTerm } from './condition.ts';
+import type {
+  ColumnTerm,
+  Comparison,
+  Condition,
+  NowTerm,
+  RequestTerm,
+  Term,
+  Truth,
+  ValueTerm,
+} from './condition.ts';
 import { comparedAs, operators } from './operators.ts';
 import { decide, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
 import type { Operator } from './tree.ts';
@@ -23,8 +32,6 @@ export type Reduced<Rest> =
 
 /** What is left of a condition for one request. */
 export type Residue = Reduced<Test>;
-
-type Comparison = Extract<Condition, { kind: 'compare' | 'empty' }>;
 
 /** Puts a request's values into a condition. Constants are gone unless all of it is one. */
 export function fold(condition: Condition, request: RequestValues): Residue {
