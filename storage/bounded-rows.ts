@@ -1,6 +1,6 @@
 // Rows of a page, of which no more is kept than an answer may hold.
 import type { Sql } from './pool.ts';
-import { eachRow, type Params } from './rows.ts';
+import type { Params } from './rows.ts';
 import type { Statement } from './statements.ts';
 
 /** A page holds more than may be answered at once. */
@@ -20,16 +20,15 @@ const weightOfValue = 16;
  */
 export async function rowsWithin(
   sql: Sql,
-  statement: Statement,
+  { text, prepare }: Statement,
   { params, mostBytes }: { params: Params; mostBytes: number },
 ): Promise<unknown[][]> {
   const rows: unknown[][] = [];
   let weight = 0;
-  const onRow = (row: unknown[]) => {
+  await sql.unsafe<Record<string, unknown>[]>(text, params, { prepare }).values().forEach((row) => {
     weight += weightOfRow(row);
     if (weight <= mostBytes) rows.push(row);
-  };
-  await eachRow(sql, statement, { params, onRow });
+  });
   if (weight > mostBytes) throw new PageTooLarge();
   return rows;
 }

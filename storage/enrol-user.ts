@@ -2,6 +2,7 @@
 import { StorageError } from './errors.ts';
 import { shownOfUser, userColumns, usersTable } from './identities.ts';
 import type { Sql } from './pool.ts';
+import { rowsOf } from './rows.ts';
 import { qualified } from './tables.ts';
 
 /** A user to be, if nobody has the email. */
@@ -40,10 +41,8 @@ export async function foreseeUser(
   sql: Sql,
   email: string,
 ): Promise<{ id: string | undefined; fields: Record<string, unknown> }> {
-  const [user] = await sql.unsafe<Record<string, unknown>[]>(
-    `select r."id", ${userColumns('r')} from ${qualified(usersTable)} as r where r."email" = $1`,
-    [email],
-  ).values();
+  const text = `select r."id", ${userColumns('r')} from ${qualified(usersTable)} as r where r."email" = $1`;
+  const [user] = await rowsOf(sql, { text }, [email]);
   const fields: Record<string, unknown> = {};
   shownOfUser(user?.[1] ?? [email, false, null, []], fields);
   return { id: user === undefined ? undefined : String(user[0]), fields };

@@ -7,6 +7,7 @@ import { quoteIdentifier } from './quote.ts';
 import type { RecordPlan, StoredRecord } from './record-plan.ts';
 import { firstValue, type NewRecord, type WriteRestriction } from './records.ts';
 import { recordAlias, whereOfWrite } from './restriction.ts';
+import { rowsOf } from './rows.ts';
 
 /** Kinds whose values are stored in another form than answers show. */
 const shown: Partial<Record<FieldKind, (stored: Stored) => unknown>> = {
@@ -40,10 +41,8 @@ export async function wouldPass(
     `, $${index + firstValue}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
   ).join('');
   const time = '$2::text::timestamptz(3)';
-  const [row] = await sql.unsafe<Record<string, unknown>[]>(
-    `select (${where.text}) is true from (select $1::uuid as "id", ${time} as "created_at", ` +
-      `${time} as "updated_at"${columns}) as ${quoteIdentifier(recordAlias)}`,
-    [id, now, ...values, ...where.params],
-  ).values();
+  const text = `select (${where.text}) is true from (select $1::uuid as "id", ${time} as "created_at", ` +
+    `${time} as "updated_at"${columns}) as ${quoteIdentifier(recordAlias)}`;
+  const [row] = await rowsOf(sql, { text }, [id, now, ...values, ...where.params]);
   return row?.[0] === true;
 }

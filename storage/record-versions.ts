@@ -3,8 +3,7 @@ import type { Sql } from './pool.ts';
 import type { RecordPlan, StoredRecord } from './record-plan.ts';
 import { firstValue, type Look, type RecordChange, type WriteRestriction } from './records.ts';
 import { recordAlias, type Restriction, whereOf, whereOfWrite } from './restriction.ts';
-
-type Rows = Record<string, unknown>[];
+import { rowsOf } from './rows.ts';
 
 /** A look at one state of a record. */
 export interface VersionedLook extends Look {
@@ -24,11 +23,9 @@ export async function lookAtVersion(
 ): Promise<VersionedLook | undefined> {
   const where = whereOf(rule === undefined ? [] : [rule], 2);
   const passes = where.text === '' ? 'true' : `(${where.text}) is true`;
-  const [row] = await sql.unsafe<Rows>(
-    `select ${plan.columns}, ${versionColumn}, ${passes} from ${plan.table} as ${recordAlias} ` +
-      `where ${recordAlias}."id" = $1::uuid`,
-    [id, ...where.params],
-  ).values();
+  const text = `select ${plan.columns}, ${versionColumn}, ${passes} from ${plan.table} as ${recordAlias} ` +
+    `where ${recordAlias}."id" = $1::uuid`;
+  const [row] = await rowsOf(sql, { text }, [id, ...where.params]);
   if (row === undefined) return undefined;
   return { record: plan.record(row), passes: row.at(-1) === true, version: String(row.at(-2)) };
 }
@@ -42,8 +39,8 @@ export async function updateVersion(
 ): Promise<StoredRecord | undefined> {
   const where = whereOfWrite(rule === undefined ? [] : [rule], reaches, firstValue + values.length);
   const same = `${versionColumn} = $${firstValue + values.length + where.params.length}::text`;
-  const { text, prepare } = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
+  const statement = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
   const parameters = [id, now, ...values, ...where.params, version];
-  const [row] = await sql.unsafe<Rows>(text, parameters, { prepare }).values();
+  const [row] = await rowsOf(sql, statement, parameters);
   return row === undefined ? undefined : plan.record(row);
 }

@@ -176,7 +176,7 @@ export async function countRecords(sql: Sql, { params, ...statement }: Count): P
 /** Whether the record with this id may be pointed to. */
 export async function canReach(sql: Sql, id: string, reach: Omit<Reach, 'parameter'>): Promise<boolean> {
   const { text, params } = reachSql({ ...reach, parameter: 1 }, 2);
-  const [row] = await rowsOf(sql, { text: `select ${text}`, prepare: false }, [id, ...params]);
+  const [row] = await rowsOf(sql, { text: `select ${text}` }, [id, ...params]);
   return row?.[0] === true;
 }
 

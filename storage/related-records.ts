@@ -4,8 +4,7 @@ import type { Sql } from './pool.ts';
 import { quoteIdentifier } from './quote.ts';
 import type { RecordPlan, StoredRecord } from './record-plan.ts';
 import { type Restriction, whereOf } from './restriction.ts';
-
-type Rows = Record<string, unknown>[];
+import { rowsOf } from './rows.ts';
 
 /** A record that is locked until the transaction ends: nobody can change it, or begin to point to it. */
 export interface Locked {
@@ -25,10 +24,8 @@ export async function selectRecords(
 ): Promise<StoredRecord[]> {
   const where = whereOf(rule === undefined ? [] : [{ residue: rule }], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
-  const rows = await sql.unsafe<Rows>(
-    `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`,
-    [[...ids], ...where.params],
-  ).values();
+  const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
+  const rows = await rowsOf(sql, { text }, [[...ids], ...where.params]);
   return rows.map((row) => plan.record(row));
 }
 
@@ -41,10 +38,9 @@ export async function lockRecord(
 ): Promise<Locked | undefined> {
   const where = whereOf(rule === undefined ? [] : [rule], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
-  const [row] = await sql.unsafe<Rows>(
-    `select ${lockedColumns} from ${plan.table} as r where r."id" = $1::uuid${condition} for update of r`,
-    [id, ...where.params],
-  ).values();
+  const text =
+    `select ${lockedColumns} from ${plan.table} as r where r."id" = $1::uuid${condition} for update of r`;
+  const [row] = await rowsOf(sql, { text }, [id, ...where.params]);
   return row === undefined ? undefined : lockedOf(row);
 }
 
@@ -54,11 +50,9 @@ export async function lockReferrers(
   plan: RecordPlan,
   { field, ids, limit }: { field: string; ids: readonly string[]; limit: number },
 ): Promise<Locked[]> {
-  const rows = await sql.unsafe<Rows>(
-    `select ${lockedColumns} from ${plan.table} as r ` +
-      `where r.${quoteIdentifier(field)} = any($1::uuid[]) order by r."id" limit $2::bigint for update`,
-    [[...ids], limit],
-  ).values();
+  const text = `select ${lockedColumns} from ${plan.table} as r ` +
+    `where r.${quoteIdentifier(field)} = any($1::uuid[]) order by r."id" limit $2::bigint for update`;
+  const rows = await rowsOf(sql, { text }, [[...ids], limit]);
   return rows.map(lockedOf);
 }
 
@@ -68,11 +62,10 @@ export async function emptyRelation(
   plan: RecordPlan,
   { field, ids, now }: { field: string; ids: readonly string[]; now: string },
 ): Promise<StoredRecord[]> {
-  const rows = await sql.unsafe<Rows>(
+  const text =
     `update ${plan.table} as r set ${quoteIdentifier(field)} = null, "updated_at" = $2::text::timestamptz ` +
-      `where "id" = any($1::uuid[]) returning ${plan.columns}`,
-    [[...ids], now],
-  ).values();
+    `where "id" = any($1::uuid[]) returning ${plan.columns}`;
+  const rows = await rowsOf(sql, { text }, [[...ids], now]);
   return rows.map((row) => plan.record(row));
 }
 

@@ -1,8 +1,9 @@
 // Rows of one statement, outside of transactions and in them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PageTooLarge, rowsWithin } from '../../storage/bounded-rows.ts';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
-import { eachRow, rowsOf } from '../../storage/rows.ts';
+import { rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -39,12 +40,12 @@ describe.each(inBoth)('rows %s', (_name, within) => {
     expect([...await ask()]).toEqual([]);
   });
 
-  it('are handed on as they come to whoever wants them one by one', async () => {
-    const seen: unknown[][] = [];
-    const text = 'select i from generate_series(1, $1::int) i';
-    const onRow = (row: unknown[]) => void seen.push(row);
-    await within((sql) => eachRow(sql, { text, prepare: true }, { params: [1_000], onRow }));
-    expect(seen).toEqual(Array.from({ length: 1_000 }, (_unused, index) => [index + 1]));
+  it('are let go of as they come where they are more than may be answered', async () => {
+    const statement = { text: "select repeat('x', 100) from generate_series(1, $1::int)", prepare: true };
+    const ask = (mostBytes: number) =>
+      within((sql) => rowsWithin(sql, statement, { params: [10], mostBytes }));
+    expect(await ask(1_000)).toEqual(Array.from({ length: 10 }, () => ['x'.repeat(100)]));
+    await expect(ask(999)).rejects.toThrow(PageTooLarge);
   });
 
   it('of a statement that fails are an error with its reason, and the next ones are not touched by it', async () => {
