@@ -24,9 +24,9 @@ export async function endOrphans(cluster: string): Promise<void> {
 }
 
 /**
- * Removes a `postmaster.pid` whose process number belongs to no running postmaster: PostgreSQL takes whatever has the process number for
- * one. After a restart of a container the numbers are often the same; a killed postmaster keeps its own until somebody has
- * heard of its end. Call after `endOrphans`.
+ * Removes a `postmaster.pid` whose process number belongs to no running postmaster: PostgreSQL takes whatever has the
+ * number for one. After a restart of a container the numbers are often the same; a killed postmaster keeps its own until
+ * somebody has heard of its end. Call after `endOrphans`.
  */
 export async function removeStalePid(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
