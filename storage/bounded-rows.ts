@@ -1,35 +1,39 @@
-// Rows of a page, of which no more is kept than an answer may hold.
+// Rows for an answer, of which no more is kept than it may hold.
 import type { Sql } from './pool.ts';
 import type { Params } from './rows.ts';
 import type { Statement } from './statements.ts';
 
-/** A page holds more than may be answered at once. */
-export class PageTooLarge extends Error {
+/** The rows hold more than may be kept at once. */
+export class TooMuchAtOnce extends RangeError {
   constructor() {
-    super('the page holds too much');
-    this.name = 'PageTooLarge';
+    super('the rows hold too much');
+    this.name = 'TooMuchAtOnce';
   }
+}
+
+/** How much may still be kept, in characters of texts, roughly; statements for one answer share it. */
+export interface Room {
+  left: number;
 }
 
 /** What objects and numbers cost beside their texts, roughly. */
 const weightOfValue = 16;
 
 /**
- * Runs a statement and answers its rows as lists of values. Rows beyond `mostBytes` (characters of their texts, roughly) are
- * let go as they come, so that memory is bounded whatever was stored. Throws `PageTooLarge` when there were any.
+ * Runs a statement and answers its rows as lists of values. Rows for which there is no room are let go as they come, so that
+ * memory is bounded whatever was stored. Throws `TooMuchAtOnce` when there were any.
  */
 export async function rowsWithin(
   sql: Sql,
   { text, prepare }: Statement,
-  { params, mostBytes }: { params: Params; mostBytes: number },
+  { params, room }: { params: Params; room: Room },
 ): Promise<unknown[][]> {
   const rows: unknown[][] = [];
-  let weight = 0;
   await sql.unsafe<Record<string, unknown>[]>(text, params, { prepare }).values().forEach((row) => {
-    weight += weightOfRow(row);
-    if (weight <= mostBytes) rows.push(row);
+    room.left -= weightOfRow(row);
+    if (room.left >= 0) rows.push(row);
   });
-  if (weight > mostBytes) throw new PageTooLarge();
+  if (room.left < 0) throw new TooMuchAtOnce();
   return rows;
 }
 

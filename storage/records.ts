@@ -130,7 +130,7 @@ export async function deleteRecord(
   return row === undefined ? undefined : plan.record(row);
 }
 
-/** A slice of the selected records in the order of the sort keys, then by id. Throws `PageTooLarge`. */
+/** A slice of the selected records in the order of the sort keys, then by id. Throws `TooMuchAtOnce`. */
 export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
@@ -140,7 +140,7 @@ export async function listRecords(
   const where = whereOf(restrictions, 1);
   const { text, prepare } = plan.list({ sort, stamped }, where, madeUp);
   const params = [...where.params, limit, offset];
-  const rows = await rowsWithin(sql, { text, prepare }, { params, mostBytes });
+  const rows = await rowsWithin(sql, { text, prepare }, { params, room: { left: mostBytes } });
   const snapshot = stamped ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),

@@ -1,4 +1,5 @@
 // Records as relations lead to them: what records point to, and what points to records.
+import { type Room, rowsWithin } from './bounded-rows.ts';
 import type { Residue } from './filter/fold.ts';
 import type { Sql } from './pool.ts';
 import { quoteIdentifier } from './quote.ts';
@@ -15,17 +16,24 @@ export interface Locked {
 
 const lockedColumns = '"id"::text, octet_length((r.*)::text)';
 
-/** Records by their ids, those that pass only; in no order. */
+/** What is asked of records besides their ids. */
+export interface Reading {
+  rule?: Residue | undefined;
+  /** How much may be read; without it, however much there is. */
+  room?: Room | undefined;
+}
+
+/** Records by their ids, those that pass only; in no order. Throws `TooMuchAtOnce`. */
 export async function selectRecords(
   sql: Sql,
   plan: RecordPlan,
   ids: readonly string[],
-  rule?: Residue,
+  { rule, room = { left: Infinity } }: Reading = {},
 ): Promise<StoredRecord[]> {
   const where = whereOf(rule === undefined ? [] : [{ residue: rule }], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
-  const rows = await rowsOf(sql, { text }, [[...ids], ...where.params]);
+  const rows = await rowsWithin(sql, { text, prepare: false }, { params: [[...ids], ...where.params], room });
   return rows.map((row) => plan.record(row));
 }
 

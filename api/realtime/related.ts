@@ -1,4 +1,5 @@
 // Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
+import type { Room } from '../../storage/bounded-rows.ts';
 import type { Databases } from '../../storage/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Hop } from '../../storage/filter/condition.ts';
@@ -8,6 +9,9 @@ import { planOf } from '../../storage/record-plan.ts';
 import { selectRecords } from '../../storage/related-records.ts';
 import { goneKey, type RecordChange } from './event.ts';
 import type { Reader, Related, RelatedParts } from './reading.ts';
+
+/** What rules and filters look at of the records that are related to one batch of changes, in characters, roughly. */
+const mostCharacters = 67_108_864;
 
 /** Reads related records with the app's own rights: what callers may see of them is for their views to say. */
 export class DatabaseReader implements Reader {
@@ -23,6 +27,7 @@ export class DatabaseReader implements Reader {
     const found = new Found();
     const all = [...parts.values()];
     const narrowed = this.#narrow(parts);
+    const room = { left: mostCharacters };
     const depth = Math.max(0, ...all.map(({ hops }) => hops.length));
     for (let level = 1; level <= depth; level++) {
       const wanted = found.missing(
@@ -31,7 +36,7 @@ export class DatabaseReader implements Reader {
       );
       await Promise.all([...wanted].map(async ([target, ids]) => {
         try {
-          found.add(target, ids, await this.#select(narrowed.get(target), ids));
+          found.add(target, ids, await this.#select(narrowed.get(target), ids, room));
         } catch (error) {
           found.fail(target, error);
         }
@@ -64,11 +69,12 @@ export class DatabaseReader implements Reader {
   async #select(
     collection: CollectionDefinition | undefined,
     ids: ReadonlySet<string>,
+    room: Room,
   ): Promise<FilterRecord[]> {
     if (collection === undefined) return [];
     const { workspace: { database }, schema } = this.#app;
     return await this.#databases.app(database, schema).run((sql) =>
-      selectRecords(sql, planOf(schema, collection), [...ids])
+      selectRecords(sql, planOf(schema, collection), [...ids], { room })
     );
   }
 }

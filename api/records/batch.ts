@@ -11,6 +11,7 @@ import { collectionOf, onApp, type RecordTarget, scopeOf, type WriteDeps } from 
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { authorOf } from './hooked.ts';
+import { lengthOf } from './length.ts';
 import { lockInOrder } from './lock-order.ts';
 import { Rehearsal } from './rehearsal.ts';
 import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
@@ -81,11 +82,13 @@ export async function runBatch(
       const connection = within(sql);
       const results: BatchResult[] = [];
       const written: Written[] = [];
+      let length = 0;
       for (const [index, write] of admitted.entries()) {
         const way = { connection, rehearsal, now: batch.asking.now };
         const done = await naming(index, () => perform(deps, write, way));
         results.push(done.result);
         written.push(...done.written);
+        length = addLength(length, done.written);
       }
       return { results, written };
     };
@@ -99,6 +102,17 @@ export async function runBatch(
     await rehearsal?.tell();
     return { results };
   });
+}
+
+const maximalLength = 64 * 1_048_576;
+
+/** Adds what a write has written: all of it is held until the last one is done. Throws `400 validation`. */
+function addLength(length: number, written: readonly Written[]): number {
+  const sum = written.reduce((sum, { record }) => sum + lengthOf(record), length);
+  if (sum > maximalLength) {
+    fail('validation', 'requests: the records are too large to be written at once; send fewer');
+  }
+  return sum;
 }
 
 /** Undefined for an app without hooks. */

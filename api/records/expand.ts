@@ -1,4 +1,5 @@
 // Records together with those that their relations point to: one query a level and collection, however many they are.
+import { type Room, TooMuchAtOnce } from '../../storage/bounded-rows.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Residue } from '../../storage/filter/fold.ts';
 import { readableCollection } from '../../storage/identities.ts';
@@ -7,6 +8,7 @@ import { selectRecords } from '../../storage/related-records.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import type { RecordScope, RecordTarget } from './collection.ts';
+import { lengthOf } from './length.ts';
 import type { Expansion, RelatedRecord, Selection } from './selection.ts';
 
 /** A relation to follow, and the relations to follow from there. */
@@ -96,20 +98,23 @@ export async function expanding(
   let length = 0;
   let stages: Stage[] = [...branches.values()].map((branch) => ({ branch, holders }));
   while (stages.length > 0) {
-    const found = await findRelated(scope, guard, stages);
+    const room = { left: maximalLength - length };
+    const found = await findRelated(scope, guard, stages, room);
     stages = stages.flatMap(({ branch, holders }) => {
       const related = attach(branch, holders, found.get(branch.target) ?? new Map());
       for (const { record, times } of related) length += lengthOf(record) * times;
       return [...branch.branches.values()].map((branch) => ({ branch, holders: related }));
     });
-    if (length > maximalLength) {
-      fail(
-        'validation',
-        'expand: the related records are too large for one answer; ask for fewer records at once',
-      );
-    }
+    if (length > maximalLength) failTooLarge();
   }
   return (record) => ({ ...select(record), expand: expansions.get(record) ?? {} });
+}
+
+function failTooLarge(): never {
+  fail(
+    'validation',
+    'expand: the related records are too large for one answer; ask for fewer records at once',
+  );
 }
 
 type Found = Map<string, StoredRecord>;
@@ -119,6 +124,7 @@ async function findRelated(
   scope: RecordScope,
   guard: ((target: string) => Residue) | undefined,
   stages: readonly Stage[],
+  room: Room,
 ): Promise<Map<string, Found>> {
   const wanted = new Map<string, Set<string>>();
   for (const { branch: { field, target }, holders } of stages) {
@@ -130,7 +136,7 @@ async function findRelated(
     }
   }
   const entries = [...wanted].map(async ([target, ids]): Promise<[string, Found]> => {
-    const records = await select(scope, target, { ids: [...ids], rule: guard?.(target) });
+    const records = await select(scope, target, { ids: [...ids], rule: guard?.(target), room });
     return [target, new Map(records.map((record) => [record.id, record]))];
   });
   return new Map(await Promise.all(entries));
@@ -139,12 +145,18 @@ async function findRelated(
 async function select(
   { target: { app }, connection }: RecordScope,
   target: string,
-  { ids, rule }: { ids: readonly string[]; rule: Residue | undefined },
+  { ids, rule, room }: { ids: readonly string[]; rule: Residue | undefined; room: Room },
 ): Promise<StoredRecord[]> {
   if (ids.length === 0 || rule?.kind === 'constant' && !rule.passes) return [];
   const collection = readableCollection(app, target);
   if (collection === undefined) return [];
-  return await connection.run((sql) => selectRecords(sql, planOf(app.schema, collection), ids, rule));
+  const plan = planOf(app.schema, collection);
+  try {
+    return await connection.run((sql) => selectRecords(sql, plan, ids, { rule, room }));
+  } catch (error) {
+    if (!(error instanceof TooMuchAtOnce)) throw error;
+    failTooLarge();
+  }
 }
 
 /** Puts what was found in its place; answers each of it once. */
@@ -167,16 +179,6 @@ function attach({ field, branches }: Branch, holders: readonly Holder[], found: 
     expansion[field] = entry.shown;
   }
   return [...related.values()].map(({ holder }) => holder);
-}
-
-/** About how many characters a record takes in an answer. */
-function lengthOf({ fields }: StoredRecord): number {
-  let length = 0;
-  for (const value of Object.values(fields)) {
-    if (typeof value === 'string') length += value.length;
-    else if (typeof value === 'object' && value !== null) length += JSON.stringify(value).length;
-  }
-  return length;
 }
 
 function idIn({ fields }: StoredRecord, name: string): string | undefined {

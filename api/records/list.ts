@@ -1,5 +1,5 @@
 // Listing records.
-import { PageTooLarge } from '../../storage/bounded-rows.ts';
+import { TooMuchAtOnce } from '../../storage/bounded-rows.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
 import {
   countOf,
@@ -70,7 +70,7 @@ export async function listRecords(
 }
 
 function explain(error: unknown): never {
-  if (!(error instanceof PageTooLarge)) throw error;
+  if (!(error instanceof TooMuchAtOnce)) throw error;
   fail('validation', 'per_page: these records are too large for one page; ask for fewer at once');
 }
 

@@ -3,6 +3,7 @@ import { shownValue } from '../../storage/record-candidate.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/record-versions.ts';
 import { lookAtRecord, updateRecord as updateRow } from '../../storage/records.ts';
+import type { Sql } from '../../storage/pool.ts';
 import type { RecordPlan, StoredRecord } from '../../storage/record-plan.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
@@ -18,6 +19,7 @@ import {
 } from './collection.ts';
 import { failMissing } from './get.ts';
 import { authorOf, type Hooked, mostLooks, settledBy } from './hooked.ts';
+import { mayBeTooLong, refuseTooLong } from './length.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
 import { type ChangedValues, type RecordInput, valuesOfChange } from './values.ts';
@@ -137,12 +139,14 @@ export async function updateOn(
   const changed = { ...await readChange(scope, id, input), byHooks: hooked?.fields };
   const restriction = restrictionOn(access, scope, body, changed);
   const change = { id, now: now.toISOString(), ...changed };
+  const store = (sql: Sql) =>
+    version === undefined
+      ? updateRow(sql, plan, change, restriction)
+      : updateVersion(sql, plan, { ...change, version }, restriction);
   try {
-    const updated = await connection.run((sql) =>
-      version === undefined
-        ? updateRow(sql, plan, change, restriction)
-        : updateVersion(sql, plan, { ...change, version }, restriction)
-    );
+    const updated = mayBeTooLong(changed.values)
+      ? await connection.transaction((sql) => store(sql).then(undoTooLong))
+      : await connection.run(store);
     if (updated !== undefined) return updated;
   } catch (error) {
     throw refusalOf(error, plan);
@@ -152,6 +156,12 @@ export async function updateOn(
   if (found === undefined) failMissing(id);
   if (found.passes) await refuseUnreachable(access, scope, changed);
   return found.passes && version !== undefined ? undefined : refuse(access);
+}
+
+/** How long a record has become is known once it is written. */
+function undoTooLong(updated: StoredRecord | undefined): StoredRecord | undefined {
+  if (updated !== undefined) refuseTooLong(Object.values(updated.fields));
+  return updated;
 }
 
 /** A record that does not exist is `404` before anything is said of the body. */

@@ -4,6 +4,7 @@ import { isUuid } from '../../storage/ids.ts';
 import type { PlannedField, RecordPlan } from '../../storage/record-plan.ts';
 import { failValidation, type FieldError } from '../errors.ts';
 import { type Credentials, readCredentials, refusalOfMember } from './credentials.ts';
+import { refuseTooLong } from './length.ts';
 
 /** Field values and, on a create, `id`, as a caller sent them. */
 export type RecordInput = Readonly<Record<string, unknown>>;
@@ -45,6 +46,7 @@ export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
   const id = Object.hasOwn(input, 'id') ? input['id'] : undefined;
   if (id === undefined || (typeof id === 'string' && isUuid(id))) {
     if (errors.length > 0) failValidation(errors);
+    refuseTooLong(values);
     return { id: id?.toLowerCase(), values, credentials };
   }
   failValidation([{ field: 'id', reason: 'must be a UUID' }, ...errors]);

@@ -189,6 +189,24 @@ describe('a filter with relations on a stream', () => {
     back.socket.destroy();
     direct.socket.destroy();
   });
+
+  it('ends alone when the related records are too large to be read at once, and comes back behind the events', async () => {
+    const { authors, posts } = await press({ posts: { list: 'any' }, authors: { get: 'any' } });
+    const title = 'x'.repeat(7_500_000);
+    const made = await Promise.all(Array.from({ length: 10 }, () => authors.create({ title })));
+    const requests = made.map(({ id }) => ({ method: 'POST', collection: posts.name, body: { author: id } }));
+    const filter = 'author.title != "x"';
+    const [looking, direct] = [await watchAs(posts, ada, filter), await watchAs(posts, bob)];
+    expectOk(await app.admin.post(app.path.replace(/collections$/, 'batch'), { requests }));
+    await Promise.all([direct.count(10), looking.closed]);
+    expect(looking.events).toMatchObject([{ event: 'reset' }]);
+    expect(looking.body).toContain('retry: 30000');
+    const back = await posts.watch({ token: tokenOf(ada), filter, since: looking.lastEventId });
+    await posts.create({ title: 'next', author: made[0].id });
+    expect((await back.count(1))[0]?.event).toBe('record_created');
+    back.socket.destroy();
+    direct.socket.destroy();
+  });
 });
 
 /** The cursor with which a stream began. */

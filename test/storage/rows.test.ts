@@ -1,6 +1,6 @@
 // Rows of one statement, outside of transactions and in them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PageTooLarge, rowsWithin } from '../../storage/bounded-rows.ts';
+import { type Room, rowsWithin, TooMuchAtOnce } from '../../storage/bounded-rows.ts';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
 import { rowsOf } from '../../storage/rows.ts';
@@ -42,10 +42,12 @@ describe.each(inBoth)('rows %s', (_name, within) => {
 
   it('are let go of as they come where they are more than may be answered', async () => {
     const statement = { text: "select repeat('x', 100) from generate_series(1, $1::int)", prepare: true };
-    const ask = (mostBytes: number) =>
-      within((sql) => rowsWithin(sql, statement, { params: [10], mostBytes }));
-    expect(await ask(1_000)).toEqual(Array.from({ length: 10 }, () => ['x'.repeat(100)]));
-    await expect(ask(999)).rejects.toThrow(PageTooLarge);
+    const ask = (room: Room) => within((sql) => rowsWithin(sql, statement, { params: [10], room }));
+    expect(await ask({ left: 1_000 })).toEqual(Array.from({ length: 10 }, () => ['x'.repeat(100)]));
+    await expect(ask({ left: 999 })).rejects.toThrow(TooMuchAtOnce);
+    const shared = { left: 1_999 };
+    const answers = await Promise.allSettled([ask(shared), ask(shared)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('of a statement that fails are an error with its reason, and the next ones are not touched by it', async () => {
