@@ -8,6 +8,8 @@ interface DeskOptions {
   /** The invocation that a call belongs to, unless that is over. */
   find: (id: number) => Invocation | undefined;
   send: (result: CallResult) => void;
+  /** Whether the runner has read enough of its answers to be given others. */
+  hasRoom: () => boolean;
   /** Whether more may be read from the runner. */
   onFull: (isFull: boolean) => void;
   /** Hears of what no hook code is told. */
@@ -40,13 +42,13 @@ export class CallDesk {
   take(call: Call, bytes: number): void {
     this.#waiting.push({ call, bytes });
     this.#waitingBytes += bytes;
-    this.#next();
+    this.goOn();
   }
 
   /** Does what a call waits for without counting the call: it may need this very runner, which must be read then. */
   async aside<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#running--;
-    this.#next();
+    this.goOn();
     try {
       return await work();
     } finally {
@@ -54,8 +56,9 @@ export class CallDesk {
     }
   }
 
-  #next(): void {
-    while (this.#running < mostAtOnce) {
+  /** Begins what can be begun: to be called when the runner has read what it was sent. */
+  goOn(): void {
+    while (this.#running < mostAtOnce && this.#options.hasRoom()) {
       const next = this.#waiting.shift();
       if (next === undefined) break;
       this.#waitingBytes -= next.bytes;
@@ -76,7 +79,7 @@ export class CallDesk {
       send({ type: 'result', id, ok: false, error: shown(refusal) });
     } finally {
       this.#running--;
-      this.#next();
+      this.goOn();
     }
   }
 

@@ -7,6 +7,7 @@ import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { FrameReader, ProtocolError } from './frames.ts';
+import { Heavy } from './heavy.ts';
 import { readMessage } from './inbound.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
 
@@ -55,6 +56,7 @@ export class Channel {
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
   readonly #open = new Numbered<Invocation>();
+  readonly #heavy = new Heavy((text) => this.#writer.sendText(text));
   /** Ids of invocations that nobody waits for any more, oldest first. */
   readonly #dropped = new Set<number>();
   #lastId = 0;
@@ -66,12 +68,14 @@ export class Channel {
     this.#options = options;
     const { socket, report } = options;
     this.#reader = new FrameReader(channelLimits.result_bytes, (given, bytes) => this.#take(given, bytes));
-    this.#writer = new FrameWriter(socket, () => {
-      this.end('not_reading', 'the hook runner does not read what it is sent');
+    this.#writer = new FrameWriter(socket, {
+      onStall: () => this.end('not_reading', 'the hook runner does not read what it is sent'),
+      onDrain: () => this.#desk.goOn(),
     });
     this.#desk = new CallDesk({
       find: (id) => this.#open.get(id),
       send: (result) => this.send(result),
+      hasRoom: () => !this.#writer.isFull,
       onFull: (isFull) => void (isFull ? socket.pause() : socket.isPaused() && socket.resume()),
       report,
     });
@@ -96,8 +100,11 @@ export class Channel {
     return !this.#hasEnded;
   }
 
-  /** Sends what `write` makes of a new id; whatever comes for that id is the invocation's. */
-  begin(invocation: Invocation, write: (id: number) => ToRunner): number {
+  /**
+   * Sends what `write` makes of a new id; whatever comes for that id is the invocation's. `isNested`: another one waits for
+   * it.
+   */
+  begin(invocation: Invocation, write: (id: number) => ToRunner, isNested = false): number {
     const id = ++this.#lastId;
     if (this.#hasEnded) {
       invocation.fail('exited');
@@ -105,7 +112,9 @@ export class Channel {
     }
     this.#open.set(id, invocation);
     this.#deadlines.set(id, invocation.deadline);
-    this.send(write(id));
+    const text = JSON.stringify(write(id));
+    if (isNested) this.#writer.sendText(text);
+    else this.#heavy.begin(id, text);
     // A runner that rests may begin; one that is busy gets what comes meanwhile in one piece.
     if (this.#open.size === 1) this.#writer.flush();
     return id;
@@ -115,19 +124,23 @@ export class Channel {
   settle(id: number): void {
     this.#open.delete(id);
     this.#deadlines.delete(id);
+    this.#heavy.end(id);
   }
 
   /** Nobody waits for this one any more. */
   cancel(id: number): void {
     if (!this.#open.delete(id)) return;
     this.#deadlines.delete(id);
+    if (!this.#heavy.end(id)) return;
     this.#drop(id);
     this.send({ type: 'cancel', id });
   }
 
-  /** Gives an invocation another deadline. */
+  /** The answer of an invocation streams: it gets another deadline, and holds up nobody. */
   extend(id: number, deadline: number): void {
-    if (this.#open.get(id) !== undefined) this.#deadlines.set(id, deadline);
+    if (this.#open.get(id) === undefined) return;
+    this.#deadlines.set(id, deadline);
+    this.#heavy.end(id);
   }
 
   /** See `CallDesk`. */

@@ -1,5 +1,6 @@
 // The answer of one custom route on its way from the runner to the client.
 import type { RouteInvocation, RouteResponse } from '../../hook-runner/protocol.ts';
+import type { RouteRegistration } from '../../hook-runner/registrations.ts';
 import { ApiError } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
 import { headersFromHook } from './custom-headers.ts';
@@ -18,22 +19,26 @@ export class Exchange implements CustomSink {
   readonly #hooks: AppHooks;
   readonly #request: CustomRequest;
   readonly #cookiePrefix: string;
+  readonly #route: RouteRegistration;
   readonly #begun = Promise.withResolvers<void>();
   #generation: Generation | undefined;
   #run: CustomRun | undefined;
   #context: CallContext | undefined;
   #id = 0;
-  /** As it was registered. */
-  #route = '';
   #bytes = 0;
   /** What is sent at the end. */
   #rest: string | Buffer | null = null;
   #isStreaming = false;
   #isOver = false;
 
-  constructor(hooks: AppHooks, request: CustomRequest, cookiePrefix: string) {
+  constructor(
+    hooks: AppHooks,
+    request: CustomRequest,
+    { route, cookiePrefix }: { route: RouteRegistration; cookiePrefix: string },
+  ) {
     this.#hooks = hooks;
     this.#request = request;
+    this.#route = route;
     this.#cookiePrefix = cookiePrefix;
   }
 
@@ -51,11 +56,7 @@ export class Exchange implements CustomSink {
     // A client that has left while it waited for its turn is told of by no event any more.
     if (response.destroyed) return this.over();
     response.once('close', () => this.over());
-    this.#id = generation.begin(this.#run, run, (id) => {
-      const invocation = message(id);
-      this.#route = `${invocation.method} ${invocation.path}`;
-      return invocation;
-    });
+    this.#id = generation.begin(this.#run, run, message);
     await this.#begun.promise;
   }
 
@@ -141,7 +142,8 @@ export class Exchange implements CustomSink {
     const { log } = this.#hooks;
     const { requestId: request_id } = this.#request;
     if (why instanceof ApiError) {
-      log.add({ level: 'error', message: `${this.#route}: ${why.message}`, request_id });
+      const { method, path } = this.#route;
+      log.add({ level: 'error', message: `${method} ${path}: ${why.message}`, request_id });
     } else if (why.outcome === 'failed') log.blame(why.faults, request_id);
   }
 

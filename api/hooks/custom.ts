@@ -25,13 +25,12 @@ export async function serveCustom(
 ): Promise<void> {
   const { response, principal, requestId } = request;
   const { req } = response;
+  const { max_body_bytes, cookie_prefix: cookiePrefix } = deps.config.http;
   const registrations = hooks.known ?? await hooks.learn();
   const method = req.method ?? 'GET';
   const match = registrations.route(method, pathOf(req));
   if (match === undefined) fail('not_found', 'no hook has registered this route');
-  const body = method === 'GET' || method === 'HEAD'
-    ? null
-    : await bodyOf(req, deps.config.http.max_body_bytes);
+  const body = method === 'GET' || method === 'HEAD' ? null : await bodyOf(req, max_body_bytes);
   const auth = principal === null ? null : await authOf(deps, app, principal);
   const message = (id: number): RouteInvocation => ({
     type: 'route',
@@ -42,7 +41,7 @@ export async function serveCustom(
     request: {
       method,
       url: req.url ?? '/',
-      headers: headersForHook(req.rawHeaders, deps.config.http.cookie_prefix),
+      headers: headersForHook(req.rawHeaders, cookiePrefix),
       body: body === null || body.length === 0 ? null : spell(body),
     },
     auth,
@@ -50,7 +49,7 @@ export async function serveCustom(
   });
   const turn = hooks.turns.take();
   if (turn !== undefined) await turn;
-  const exchange = new Exchange(hooks, request, deps.config.http.cookie_prefix);
+  const exchange = new Exchange(hooks, request, { route: match.route, cookiePrefix });
   try {
     await exchange.begin(message);
   } catch (error) {

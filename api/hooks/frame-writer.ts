@@ -1,12 +1,22 @@
-// What is on its way to a runner: frames of the same turn of the event loop leave in one write.
+// What is on its way to a runner: frames of the same turn of the event loop leave in one write, and no more of them than the
+// runner takes.
 import type { Socket } from 'node:net';
 import { encodeFrames } from './frames.ts';
 
+/** So much is handed to the system before the runner has read it; the rest waits here. */
 const mostUnsentBytes = 4_194_304;
 const drainMilliseconds = 5_000;
 /** So many wait for one another at most: a runner may begin with the first of many while the rest is still to come. */
 const mostTogether = 8;
 const mostBytesTogether = 65_536;
+
+/** Who hears how a runner takes what it is sent. */
+export interface FrameWriterOptions {
+  /** The runner does not read what it is sent. */
+  onStall: () => void;
+  /** All that was handed over has been read. */
+  onDrain: () => void;
+}
 
 /** Sends to one runner, for as long as that reads. */
 export class FrameWriter {
@@ -18,21 +28,30 @@ export class FrameWriter {
   #draining: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onStall`: the runner does not read what it is sent. */
-  constructor(socket: Socket, onStall: () => void) {
+  constructor(socket: Socket, { onStall, onDrain }: FrameWriterOptions) {
     this.#socket = socket;
     this.#onStall = onStall;
     socket.on('drain', () => {
       clearTimeout(this.#draining);
       this.#draining = undefined;
+      this.flush();
+      onDrain();
     });
+  }
+
+  /** Whether what is sent now would have to wait for the runner to read. */
+  get isFull(): boolean {
+    return this.#socket.writableLength + this.#bytes > mostUnsentBytes;
   }
 
   /** Sends a message. */
   send(message: object): void {
+    this.sendText(JSON.stringify(message));
+  }
+
+  /** As `send`, with the JSON of a message that is known already. */
+  sendText(text: string): void {
     if (this.#isClosed) return;
-    if (this.#socket.writableLength + this.#bytes > mostUnsentBytes) return this.#onStall();
-    const text = JSON.stringify(message);
     this.#bytes += text.length;
     // Each write may wake a process that sleeps, for more than all else that a call costs here.
     if (this.#texts.push(text) >= mostTogether || this.#bytes >= mostBytesTogether) this.#write();
@@ -53,12 +72,25 @@ export class FrameWriter {
   }
 
   #write(): void {
-    const texts = this.#texts;
     clearImmediate(this.#flush);
     this.#flush = undefined;
-    this.#texts = [];
-    this.#bytes = 0;
-    if (this.#socket.write(encodeFrames(texts))) return;
-    this.#draining ??= setTimeout(() => this.#onStall(), drainMilliseconds);
+    while (this.#texts.length > 0 && this.#socket.writableLength <= mostUnsentBytes) {
+      if (this.#socket.write(encodeFrames(this.#next()))) continue;
+      this.#draining ??= setTimeout(() => this.#onStall(), drainMilliseconds);
+    }
+  }
+
+  /** What is handed over together: all there is, unless that is much. */
+  #next(): string[] {
+    const texts = this.#texts;
+    let [count, bytes] = [texts.length, this.#bytes];
+    if (bytes > mostUnsentBytes) {
+      for (count = 0, bytes = 0; bytes <= mostUnsentBytes && count < texts.length; count++) {
+        bytes += texts[count]?.length ?? 0;
+      }
+    }
+    this.#texts = texts.slice(count);
+    this.#bytes -= bytes;
+    return count === texts.length ? texts : texts.slice(0, count);
   }
 }

@@ -131,13 +131,13 @@ export class Generation {
   }
 
   /** Begins something whose answer may be more than one message. `ended` is to be called when it is over. */
-  begin(invocation: Invocation, { requestId }: Run, write: (id: number) => ToRunner): number {
+  begin(invocation: Invocation, { requestId, depth }: Run, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
     this.#rest.begin(this.usedAt);
     return this.channel.begin(invocation, (id) => {
       this.#requests.add(id, requestId);
       return write(id);
-    });
+    }, depth > 0);
   }
 
   /** Something has ended. */

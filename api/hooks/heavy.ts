@@ -1,0 +1,49 @@
+// Invocations with large frames: as many at once as a runner's memory can hold, whoever sends them.
+
+/** What is no longer is not counted: 32 of these at once are 2 MiB. In UTF-16 units, as all of it. */
+const light = 65_536;
+/** What a runner makes of a frame takes several times its length, and the smallest runner has 128 MiB. */
+const most = 16_777_216;
+
+/** The frames of one runner's invocations. */
+export class Heavy {
+  readonly #send: (text: string) => void;
+  readonly #underWay = new Map<number, number>();
+  /** In the order in which they came. */
+  readonly #waiting = new Map<number, string>();
+  #length = 0;
+
+  constructor(send: (text: string) => void) {
+    this.#send = send;
+  }
+
+  /** Sends the frame of an invocation: at once, or when enough of the others have ended. */
+  begin(id: number, text: string): void {
+    if (text.length <= light) return this.#send(text);
+    this.#waiting.set(id, text);
+    this.#next();
+  }
+
+  /** An invocation is over. Answers whether its frame was sent; if not, it never will be. */
+  end(id: number): boolean {
+    const wasSent = !this.#waiting.delete(id);
+    const length = this.#underWay.get(id);
+    if (length !== undefined) {
+      this.#underWay.delete(id);
+      this.#length -= length;
+      this.#next();
+    }
+    return wasSent;
+  }
+
+  #next(): void {
+    for (const [id, text] of this.#waiting) {
+      // One alone is always let through.
+      if (this.#underWay.size > 0 && this.#length + text.length > most) return;
+      this.#waiting.delete(id);
+      this.#underWay.set(id, text.length);
+      this.#length += text.length;
+      this.#send(text);
+    }
+  }
+}
