@@ -125,9 +125,13 @@ export class Courier implements Mail {
   }
 }
 
-/** A reply of the 500s is the mail server's last word: https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 */
+/** The commands that are about one mail; a reply to any other is about us, and may be mended by the operator. */
+const ofTheMail: readonly unknown[] = ['RCPT TO', 'DATA'];
+
+/** There a reply of the 500s is the mail server's last word: https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 */
 function isRefusal(error: unknown): boolean {
-  return error instanceof Error && 'responseCode' in error && Number(error.responseCode) >= 500;
+  return error instanceof Error && 'responseCode' in error && Number(error.responseCode) >= 500 &&
+    'command' in error && ofTheMail.includes(error.command);
 }
 
 /** Codes only: the server's own words would carry the address into the log. */

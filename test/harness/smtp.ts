@@ -1,11 +1,20 @@
 // A real SMTP server that a test can make fail.
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { vi } from 'vitest';
 
 /** How it treats what it is sent: RFC 5321 section 4.2.1. */
-export type Mood = 'accepts' | 'fails for now' | 'refuses for good' | 'says nothing' | 'trickles';
+export type Mood =
+  | 'accepts'
+  | 'fails for now'
+  | 'refuses for good'
+  | 'says nothing'
+  | 'trickles'
+  | 'serves nobody'
+  | 'takes no password'
+  | 'takes no sender';
 
 /** The provider. */
 export interface Provider {
@@ -25,25 +34,24 @@ export interface Provider {
 /** Starts one on a free port of the loopback. */
 export async function startProvider(): Promise<Provider> {
   const mails: string[] = [];
+  const keep = (mail: string) => void mails.push(mail.replaceAll('\r\n', '\n'));
+  const objection = (mood: Mood, code: number) => provider.mood === mood ? reply(code, mood) : null;
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    allowInsecureAuth: true,
+    disabledCommands: ['STARTTLS'],
     logger: false,
     closeTimeout: 100,
+    onConnect: (_session, done) => done(objection('serves nobody', 554)),
+    onAuth: ({ username }, _session, done) => done(objection('takes no password', 535), { user: username }),
+    onMailFrom: (_address, _session, done) => done(objection('takes no sender', 553)),
     onRcptTo: ({ address }, { remotePort }, done) => {
       provider.attempts++;
       if (provider.mood === 'says nothing') return;
       if (provider.mood === 'trickles') return trickle(connections.get(remotePort));
       done(provider.mood === 'accepts' ? null : refusal(provider.mood, address));
     },
-    onData: (stream, _session, done) => {
-      let text = '';
-      stream.on('data', (chunk: Buffer) => text += chunk.toString('utf8'));
-      stream.on('end', () => {
-        mails.push(text.replaceAll('\r\n', '\n'));
-        done();
-      });
-    },
+    onData: (stream, _session, done) => void text(stream).then((mail) => keep(mail)).then(() => done(), done),
   });
   const connections = new Map<number, Socket>();
   server.server.on('connection', (socket) => {
@@ -56,7 +64,7 @@ export async function startProvider(): Promise<Provider> {
   const { port } = server.server.address() as AddressInfo;
   const to = (address: string) => mails.filter((mail) => mail.includes(`\nTo: ${address}\n`));
   const provider: Provider = {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://post:secret@127.0.0.1:${port}`,
     mood: 'accepts',
     attempts: 0,
     connections: () => connections.size,
@@ -78,6 +86,9 @@ function trickle(socket: Socket | undefined): void {
 }
 
 function refusal(mood: Mood, address: string): Error {
-  const responseCode = mood === 'refuses for good' ? 550 : 451;
-  return Object.assign(new Error(`not for ${address}`), { responseCode });
+  return reply(mood === 'refuses for good' ? 550 : 451, `not for ${address}`);
+}
+
+function reply(responseCode: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode });
 }

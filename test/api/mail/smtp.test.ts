@@ -86,6 +86,23 @@ describe('mail by SMTP', () => {
     provider.mood = 'accepts';
   });
 
+  it.each(
+    [
+      ['serves nobody', 'EPROTOCOL 554'],
+      ['takes no password', 'EAUTH 535'],
+      ['takes no sender', 'EENVELOPE 553'],
+    ] as const,
+  )('waits until the operator has set things right when the provider %s', async (mood, error) => {
+    provider.mood = mood;
+    const email = freshEmail();
+    expectOk(await request(email));
+    expect(JSON.parse(await server.line(`"attempts":1,"error":"${error}"`))).toMatchObject({
+      gives_up: false,
+    });
+    provider.mood = 'accepts';
+    expect(await provider.mailsTo(email)).toHaveLength(1);
+  });
+
   it('waits for a restart when the provider fails until then', async () => {
     provider.mood = 'fails for now';
     const email = freshEmail();
