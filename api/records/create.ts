@@ -25,7 +25,7 @@ import {
 } from './enrol.ts';
 import { authorOf, settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
-import { refuseUnreachable, restrictionOn } from './restrict.ts';
+import { refuseUnreachable, restrictionOn, type Written } from './restrict.ts';
 import { valuesOfNew } from './values.ts';
 
 /** What is asked of a create. */
@@ -95,13 +95,13 @@ export async function candidateOn(
 ): Promise<StoredRecord> {
   const { plan, connection, target } = scope;
   refuseBuiltIn(target);
-  const { id, values, credentials } = valuesOfNew(plan, input);
+  const { id, values, defaulted, credentials } = valuesOfNew(plan, input);
   const user = credentials === undefined
     ? undefined
     : await connection.run((sql) => foreseeUser(sql, credentials.email));
   const chosen = user === undefined ? id : user.id ?? enrolment?.newId ?? newUserId;
   const record = { id: chosen ?? deps.newId(), now: now.toISOString(), values };
-  const written = { positions: plan.everyPosition, values };
+  const written = { positions: plan.everyPosition, values, byOthers: byOthers(defaulted) };
   const restriction = restrictionOn(access, scope, input, written);
   const stored = recordOf(plan, record);
   const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
@@ -113,6 +113,11 @@ export async function candidateOn(
   return refuse(access);
 }
 
+/** Fields that somebody else than the caller has set. */
+function byOthers(defaulted: readonly string[], byHooks?: ReadonlySet<string>): Written['byOthers'] {
+  return defaulted.length === 0 ? byHooks : new Set([...defaulted, ...byHooks ?? []]);
+}
+
 /** Creates on connections or in a transaction, without asking hooks. */
 export async function createOn(
   deps: EnrolDeps,
@@ -122,12 +127,12 @@ export async function createOn(
   const { plan, connection } = scope;
   const { access, input, now, hooked } = creation;
   refuseBuiltIn(scope.target);
-  const { id, values, credentials } = valuesOfNew(plan, input);
+  const { id, values, defaulted, credentials } = valuesOfNew(plan, input);
   const enrolment = plan.isProfile
     ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
     : undefined;
   if (enrolment !== undefined) requireSame(enrolment, credentials);
-  const written = { positions: plan.everyPosition, values, byHooks: hooked?.fields };
+  const written = { positions: plan.everyPosition, values, byOthers: byOthers(defaulted, hooked?.fields) };
   const restriction = restrictionOn(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>
     insertRecord(sql, plan, { id, now: now.toISOString(), values }, restriction);

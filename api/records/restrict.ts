@@ -20,8 +20,8 @@ export function ruleOn(access: Access, target: RecordTarget, body?: RecordInput)
 export interface Written {
   positions: readonly number[];
   values: readonly (Stored | null)[];
-  /** Fields that hooks have set, which is not the caller's reach. */
-  byHooks?: ReadonlySet<string> | undefined;
+  /** Fields that hooks have set, or defaults: neither is the caller's reach. */
+  byOthers?: ReadonlySet<string> | undefined;
 }
 
 /** A relation or a file that is written, and what its caller must be allowed to read for it. */
@@ -67,7 +67,7 @@ function pointings(access: Access, { plan, target: { app } }: RecordScope, writt
     const value = written.values[index];
     const target = field?.kind === 'file' ? filesId : field?.target;
     if (field === undefined || target === undefined || target === 'users') return [];
-    if (typeof value !== 'string' || written.byHooks?.has(field.name) === true) return [];
+    if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
     const residue = guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];
     const table = { schema: app.schema, collection: target };

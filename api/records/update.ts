@@ -136,7 +136,7 @@ export async function updateOn(
   const body = hooked?.body ?? input;
   ruleOn(access, scope.target, body);
   if (!isUuid(id)) failMissing(id);
-  const changed = { ...await readChange(scope, id, input), byHooks: hooked?.fields };
+  const changed = { ...await readChange(scope, id, input), byOthers: hooked?.fields };
   const restriction = restrictionOn(access, scope, body, changed);
   const change = { id, now: now.toISOString(), ...changed };
   const store = (sql: Sql) =>

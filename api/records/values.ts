@@ -24,6 +24,8 @@ export interface NewValues {
   id: string | undefined;
   /** In the order of the plan. */
   values: (Stored | null)[];
+  /** Names of the fields that have their default. */
+  defaulted: string[];
   /** Of a profile. */
   credentials: Credentials | undefined;
 }
@@ -36,18 +38,20 @@ export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
   const errors = unknownMembers(plan, input, plan.isProfile ? newMembersOfProfile : newMembers);
   const credentials = plan.isProfile ? readCredentials(input, errors) : undefined;
   const values: (Stored | null)[] = [];
+  const defaulted: string[] = [];
   for (const planned of plan.fields) {
     const { name } = planned.field;
     const given = Object.hasOwn(input, name) ? input[name] : undefined;
-    values.push(
-      given === undefined && planned.fallback !== null ? planned.fallback : read(planned, given, errors),
-    );
+    if (given === undefined && planned.fallback !== null) {
+      values.push(planned.fallback);
+      defaulted.push(name);
+    } else values.push(read(planned, given, errors));
   }
   const id = Object.hasOwn(input, 'id') ? input['id'] : undefined;
   if (id === undefined || (typeof id === 'string' && isUuid(id))) {
     if (errors.length > 0) failValidation(errors);
     refuseTooLong(values);
-    return { id: id?.toLowerCase(), values, credentials };
+    return { id: id?.toLowerCase(), values, defaulted, credentials };
   }
   failValidation([{ field: 'id', reason: 'must be a UUID' }, ...errors]);
 }

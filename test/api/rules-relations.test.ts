@@ -1,8 +1,9 @@
 // What access rules say of relations: which related records callers may look at, and which they may point to.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectOk } from '../harness/api.ts';
+import { as, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
+import { upload } from '../harness/file-app.ts';
 import { owner, ruledApp, title, titlesOf } from '../harness/ruled-app.ts';
 
 const app = await ruledApp();
@@ -63,6 +64,23 @@ describe('rule.relation-target', () => {
     expect((await admin.patch(`${notes}/${id}`, { secret: hidden })).status).toBe(200);
     // What an admin put there stays as long as it is not written again.
     expect((await ada.patch(`${notes}/${id}`, { title: 'y' })).status).toBe(200);
+  });
+
+  it('rule.relation-target: a default may point to what its callers may not read', async () => {
+    const file = (await upload(admin, { path: app.path.replace(/\/collections$/, '') }, 'a')).id;
+    const defaulted = await app.define('defaulted', [
+      { name: 'secret', kind: 'relation', target: 'secrets', default: hidden },
+      { name: 'file', kind: 'file', default: file },
+    ], { create: 'any' });
+    const fields = { secret: hidden, file };
+    for (const caller of [ada, as()]) {
+      expect(expectOk(await caller.post(defaulted, {})).fields).toEqual(fields);
+      for (const name of ['secret', 'file'] as const) {
+        const asked = await caller.post(defaulted, { [name]: fields[name] });
+        if (caller === ada && name === 'file') expectOk(asked);
+        else expectError(asked, 400, 'validation');
+      }
+    }
   });
 
   it('rule.relation-target: a rule itself looks at whatever its admin named', async () => {

@@ -48,7 +48,12 @@ export async function fileApp(): Promise<FileApp> {
 }
 
 /** Sends bytes as a file. */
-export function put(caller: Caller, { path }: OwnApp, bytes: Uint8Array | string, { name, type }: Sent = {}) {
+export function put(
+  caller: Caller,
+  { path }: Pick<OwnApp, 'path'>,
+  bytes: Uint8Array | string,
+  { name, type }: Sent = {},
+) {
   return fetch(`${serverUrl()}${path}/files`, {
     method: 'POST',
     headers: {
@@ -61,7 +66,12 @@ export function put(caller: Caller, { path }: OwnApp, bytes: Uint8Array | string
 }
 
 /** The same, and the answer's body. Throws for any answer but 201. */
-export async function upload(caller: Caller, app: OwnApp, bytes: Uint8Array | string, sent: Sent = {}) {
+export async function upload(
+  caller: Caller,
+  app: Pick<OwnApp, 'path'>,
+  bytes: Uint8Array | string,
+  sent: Sent = {},
+) {
   const answer = await put(caller, app, bytes, sent);
   const text = await answer.text();
   if (answer.status !== 201) throw new Error(`${answer.status} ${text}`);
