@@ -46,7 +46,7 @@ export async function readIdToken(
       now: now.getTime(),
       read: () => readKeys(asking, issuer),
     };
-    const verify = (keys: KeySet) => jwtVerify(idToken, keys, terms);
+    const verify = (keys: KeySet) => jwtVerify(idToken, keys, terms).catch(refuseKey);
     const { payload } = await asking.deps.issuerKeys.verifyWith(query, verify);
     const { sub } = payload;
     const reason = objectionTo(payload, expected);
@@ -55,6 +55,12 @@ export async function readIdToken(
     if (!(error instanceof errors.JOSEError)) throw error;
     return refuseIdToken(asking, error.code);
   }
+}
+
+/** A key that the issuer tells may be none, or too small a one: what jose then throws is not its own. */
+function refuseKey(error: unknown): never {
+  if (error instanceof errors.JOSEError) throw error;
+  throw new errors.JWKSInvalid('a key of the issuer is of no use', { cause: error });
 }
 
 /** What jose does not look at. */

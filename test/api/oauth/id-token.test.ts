@@ -1,9 +1,9 @@
 // ID tokens: what of them a sign-in is refused for, at a real provider and by one that signs whatever it is told.
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nonceOf, readIdToken } from '../../../api/auth/oauth/id-token.ts';
 import { IssuerKeys } from '../../../api/auth/oauth/issuer-keys.ts';
@@ -114,10 +114,12 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
   let egress: Egress;
   let sign: (claims: JWTPayload) => Promise<string>;
   let facts: Fact[];
+  let workspace = 'w';
+  let jwks: { keys: JWK[] };
 
   beforeAll(async () => {
     const { publicKey, privateKey } = await generateKeyPair('RS256');
-    const jwks = { keys: [{ ...await exportJWK(publicKey), kid: 'one', use: 'sig', alg: 'RS256' }] };
+    jwks = { keys: [{ ...await exportJWK(publicKey), kid: 'one', use: 'sig', alg: 'RS256' }] };
     sign = (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(privateKey);
     server = createServer(({ url }, response) => {
       response.setHeader('Content-Type', 'application/json');
@@ -148,13 +150,13 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     facts = [];
     const deps = { egress, issuerKeys, observe: (fact: Fact) => void facts.push(fact) };
     const expected = { issuer, clientId, codeVerifier, now };
-    return await readIdToken({ deps, workspace: 'w', provider: 'p' }, token, expected);
+    return await readIdToken({ deps, workspace, provider: 'p' }, token, expected);
   }
 
   async function expectRefused(token: string | undefined, reason: string): Promise<void> {
     await expect(read(token)).rejects.toMatchObject({ code: 'bad_credentials' });
     expect(facts).toEqual([
-      { type: 'provider_failed', workspace: 'w', provider: 'p', step: 'id_token', reason },
+      { type: 'provider_failed', workspace, provider: 'p', step: 'id_token', reason },
     ]);
   }
 
@@ -189,5 +191,21 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     const claims = Buffer.from(JSON.stringify({ ...good(), sub: 'the owner' })).toString('base64url');
     expect(claims).not.toBe(body);
     await expectRefused([head, claims, signature].join('.'), 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED');
+  });
+
+  const small = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' });
+  it.each<[string, object]>([
+    ['too small', { n: small.n }],
+    ['without a modulus', { n: undefined }],
+    ['whose modulus is a number', { n: 5 }],
+    ['whose modulus is no number', { n: 'A' }],
+  ])('oauth.id-token: of an issuer with a key %s it is refused', async (what, wrong) => {
+    const before = [jwks, workspace] as const;
+    [jwks, workspace] = [{ keys: jwks.keys.map((key) => ({ ...key, ...wrong })) }, what];
+    try {
+      await expectRefused(await sign(good()), 'ERR_JWKS_INVALID');
+    } finally {
+      [jwks, workspace] = before;
+    }
   });
 });

@@ -58,13 +58,18 @@ async function answer(): Promise<string> {
 }
 
 /** Whether a token with this key's name stands up at this time. */
-async function stands(kid: string, { privateKey }: KeyPair, now: number): Promise<boolean> {
+async function stands(
+  kid: string,
+  { privateKey }: KeyPair,
+  now: number,
+  workspace = 'w',
+): Promise<boolean> {
   const token = await new SignJWT({}).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey);
   const read = async () => {
     const { body } = await egress.send({ method: 'GET', url: new URL(issuer), maxBytes: 65_536 });
     return JSON.parse(body.toString('utf8'));
   };
-  return await keys.verifyWith({ workspace: 'w', issuer, now, read }, (set) => jwtVerify(token, set))
+  return await keys.verifyWith({ workspace, issuer, now, read }, (set) => jwtVerify(token, set))
     .then(() => true, () => false);
 }
 
@@ -104,5 +109,11 @@ describe('keys of an issuer', () => {
     isDown = false;
     expect(await stands('one', pair(0), 1)).toBe(true);
     expect(asked).toBe(1);
+  });
+
+  it('are each workspace’s own, so that none hears what another one has asked', async () => {
+    expect(await stands('one', pair(0), 0)).toBe(true);
+    expect(await stands('one', pair(0), 0, 'another')).toBe(true);
+    expect(asked).toBe(2);
   });
 });
