@@ -94,6 +94,9 @@ describe('jwt.legacy-hs256', () => {
     ['no subject', { claims: { sub: undefined } }],
     ['a workspace admin without a workspace', { claims: { role: 'workspace_admin' } }],
     ['an app admin without apps', { claims: { role: 'app_admin', workspace: 'acme' } }],
+    ['a workspace admin bound to an app', {
+      claims: { role: 'workspace_admin', workspace: 'acme', app: 'a' },
+    }],
     ['a master with a workspace', { claims: { workspace: 'acme' } }],
     ['an expiry that has passed', { expiresIn: -1 }],
   ])('is refused with %s', async (_what, options) => {
@@ -155,6 +158,10 @@ describe('session.revoke-all: the master’s own password', () => {
     const legacy = await legacyToken();
     const own = expectOk(await login(passwords.first));
     const others = [expectOk(await login(passwords.first)), expectOk(await login(passwords.first))];
+    // The token that asks need not be the newest of its login.
+    const { refresh_token } = expectOk(
+      await bearer(undefined).post('/_/auth/refresh', { refresh_token: own.refresh_token }),
+    );
     expectOk(
       await bearer(own.access_token).post('/_/auth/admin/password', {
         current_password: passwords.first,
@@ -166,7 +173,7 @@ describe('session.revoke-all: the master’s own password', () => {
     }
     for (const { refresh_token } of others) expect(await refreshes(refresh_token)).toBe(401);
     expect((await bearer(own.access_token).get('/api/workspaces')).status).toBe(200);
-    expect(await refreshes(own.refresh_token)).toBe(200);
+    expect(await refreshes(refresh_token)).toBe(200);
     expect((await login(passwords.first)).status).toBe(401);
     expect((await login(passwords.second)).status).toBe(200);
     const { items } = expectOk(

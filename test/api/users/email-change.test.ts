@@ -1,6 +1,7 @@
 // An end-user takes another address.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { enrol } from '../../harness/authenticator.ts';
 import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 import { tokenOf } from '../../harness/watched.ts';
@@ -101,6 +102,26 @@ describe('email-change', () => {
     await ownUser(own, next);
     expect((await confirm(token)).body.code).toBe('conflict');
     expect((await user.get(`${auth}/me`)).body.email).toBe(user.email);
+  });
+
+  it('makes worthless what was mailed to the old address, and challenges that were open', async () => {
+    const user = await ownUser(own);
+    const { email, password } = user;
+    const next = freshEmail();
+    expectOk(await request(user, next));
+    expectOk(await as().post(`${auth}/password-reset/request`, { email }));
+    const reset = await secretFor(email);
+    expectOk(await as().post(`${auth}/otp/request`, { email }));
+    const code = await secretFor(email, 2);
+    const authenticator = await enrol(user, auth);
+    const { challenge_id } = expectOk(await as().post(`${auth}/users/login`, { email, password }));
+    expectOk(await confirm(await secretFor(next)));
+    const answers = [
+      await as().post(`${auth}/password-reset/confirm`, { token: reset, new_password: 'another password' }),
+      await as().post(`${auth}/otp/login`, { email, code }),
+      await as().post(`${auth}/users/login/totp`, { challenge_id, code: authenticator.code() }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 401, 401]);
   });
 
   it('makes earlier tokens worthless with every request', async () => {

@@ -68,6 +68,37 @@ describe('what has expired', () => {
   });
 });
 
+describe('a session', () => {
+  it('ends with its refresh token, after thirty days', async () => {
+    const user = await ownUser(own);
+    const [row] = await pool.run((sql) =>
+      sql<{ days: number }[]>`
+        update workspace.sessions set expires_at = now() - interval '1 second' where principal_id = ${user.id}
+        returning extract(epoch from old.expires_at - old.created_at)::int / 86400 as days`
+    );
+    expect(row?.days).toBe(30);
+    const answer = await as().post(`${auth}/users/refresh`, { refresh_token: user.refreshToken });
+    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    expect(expectOk(await user.get(`${auth}/sessions`)).items).toEqual([]);
+  });
+});
+
+describe('auth.lockout: failures', () => {
+  it.each([[290, 429], [301, 200]])('that are %i s old: the fifth is answered %i', async (age, status) => {
+    const { email, password } = await ownUser(own);
+    const login = (text: string) => as().post(`${auth}/users/login`, { email, password: text });
+    for (let failures = 0; failures < 4; failures++) expect((await login('wrong one')).status).toBe(401);
+    await pool.run((sql) =>
+      sql`
+        update workspace.lockouts set failed_at = array(
+          select failure - make_interval(secs => ${age}) from unnest(failed_at) failure)
+        where subject = ${`user:${email}`}`
+    );
+    expect((await login('wrong one')).status).toBe(401);
+    expect((await login(password)).status).toBe(status);
+  });
+});
+
 describe('the database', () => {
   it('holds neither codes, tokens, recovery codes nor the secret of an authenticator', async () => {
     const user = await ownUser(own);

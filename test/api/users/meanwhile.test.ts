@@ -55,6 +55,24 @@ describe('session.revoke-all', () => {
     expectError(answer, 401, 'bad_credentials');
   });
 
+  it.each([
+    [
+      'password',
+      (sql: Sql, id: string) => sql`update workspace.users set password_hash = 'another' where id = ${id}`,
+    ],
+    [
+      'second factor',
+      (sql: Sql, id: string) => sql`update workspace.users set totp_enabled = true where id = ${id}`,
+    ],
+  ])('leaves no tokens to a login that was under way when the %s changed', async (_what, change) => {
+    const { id, email, password } = await ownUser(own);
+    const answer = await signInMeanwhile(
+      (sql) => change(sql, id),
+      () => as().post(`${own.path}/auth/users/login`, { email, password }),
+    );
+    expectError(answer, 401, 'bad_credentials');
+  });
+
   it('lets no change of address begin with the old password', async () => {
     const user = await ownUser(own);
     const { password } = user;

@@ -73,6 +73,24 @@ describe('otp', () => {
     expect((await login(user.email, code)).body.code).toBe('too_many_requests');
   });
 
+  it('is good for the address that it was mailed to, and for no other', async () => {
+    const [mallory, victim] = [freshEmail(), freshEmail()];
+    for (const email of [mallory, victim]) expectOk(await request(email));
+    const [code, other] = [await secretFor(mallory), await secretFor(victim)];
+    if (code !== other) expect((await login(victim, code)).body.code).toBe('bad_credentials');
+    expect(expectOk(await login(mallory, code)).user.email).toBe(mallory);
+  });
+
+  it('stays good when others ask for theirs, and its owner for something else', async () => {
+    const user = await ownUser(own);
+    expectOk(await request(user.email));
+    const code = await secretFor(user.email);
+    expectOk(await request(freshEmail()));
+    expectOk(await as().post(`${auth}/password-reset/request`, { email: user.email }));
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    expectOk(await login(user.email, code));
+  });
+
   it('otp.single-use-race: lets one of 50 redemptions at once win', async () => {
     const email = freshEmail();
     expectOk(await request(email));
@@ -93,6 +111,21 @@ describe('otp', () => {
     const { email, password } = attacker;
     expect((await as().post(`${auth}/users/login`, { email, password })).status).toBe(401);
     expectOk(await as(session.access_token).get(`${auth}/me`));
+  });
+
+  it('oauth.prehijack: leaves no change of address to whoever registered it, nor a new password', async () => {
+    const attacker = await ownUser(own);
+    const { email, password } = attacker;
+    const elsewhere = freshEmail();
+    expectOk(await attacker.post(`${auth}/email-change/request`, { new_email: elsewhere, password }));
+    expectOk(await attacker.post(`${auth}/verify-email/request`));
+    const [token, verification] = [await secretFor(elsewhere), await secretFor(email)];
+    expectOk(await request(email));
+    const session = expectOk(await login(email, await secretFor(email, 2)));
+    for (const [path, text] of [['email-change', token], ['verify-email', verification]]) {
+      expect((await as().post(`${auth}/${path}/confirm`, { token: text })).body.code).toBe('validation');
+    }
+    expect((await as(session.access_token).get(`${auth}/me`)).body.email).toBe(email);
   });
 
   it('spares the password of a user whose address was verified', async () => {

@@ -1,6 +1,7 @@
 // Somebody who can read a user's mail sets a new password.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { enrol } from '../../harness/authenticator.ts';
 import { outbox, secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
@@ -47,6 +48,27 @@ describe('password-reset', () => {
     const session = expectOk(await login(user.email, next));
     expect(session.user.verified).toBe(true);
     expectOk(await as(session.access_token).get(`${auth}/me`));
+  });
+
+  it('oauth.prehijack: leaves no second factor to whoever registered the address, and a verified user theirs', async () => {
+    for (const verified of [false, true]) {
+      const user = await ownUser(own);
+      await enrol(user, auth);
+      expectOk(await own.admin.patch(`${own.path}/users/${user.id}/verify`, { verified }));
+      expectOk(await request(user.email));
+      expectOk(await confirm(await secretFor(user.email)));
+      expect((await login(user.email, next)).status).toBe(verified ? 202 : 200);
+    }
+  });
+
+  it('makes a code worthless that was mailed before', async () => {
+    const user = await ownUser(own);
+    expectOk(await as().post(`${auth}/otp/request`, { email: user.email }));
+    const code = await secretFor(user.email);
+    expectOk(await request(user.email));
+    expectOk(await confirm(await secretFor(user.email, 2)));
+    const answer = await as().post(`${auth}/otp/login`, { email: user.email, code });
+    expect(answer.body.code).toBe('bad_credentials');
   });
 
   it('takes a token once, and not with a password that is too weak', async () => {

@@ -60,6 +60,12 @@ describe('register', () => {
 
   it.each([
     ['a password that is too short', { password: 'seven77' }, 'password: must have at least 8 characters'],
+    [
+      'one that is short, if not in bytes',
+      { password: '🔑'.repeat(7) },
+      'password: must have at least 8 characters',
+    ],
+    ['one that is too long', { password: 'a'.repeat(257) }, 'password: must have at most 256 characters'],
     ['no address', { email: 'nobody' }, 'email: must be an email address'],
     ['an id', { id: 'x' }, 'id: unknown field'],
     ['verified', { verified: true }, 'verified: unknown field'],

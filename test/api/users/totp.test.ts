@@ -210,12 +210,15 @@ describe('the way back', () => {
   it('session.revoke-all: is an admin, who ends all sessions with it', async () => {
     const user = await ownUser(own);
     await enrol(user, auth);
+    expectOk(await as().post(`${auth}/otp/request`, { email: user.email }));
+    const code = await secretFor(user.email);
     const remove = () => own.admin.delete(`${own.path}/users/${user.id}/totp`);
     expect(expectOk(await remove())).toEqual({ ok: true });
     expect((await remove()).body.code).toBe('not_found');
     expect((await user.get(`${auth}/me`)).status).toBe(401);
     const refreshed = await as().post(`${auth}/users/refresh`, { refresh_token: user.refreshToken });
     expect(refreshed.status).toBe(401);
+    expect((await as().post(`${auth}/otp/login`, { email: user.email, code })).status).toBe(401);
     expect((await login(user)).status).toBe(200);
     const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=totp_`));
     const ofUser = items.filter(({ target }: { target: string }) => target === user.email);
