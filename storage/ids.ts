@@ -68,6 +68,12 @@ export function millisecondOf(uuidV7: string): number {
   return parseInt(uuidV7.slice(0, 8) + uuidV7.slice(9, 13), 16);
 }
 
+/** The same version 7 UUID as if it had been made at another millisecond. */
+export function movedTo(uuidV7: string, millisecond: number): string {
+  const time = millisecond.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}${uuidV7.slice(13)}`;
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether the text is a UUID of any version, in the usual hyphenated form. */

@@ -13,7 +13,15 @@ import { draftSession, homeOf, tokensOf } from './sessions.ts';
 
 type LoginDeps = Pick<
   Deps,
-  'databases' | 'definitions' | 'passwords' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'
+  | 'databases'
+  | 'definitions'
+  | 'passwords'
+  | 'policies'
+  | 'revocations'
+  | 'secrets'
+  | 'tokens'
+  | 'newId'
+  | 'now'
 >;
 
 /** What an admin sends. */
@@ -33,7 +41,7 @@ export async function loginAdmin(
   const actor = normalizedName(email);
   const subject = `ws:${workspace.id}:${actor}`;
   const attempt: Attempt = { ...homeOf(deps, workspace), subject, actor, origin, now };
-  const id = deps.newId();
+  const id = deps.revocations.newId();
   const { control } = deps.databases;
   const { found: known, verdict } = await deps.passwords.verifyOf(password, async () => {
     await beginAttempt(deps, attempt);

@@ -9,7 +9,10 @@ import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedNam
 import type { TokenPair } from './cookies.ts';
 import { draftSession, tokensOf } from './sessions.ts';
 
-type LoginDeps = Pick<Deps, 'databases' | 'passwords' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'>;
+type LoginDeps = Pick<
+  Deps,
+  'databases' | 'passwords' | 'policies' | 'revocations' | 'secrets' | 'tokens' | 'newId' | 'now'
+>;
 
 /** An attempt of a master admin, also at changing the password. */
 export function masterAttempt(
@@ -28,7 +31,7 @@ export async function loginMaster(
   by: { origin: Origin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
   const attempt = masterAttempt(deps, username, by);
-  const id = deps.newId();
+  const id = deps.revocations.newId();
   const { control } = deps.databases;
   const { found: known, verdict } = await deps.passwords.verifyOf(password, async () => {
     await beginAttempt(deps, attempt);

@@ -52,7 +52,8 @@ export async function listOwnSessions(
     const items = found.items.map(({ family, ...login }) => ({
       id: family,
       ...login,
-      created_at: new Date(millisecondOf(family)),
+      // The id may be ahead of a clock that was set back.
+      created_at: new Date(Math.min(millisecondOf(family), login.last_used_at.getTime())),
       current: family === own?.family,
     }));
     return { ...found, items };

@@ -1,6 +1,7 @@
 // Exchanging a refresh token for a new pair: each token works once, and one that is used again ends its login.
 import { type AdminRow, findAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { millisecondOf } from '../../storage/ids.ts';
 import { findMaster, type MasterAdminRow } from '../../storage/master-admins.ts';
 import type { Connection, Sql } from '../../storage/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
@@ -61,7 +62,7 @@ export async function refresh(
   deps: RefreshDeps,
   { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: Origin; now: Date },
 ): Promise<{ pair: TokenPair; who: Bearer }> {
-  const id = deps.newId();
+  const id = deps.revocations.newId();
   const presented = await find(deps, token, accepts) ?? refuse();
   const holder = await holderOf(deps, presented) ?? refuse();
   const { session, connection } = presented;
@@ -123,10 +124,10 @@ function masterHolder(row: MasterAdminRow): Holder {
 async function adminHolder(
   deps: RefreshDeps,
   row: AdminRow,
-  { app, created_at }: FoundSession,
+  { app, id }: FoundSession,
 ): Promise<Holder | undefined> {
   // The session is in another database than the password, so the password's change could not end it there.
-  if (created_at <= row.credentials_changed_at) return undefined;
+  if (millisecondOf(id) <= row.credentials_changed_at.getTime()) return undefined;
   const grant = await grantOf(deps, row, app ?? undefined);
   return grant === undefined ? undefined : { grant, who: { admin: showAdmin(row) }, actor: row.email };
 }

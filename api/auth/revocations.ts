@@ -1,6 +1,6 @@
 // Revocations in memory: loaded at the start, kept in step with every other process, asked on each request.
 import type { Databases } from '../../storage/databases.ts';
-import { millisecondOf } from '../../storage/ids.ts';
+import { millisecondOf, movedTo } from '../../storage/ids.ts';
 import {
   listRevocations,
   pruneRevocations,
@@ -41,6 +41,8 @@ export class Revocations {
   };
   readonly #sweep: NodeJS.Timeout;
   #version = 0;
+  /** The latest instant up to which anything is revoked, in milliseconds. */
+  #latest = 0;
   /** When the newest row that was read was written, by the database's clock. */
   #newest: Date | undefined;
   #loading: Promise<void> | undefined;
@@ -73,14 +75,24 @@ export class Revocations {
     };
   }
 
+  /**
+   * A v7 UUID for a session. Its time is later than all that is revoked, which was perhaps written by a clock that was
+   * ahead and has been set back since: whoever logs in now has a token that is good.
+   */
+  newId(): string {
+    const id = this.#options.newId();
+    return millisecondOf(id) > this.#latest ? id : movedTo(id, this.#latest + 1);
+  }
+
   /** Now, but never before an id that was already given out, even if the clock was set back. */
   instant(): Date {
-    return new Date(millisecondOf(this.#options.newId()));
+    return new Date(millisecondOf(this.newId()));
   }
 
   /** Makes committed rows count in this process. */
   apply(rows: readonly RevocationRow[]): void {
     for (const row of rows) {
+      this.#latest = Math.max(this.#latest, row.not_before.getTime());
       const known = this.#rows[row.kind].get(row.key);
       if (known !== undefined && (known.not_before > row.not_before || isSame(known, row))) continue;
       this.#rows[row.kind].set(row.key, row);

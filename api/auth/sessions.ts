@@ -13,8 +13,8 @@ import { makeRefreshToken } from './refresh-tokens.ts';
 /** A session that is about to begin. */
 export interface SessionStart {
   /**
-   * A v7 UUID that was made before the principal's row was read: whatever changes the row afterwards revokes up to a
-   * later instant, and so catches this session.
+   * Of `revocations.newId`, made before the principal's row was read: whatever changes the row afterwards revokes up to
+   * a later instant, and so catches this session.
    */
   id: string;
   /** The id of the login's first session; left out for a new login. */
@@ -53,7 +53,7 @@ export interface SessionTerms {
 
 /** Prepares a session; it begins when its row is stored. */
 export async function draftSession(
-  deps: Pick<Deps, 'secrets' | 'policies'>,
+  deps: Pick<Deps, 'secrets' | 'policies' | 'now'>,
   start: SessionStart,
 ): Promise<SessionDraft> {
   const terms = await sessionTerms(deps, { workspace: start.grant.workspace, app: start.app });
@@ -72,12 +72,13 @@ export async function sessionTerms(
 
 /** The same as `draftSession` for terms that are known: for use inside a transaction. */
 export function prepareSession(
-  { secrets }: Pick<Deps, 'secrets'>,
+  { secrets, now }: Pick<Deps, 'secrets' | 'now'>,
   { id, family = id, kind, grant, app, origin }: SessionStart,
   { accessTtl, refreshTtl }: SessionTerms,
 ): SessionDraft {
   const token = makeRefreshToken(secrets, grant.workspace);
-  const begins = millisecondOf(id);
+  // The id may be ahead of a clock that was set back; the tokens live no longer for it.
+  const begins = Math.min(millisecondOf(id), now().getTime());
   return {
     row: {
       id,

@@ -17,7 +17,15 @@ import { requireMethod } from './user-attempt.ts';
 /** What signing in needs. */
 export type SignInDeps = Pick<
   Deps,
-  'databases' | 'definitions' | 'passwords' | 'policies' | 'secrets' | 'tokens' | 'newId' | 'now'
+  | 'databases'
+  | 'definitions'
+  | 'passwords'
+  | 'policies'
+  | 'revocations'
+  | 'secrets'
+  | 'tokens'
+  | 'newId'
+  | 'now'
 >;
 
 /** Who signs in, and for what. */
@@ -115,7 +123,7 @@ async function begin(
   const { origin, now } = attempt;
   const current = await noteLogin(sql, user, now) ?? failChanged();
   // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
-  const id = deps.newId();
+  const id = deps.revocations.newId();
   const grant = userGrant({ id: user.id, workspace, app });
   const draft = prepareSession(deps, { id, kind: 'user', grant, app, origin }, terms);
   // Sent together: a round trip for each would take as long again.

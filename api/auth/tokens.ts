@@ -33,6 +33,7 @@ interface Remembered {
   token: IssuedToken;
   principal: Principal;
   expiresAt: number;
+  validFrom: number;
   /** Version of the revocations at which `principal` was right. */
   version: number;
 }
@@ -41,6 +42,8 @@ interface Remembered {
 const generationSize = 10_000;
 /** Tokens of earlier releases lived at most this long, so none is good this long after the first RS256 key. */
 const legacyLife = 86_400_000;
+/** The clocks of several machines, and one that is trimmed, differ by less. */
+const mostAheadMilliseconds = 60_000;
 const headerMembers = new Set(['alg', 'kid', 'typ']);
 
 /** The tokens of one process. */
@@ -66,7 +69,7 @@ export class Tokens implements AccessTokens {
       known.principal = principal;
       known.version = revocations.version;
     }
-    return now() < known.expiresAt ? known.principal : this.#forget(token);
+    return now() < known.expiresAt && now() >= known.validFrom ? known.principal : this.#forget(token);
   }
 
   current(principal: Principal): Principal | undefined {
@@ -106,7 +109,9 @@ export class Tokens implements AccessTokens {
       if (payload.iss !== issuer && !(isLegacy && payload.iss === undefined)) {
         fail('unauthorized', 'the access token has another issuer');
       }
-      return readClaims(payload, isLegacy ? hashOf(token) : undefined);
+      const issued = readClaims(payload, isLegacy ? hashOf(token) : undefined);
+      if (now() < validFrom(issued)) fail('unauthorized', 'the access token is not valid yet');
+      return issued;
     } catch (error) {
       if (error instanceof errors.JWTExpired) fail('unauthorized', 'the access token has expired');
       if (error instanceof errors.JOSEError) fail('unauthorized', 'the access token is not valid');
@@ -139,7 +144,8 @@ export class Tokens implements AccessTokens {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    this.#young.set(text, { token, principal, expiresAt: token.principal.expiresAt * 1_000, version });
+    const expiresAt = token.principal.expiresAt * 1_000;
+    this.#young.set(text, { token, principal, expiresAt, validFrom: validFrom(token), version });
     return principal;
   }
 
@@ -155,6 +161,11 @@ export class Tokens implements AccessTokens {
     this.#young.delete(token);
     this.#old.delete(token);
   }
+}
+
+/** A clock that was ahead issued it, if this is to come: it would be good for longer than it should. In milliseconds. */
+function validFrom({ principal: { issuedAt } }: IssuedToken): number {
+  return issuedAt * 1_000 - mostAheadMilliseconds;
 }
 
 function refuseKey(): never {
