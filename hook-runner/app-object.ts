@@ -2,6 +2,7 @@
 import type { Asking } from './asking.ts';
 import { bytesOf, carried } from './bytes.ts';
 import type { Fields, HookFile, HookMail, Json, ListQuery } from './calls.ts';
+import { type Format, textOf } from './console.ts';
 import type { LogLines } from './log-lines.ts';
 import type { Load, LogLevel } from './protocol.ts';
 
@@ -17,10 +18,20 @@ interface NewFile {
   readonly content: FileContent;
 }
 
+/** What makes lines of the log, and texts of values. */
+interface AppLog {
+  readonly lines: LogLines;
+  readonly format: Format;
+}
+
 /** The object to be found as `$app`. */
-export function createApp(load: Load, asking: Asking, lines: LogLines): object {
+export function createApp(load: Load, asking: Asking, { lines, format }: AppLog): object {
   const log = (level: LogLevel) => (message: unknown, fields?: unknown) =>
-    lines.write({ level, message: typeof message === 'string' ? message : String(message), fields });
+    lines.write({
+      level,
+      message: typeof message === 'string' ? message : textOf([message], format),
+      fields,
+    });
   return freezeAll({
     id: load.app,
     workspace: load.workspace,

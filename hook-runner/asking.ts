@@ -1,12 +1,12 @@
 // Calls to the API in the name of the invocation that is under way.
-import { checkArguments } from './call-arguments.ts';
+import { checkArguments, isPlain } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
 import type { Channel } from './channel.ts';
 import { calledAt } from './faults.ts';
 import type { Invocations } from './invocations.ts';
 import { jsonText } from './json-text.ts';
 import type { CallResult } from './protocol.ts';
-import { ownMap, PlainPromise, utf8 } from './untampered.ts';
+import { ownMap, parseJson, PlainPromise, utf8 } from './untampered.ts';
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -61,9 +61,9 @@ export class Asking {
       checkArguments(method, args);
       const id = this.#nextId++;
       const call = new AppError(0, '', '');
-      const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${
-        jsonText(args, `an argument of ${method}`)
-      }}`;
+      const json = jsonText(args, `an argument of ${method}`);
+      if (!args.every(isPlain)) checkArguments(method, parseJson(json) as readonly unknown[]);
+      const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${json}}`;
       if (text.length > this.#longestCall || utf8(text).length > this.#longestCall) {
         throw new RangeError(`${method}: its arguments exceed ${this.#longestCall} bytes`);
       }

@@ -69,3 +69,14 @@ export function checkArguments(method: keyof CallTable, args: readonly unknown[]
     }
   }
 }
+
+/**
+ * Whether JSON says of an argument what a check sees. Of others it may not: a date becomes a text, and what a class has for all
+ * of its objects is left out.
+ */
+export function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === null || prototype === Object.prototype) &&
+    typeof Reflect.get(value, 'toJSON') !== 'function';
+}

@@ -11,8 +11,10 @@ const levels = {
   debug: 'debug',
   log: 'info',
   info: 'info',
-  dir: 'info',
   table: 'info',
+  dirxml: 'info',
+  group: 'info',
+  groupCollapsed: 'info',
   trace: 'debug',
   warn: 'warn',
   error: 'error',
@@ -29,6 +31,10 @@ export function createConsole(lines: LogLines, format: Format): object {
   }
   const counts = new Map<string, number>();
   const starts = new Map<string, number>();
+  const taken = (label: string) => {
+    const now = performance.now();
+    return `${label}: ${(now - (starts.get(label) ?? now)).toFixed(2)} ms`;
+  };
   return Object.assign(methods, {
     assert: (condition: unknown, ...values: unknown[]) => {
       if (!condition) write('error', ['Assertion failed', ...values]);
@@ -39,21 +45,21 @@ export function createConsole(lines: LogLines, format: Format): object {
       write('info', [`${label}: ${count}`]);
     },
     countReset: (label = 'default') => counts.delete(label),
+    dir: (value: unknown) => write('info', [value]),
     time: (label = 'default') => starts.set(label, performance.now()),
+    timeLog: (label = 'default', ...values: unknown[]) => write('info', [taken(label), ...values]),
     timeEnd: (label = 'default') => {
-      write('info', [
-        `${label}: ${(performance.now() - (starts.get(label) ?? performance.now())).toFixed(2)} ms`,
-      ]);
+      write('info', [taken(label)]);
       starts.delete(label);
     },
-    group: (...values: unknown[]) => write('info', values),
+    timeStamp: () => undefined,
     groupEnd: () => undefined,
     clear: () => undefined,
   });
 }
 
-/** Values that throw when they are looked at still make a line. */
-function textOf(values: readonly unknown[], format: Format): string {
+/** A text of what somebody wants written down; values that throw when they are looked at still make one. */
+export function textOf(values: readonly unknown[], format: Format): string {
   try {
     return format(...values).slice(0, longestText);
   } catch (error) {

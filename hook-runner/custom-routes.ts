@@ -12,6 +12,16 @@ import { asText, bare, plainRequest, plainResponse } from './untampered.ts';
 const longestText = 2_000;
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
+/** Throws RangeError or TypeError for what an `HttpError` cannot have. */
+function checkHttpError(status: number, code: string): void {
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw new RangeError('the status of an HttpError lies between 400 and 599');
+  }
+  if (typeof code !== 'string' || !codePattern.test(code)) {
+    throw new TypeError('the code of an HttpError is a letter and up to 63 letters, digits, _, . and -');
+  }
+}
+
 /** Thrown by a route's handler, it is the answer: `{ code, message }` with the status. */
 export class HttpError extends Error {
   readonly status: number;
@@ -20,12 +30,7 @@ export class HttpError extends Error {
   /** @throws RangeError or TypeError for a status outside 400-599 or a code that is no name */
   constructor(status: number, code: string, message: string) {
     super(message);
-    if (!Number.isInteger(status) || status < 400 || status > 599) {
-      throw new RangeError('the status of an HttpError lies between 400 and 599');
-    }
-    if (typeof code !== 'string' || !codePattern.test(code)) {
-      throw new TypeError('the code of an HttpError is a letter and up to 63 letters, digits, _, . and -');
-    }
+    checkHttpError(status, code);
     this.name = 'HttpError';
     this.status = status;
     this.code = code;
@@ -103,6 +108,12 @@ export async function runRoute(
 export function errorResult(id: number, thrown: unknown, file: string | null): Result {
   if (!(thrown instanceof HttpError)) return failed(id, [faultOf(thrown, file)]);
   const { status, code } = thrown;
+  try {
+    // A class of the author's may have given it others.
+    checkHttpError(status, code);
+  } catch (wrong) {
+    return failed(id, [bare({ ...faultOf(thrown, file), message: messageOf(wrong) })]);
+  }
   const message = messageOf(thrown);
   const result: InvocationResult = { type: 'result', id, outcome: 'http_error', status, code, message };
   return result;

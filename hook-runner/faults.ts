@@ -1,14 +1,22 @@
 // What went wrong in an author's code, told by file, line and column of the author's own text.
 import { ownNameOf, urlPrefix } from './addresses.ts';
 import type { Fault } from './registrations.ts';
-import { asText, bare } from './untampered.ts';
+import { asText, bare, ownMap } from './untampered.ts';
 
 const longestMessage = 2_000;
 const longestStack = 4_000;
 
-const position = /file:\/\/\/hooks\/([^:\s]+):(\d+):(\d+)/;
+const position = /file:\/\/\/hooks\/([^\n]+?\.[jt]s):(\d+):(\d+)/;
 /** V8 ends the message of a syntax error with where it is. */
-const positionAtEnd = / at file:\/\/\/hooks\/[^:\s]+:\d+:\d+$/;
+const positionAtEnd = / at file:\/\/\/hooks\/[^\n]+?\.[jt]s:\d+:\d+$/;
+
+/** The app's files: Deno shows addresses decoded, V8 as they are, and a name may look like either. */
+const known = ownMap<string, true>();
+
+/** Makes the names of the app's files known, so that places in them are found. */
+export function nameFiles(names: readonly string[]): void {
+  for (const name of names) known.set(name, true);
+}
 
 /** Where something is in a file of the app. Lines and columns count from 1. */
 export interface Place {
@@ -56,7 +64,8 @@ export function calledAt<Thrown extends Error>(call: Error, error: Thrown): Thro
 export function placeIn(stack: string): Place | null {
   const found = position.exec(stack);
   if (found === null) return null;
-  const file = ownNameOf(`${urlPrefix}${found[1]}`);
+  const shown = found[1] ?? '';
+  const file = known.has(shown) ? shown : ownNameOf(`${urlPrefix}${shown}`);
   return file === null ? null : { file, line: Number(found[2]), column: Number(found[3]) };
 }
 

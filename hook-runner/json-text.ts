@@ -12,19 +12,26 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 
+/** What the JSON of a value depends on besides. */
+interface TextOptions {
+  /** What is still this text came from the API and does not go back: it is not held to what may be sent. */
+  readonly known?: string | undefined;
+  /** As that of `JSON.stringify`. */
+  readonly replace?: (name: string, member: unknown) => unknown;
+}
+
 /**
- * The JSON of a value. What is still the text `known` came from the API and does not go back: that is not held to what may
- * be sent.
+ * The JSON of a value.
  *
  * @throws TypeError or RangeError that says `what` cannot be sent, and why
  */
-export function jsonText(value: unknown, what: string, known?: string): string {
+export function jsonText(value: unknown, what: string, { known, replace }: TextOptions = {}): string {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`${what} is ${value}, which JSON cannot say`);
   }
   let text: string | undefined;
   try {
-    text = stringifyJson(value);
+    text = stringifyJson(value, replace);
   } catch (error) {
     throw new TypeError(
       `${what} cannot be written as JSON: ${error instanceof Error ? error.message : 'it threw'}`,

@@ -1,6 +1,6 @@
 // Loads the app's files from memory and says of each that fails where and why.
 import { urlOf } from './addresses.ts';
-import { fault, faultOf, messageOf } from './faults.ts';
+import { fault, faultOf, messageOf, nameFiles } from './faults.ts';
 import { Imports } from './imports.ts';
 import type { SourceFile } from './protocol.ts';
 import type { Fault } from './registrations.ts';
@@ -30,6 +30,7 @@ export async function loadFiles(
 ): Promise<LoadedFile[]> {
   const sources = ownMap<string, string>();
   for (const { file, source } of files) sources.set(file, source);
+  nameFiles(files.map(({ file }) => file));
   const imports = new Imports(sources);
   const faults = serve(files, imports, api);
   let timer: ReturnType<typeof later> | undefined;

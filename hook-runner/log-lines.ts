@@ -4,6 +4,7 @@ import type { Channel } from './channel.ts';
 import { faultOf, withoutRunner } from './faults.ts';
 import type { Invocations } from './invocations.ts';
 import type { Log, LogLevel } from './protocol.ts';
+import { jsonText } from './json-text.ts';
 import { asText, bare, parseJson, stringifyJson, utf8 } from './untampered.ts';
 
 /** While the API has more than this to read, lines are counted instead of sent. */
@@ -62,11 +63,11 @@ export class LogLines {
   }
 
   #fitting(fields: unknown): Log['fields'] {
-    if (typeof fields !== 'object' || fields === null) return null;
+    if (fields === undefined || fields === null) return null;
     const text = safeJson(fields);
     if (text.length > this.#longest / 2) return bare({ omitted: `${text.length} characters` });
-    const parsed: unknown = parseJson(text);
-    return isMembers(parsed) ? parsed : bare({ value: text });
+    const parsed = parseJson(text) as Json;
+    return isMembers(parsed) ? parsed : bare({ value: parsed });
   }
 
   #cut(line: Log): Log {
@@ -77,7 +78,7 @@ export class LogLines {
     }
     const room = this.#longest - frameOverhead - bytesOf(line.fields);
     while (bytesOf(message) > room) message = `${message.slice(0, Math.floor(message.length / 2))}…`;
-    return { ...line, message };
+    return { ...line, message: message.toWellFormed() };
   }
 }
 
@@ -85,17 +86,25 @@ function bytesOf(value: unknown): number {
   return utf8(stringifyJson(value) ?? '').length;
 }
 
-function isMembers(value: unknown): value is { readonly [name: string]: Json } {
+function isMembers(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** JSON of whatever an author passes; a text about it where there is none. */
-function safeJson(value: object): string {
+function safeJson(value: unknown): string {
   try {
-    return stringifyJson(value, (_, member) => typeof member === 'string' ? withoutRunner(member) : member) ??
-      '{}';
+    return jsonText(value, 'it', { replace: (_, member) => shown(member) });
   } catch (error) {
     const reason = error instanceof Error ? error.message : asText(error);
     return `{"unreadable":${stringifyJson(reason.slice(0, frameOverhead)) ?? '""'}}`;
   }
+}
+
+/** A member as the log shows it. Of an error JSON would show nothing. */
+function shown(member: unknown): unknown {
+  if (typeof member === 'string') return withoutRunner(member).toWellFormed();
+  if (typeof member === 'bigint') return asText(member);
+  if (!(member instanceof Error)) return member;
+  const { message, file, line, column, stack } = faultOf(member, null);
+  return { ...member, message, file, line, column, stack };
 }

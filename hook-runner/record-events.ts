@@ -133,7 +133,7 @@ function changesOf(record: HookRecord): () => string {
       const value = fields[name];
       if (values.has(name) && values.get(name) === (value ?? null) && !texts.has(name)) continue;
       const before = texts.get(name);
-      const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`, before);
+      const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`, { known: before });
       if (!values.has(name) || before !== text) add(name, text);
     }
     values.forEach((_value, name) => {

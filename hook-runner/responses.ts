@@ -10,6 +10,10 @@ const pieceBytes = 64 * 1024;
 /** A body whose end is known after so many turns of the microtask queue goes out whole. */
 const patience = 12;
 
+/** More than the API sends on, and few enough for it to read them and say so. */
+const mostHeaders = 1_000;
+const longestHeaders = 131_072;
+
 interface Piece {
   readonly bytes: Uint8Array | null;
 }
@@ -172,8 +176,13 @@ function bodyText(bytes: Uint8Array): Bytes {
 
 function headersOf(headers: Headers): HeaderList {
   const list: (readonly [string, string])[] = [];
+  let units = 0;
   headers.forEach((value, name) => {
     list[list.length] = bare([name, value] as const);
+    units += name.length + value.length;
   });
+  if (list.length > mostHeaders || units > longestHeaders) {
+    throw new RangeError('the Response has too many headers, or too long ones');
+  }
   return bare(list);
 }

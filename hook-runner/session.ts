@@ -151,7 +151,7 @@ export class Session {
   #globals(lines: LogLines, format: Format): Record<string, unknown> {
     const registry = this.#registry;
     const own: Record<string, unknown> = {
-      $app: createApp(this.#load, this.#asking, lines),
+      $app: createApp(this.#load, this.#asking, { lines, format }),
       console: createConsole(lines, format),
       fetch: createFetch(this.#asking),
       HttpError,

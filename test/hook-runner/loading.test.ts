@@ -43,6 +43,24 @@ describe('the loader of the hook runner', () => {
     ]);
   });
 
+  it('takes files of any legal name, and finds places in them', async () => {
+    const runner = await startForTest();
+    const names = ['a b.js', 'a:b.ts', 'a%20b.js', 'a%2520b.ts', '50%.js', 'q?x#y.js', "it's (1).ts", 'é.js'];
+    const source = (name: string) =>
+      `\nrouterAdd('GET', '/' + ${names.indexOf(name)}, () => { throw new Error('odd'); });`;
+    const { files, errors } = await runner.load(
+      Object.fromEntries(names.map((name) => [name, source(name)])),
+    );
+    expect(errors).toEqual([]);
+    expect(files.map(({ file }) => file)).toEqual(names);
+    for (const [index, file] of names.entries()) {
+      const result = await runner.next('result', runner.request(`GET /${index}`));
+      expect(result).toMatchObject({
+        faults: [{ message: 'Error: odd', file, line: 2, column: 41, stack: `at ${file}:2:41` }],
+      });
+    }
+  });
+
   it('keeps good files when another fails, of which nothing stays', async () => {
     const runner = await startForTest();
     const { files, errors } = await runner.load({
