@@ -87,14 +87,15 @@ export async function revokeReusedFamily(
     returning id, created_at`;
 }
 
-/** Ends a login. */
+/** Ends a login; answers the sessions that this ended, which have been rotated or not. */
 export async function revokeFamily(
   sql: Sql,
   ledger: Ledger,
   { family, now }: { family: string; now: Date },
-): Promise<void> {
-  await sql`
-    update ${table(sql, ledger)} set revoked_at = ${now} where family = ${family} and revoked_at is null`;
+): Promise<Pick<SessionRow, 'id' | 'created_at'>[]> {
+  return await sql<Pick<SessionRow, 'id' | 'created_at'>[]>`
+    update ${table(sql, ledger)} set revoked_at = ${now} where family = ${family} and revoked_at is null
+    returning id, created_at`;
 }
 
 /** Ends all logins of a principal, but for the one that the session `spared` belongs to. */

@@ -11,7 +11,7 @@ import { ApiError } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { readRefreshToken } from './refresh-tokens.ts';
-import { homeOf } from './sessions.ts';
+import { homeOf, stillGood } from './sessions.ts';
 
 type LogoutDeps = Pick<
   Deps,
@@ -37,10 +37,11 @@ export async function logOut(
   ];
   const logins = found.filter((login) => login !== undefined);
   const families = new Map(logins.map((login) => [login.session.family, login]));
-  for (const login of families.values()) await endLogin(deps, login, { origin, now });
   const { revocations } = deps;
   const revoked = new Map<string, RevocationRow>();
-  for (const { session: { id } } of logins) revoked.set(id, revocations.row('jti', id));
+  const ids = logins.map(({ session: { id } }) => id);
+  for (const login of families.values()) ids.push(...await endLogin(deps, login, { origin, now }));
+  for (const id of ids) revoked.set(id, revocations.row('jti', id));
   if (principal !== undefined) {
     const { jti, expiresAt } = principal;
     revoked.set(jti, { ...revocations.row('jti', jti), expires_at: new Date(expiresAt * 1_000) });
@@ -84,19 +85,21 @@ async function loginIn(
   return session === undefined ? undefined : { workspace, session };
 }
 
+/** Answers the ids of its access tokens that may still be good. */
 async function endLogin(
   deps: LogoutDeps,
   { workspace, session }: Login,
   { origin, now }: { origin: Origin; now: Date },
-): Promise<void> {
+): Promise<string[]> {
   const { family } = session;
   const actor = await actorOf(deps, { workspace, session });
   const { connection, ledger } = homeOf(deps, workspace);
-  await connection.transaction(async (sql) => {
+  return await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
-    await revokeFamily(sql, ledger, { family, now });
+    const ended = await revokeFamily(sql, ledger, { family, now });
     const event = { actor, action: 'logout', target: actor, origin };
     await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+    return stillGood(ended, now);
   });
 }
 

@@ -20,14 +20,13 @@ import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { policyDefinitions } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import { showUser, type User } from '../users/shape.ts';
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { grantOf } from './login-admin.ts';
 import { readRefreshToken } from './refresh-tokens.ts';
-import { draftSession, homeOf, type SessionDraft, tokensOf } from './sessions.ts';
+import { draftSession, homeOf, type SessionDraft, stillGood, tokensOf } from './sessions.ts';
 import { userGrant } from './sign-in-user.ts';
 
 type RefreshDeps = Pick<
@@ -188,10 +187,7 @@ async function revokeAccess(
     now: Date;
   },
 ): Promise<RevocationRow[]> {
-  const longestLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
-  const rows = ended
-    .filter(({ created_at }) => now.getTime() - created_at.getTime() < longestLife)
-    .map(({ id }) => revocations.row('jti', id));
+  const rows = stillGood(ended, now).map((id) => revocations.row('jti', id));
   if (ledger === 'control') await insertRevocations(sql, rows);
   else await databases.control.transaction((control) => insertRevocations(control, rows));
   return rows;

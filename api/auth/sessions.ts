@@ -4,6 +4,7 @@ import { millisecondOf } from '../../storage/ids.ts';
 import type { Connection } from '../../storage/pool.ts';
 import type { Ledger, SessionKind, SessionRow } from '../../storage/sessions.ts';
 import type { Deps } from '../deps.ts';
+import { policyDefinitions } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import type { Place } from '../scope.ts';
 import type { Grant } from './claims.ts';
@@ -97,6 +98,14 @@ export function prepareSession(
     refreshTtl,
     grant,
   };
+}
+
+/** Of sessions that ended, the ids of those whose access tokens may still be good. */
+export function stillGood(ended: readonly Pick<SessionRow, 'id' | 'created_at'>[], now: Date): string[] {
+  const longestLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
+  return ended
+    .filter(({ created_at }) => now.getTime() - created_at.getTime() < longestLife)
+    .map(({ id }) => id);
 }
 
 /** The tokens of a session whose row is stored. */

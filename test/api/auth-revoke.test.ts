@@ -149,6 +149,20 @@ describe('session.revoke-all', () => {
     expect(await ann.refresh()).toBe(401);
   });
 
+  it.each(['newest', 'first'])(
+    'ends, at logout by its %s refresh token, all access tokens of a login',
+    async (which) => {
+      const { session, caller } = await admin();
+      const { refresh_token } = session;
+      const next = expectOk(await as().post('/_/auth/refresh', { refresh_token }));
+      const token = which === 'first' ? refresh_token : next.refresh_token;
+      expectOk(await as().post('/_/auth/logout', { refresh_token: token }));
+      expect((await caller.get(workspace.path)).status).toBe(401);
+      expect((await as(next.access_token).get(workspace.path)).status).toBe(401);
+      expect((await as().post('/_/auth/refresh', { refresh_token: next.refresh_token })).status).toBe(401);
+    },
+  );
+
   it('clears both cookies at logout, also for a stranger', async () => {
     for (const caller of [as(), as('nonsense'), await master()]) {
       const answer = await caller.post('/_/auth/logout');
