@@ -31,6 +31,12 @@ export interface AdminChanges {
   credentials_changed_at?: Date | undefined;
 }
 
+/** Email of an admin; undefined when there is none of this id, as for a master admin. */
+export async function findAdminEmail(sql: Sql, id: string): Promise<string | undefined> {
+  const [admin] = await sql<{ email: string }[]>`select email from control.admins where id = ${id}`;
+  return admin?.email;
+}
+
 /** Adds an admin. Throws `StorageError` `conflict` (`admins_workspace_email`, `admins_pkey`). */
 export async function insertAdmin(sql: Sql, admin: AdminRow): Promise<void> {
   await sql`

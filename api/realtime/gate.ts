@@ -12,7 +12,7 @@ import type { Place } from './topic.ts';
 
 /** What the gate asks. */
 export interface GateDeps {
-  databases: Pick<Deps['databases'], 'app'>;
+  databases: Pick<Deps['databases'], 'app' | 'control'>;
   definitions: Pick<DefinitionCache, 'app' | 'peekApp' | 'onForget'>;
   tokens: Pick<Deps['tokens'], 'current'>;
   now: Deps['now'];

@@ -11,6 +11,7 @@ import {
 } from '../../storage/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/filter/fold.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
+import { findAdminEmail } from '../../storage/admins.ts';
 import { filesId } from '../../storage/files.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
@@ -34,7 +35,7 @@ export interface RuledTarget {
 
 /** What looks a caller's email up. */
 export interface AccessDeps {
-  databases: Pick<Databases, 'app'>;
+  databases: Pick<Databases, 'app' | 'control'>;
 }
 
 /** What a rule is asked about. */
@@ -71,7 +72,11 @@ export function admit(
 ): Access | Promise<Access> {
   const { principal } = asking;
   const place = { workspace: target.app.workspace.id, app: target.app.id };
-  if (administers(principal, place)) return accessOf(action, asking, principal, true);
+  if (administers(principal, place)) {
+    return principal !== null && writesEmail(asking)
+      ? admitAdmin(deps, { action, asking, principal })
+      : accessOf(action, asking, principal, true);
+  }
   return principal !== null && needsEmail(target, action, asking)
     ? admitUser(deps, target, { action, asking, principal })
     : decided(target, accessOf(action, asking, principal, false));
@@ -80,6 +85,14 @@ export function admit(
 /** The access of the server itself, which no rule holds: what hooks do has an admin's rights. */
 export function unboundedAccess(action: Action, now: Date): Access {
   return accessOf(action, { principal: null, now, query: {} }, null, true);
+}
+
+async function admitAdmin(
+  { databases }: AccessDeps,
+  { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
+): Promise<Access> {
+  const email = await databases.control.run((sql) => findAdminEmail(sql, principal.id));
+  return accessOf(action, asking, { ...principal, email }, true);
 }
 
 async function admitUser(
@@ -94,12 +107,16 @@ async function admitUser(
 }
 
 /** Tokens do not say it, so it is only read where a rule, or what the caller may write itself, asks for it. */
-function needsEmail({ app, collection }: RuledTarget, action: Action, { query }: Asking): boolean {
-  if (ruleOf(app, collection, action).readsEmail) return true;
-  const filter = query['filter'];
-  const follows = action === 'create' || action === 'update' || filter !== undefined ||
-    query['expand'] !== undefined;
-  return follows && (filter?.includes('email') === true || relationsReadEmail(app));
+function needsEmail({ app, collection }: RuledTarget, action: Action, asking: Asking): boolean {
+  if (ruleOf(app, collection, action).readsEmail || writesEmail(asking)) return true;
+  const follows = action === 'create' || action === 'update' || asking.query['filter'] !== undefined ||
+    asking.query['expand'] !== undefined;
+  return follows && relationsReadEmail(app);
+}
+
+/** Whether the caller's own filter may ask for its email. */
+function writesEmail({ query }: Asking): boolean {
+  return query['filter']?.includes('email') === true;
 }
 
 function accessOf(

@@ -19,8 +19,13 @@ const ada: Principal = {
 };
 
 /** No rule here reads the caller's email, so no database is asked. */
-const deps: { databases: Pick<Databases, 'app'> } = {
-  databases: { app: () => expect.fail('the database was asked') },
+const deps: { databases: Pick<Databases, 'app' | 'control'> } = {
+  databases: {
+    app: () => expect.fail('the database was asked'),
+    get control(): never {
+      return expect.fail('the database was asked');
+    },
+  },
 };
 
 function targetWith(list: AccessRule): RuledTarget {

@@ -24,6 +24,10 @@ let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ tables, drop } = await makeTables());
+  // Its admin has no email, as a master admin.
+  await tables.pool.run((sql) =>
+    sql.unsafe('create schema control; create table control.admins (id uuid, email text)')
+  );
   await fillAtRandom(tables, {
     posts: 80,
     userOf: (id) => ({ email: `${id.at(-1)}@example.com`, verified: id !== first }),
@@ -46,7 +50,12 @@ function withRules(rules: Readonly<Record<string, Rules>>): AppDefinition {
 const user: Principal = { role: 'user', id: second, workspace: 'w', jti: 'j', issuedAt: 0, expiresAt: 9e9 };
 const adminOfAll: Principal = { ...user, role: 'master_admin' };
 
-const databases = { app: () => tables.pool };
+const databases = {
+  app: () => tables.pool,
+  get control() {
+    return tables.pool;
+  },
+};
 
 interface Asked {
   app: AppDefinition;
