@@ -12,7 +12,8 @@ import { getRecord } from '../../api/records/get.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
 import { updateRecord } from '../../api/records/update.ts';
-import { unboundedAccess } from '../../api/rules/access.ts';
+import { admit, unboundedAccess } from '../../api/rules/access.ts';
+import { putRule } from '../../api/rules/change.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
@@ -124,6 +125,30 @@ describe('a process that has not heard of a change', () => {
       expect(created.fields).toEqual({ base: 'x', v: null });
     },
   );
+
+  it('asks the rule as it is now, of whom the old one had let in already', async () => {
+    await define('closed', [base, { name: 'v', kind: 'text' }]);
+    const rule = async (action: string, template: 'any' | 'admin') => {
+      const app = await appOf(writer);
+      const collection = app.collections.get('closed');
+      if (collection === undefined) throw new Error('closed is not there');
+      await putRule(writer, { app, collection }, { template }, { action, by });
+    };
+    for (const action of ['get', 'create']) await rule(action, 'any');
+    const target = await known('closed');
+    const { id } = await createRecord(reader, target, { access, input: {}, now: now() });
+    const asking = { principal: null, now: now(), query: {} };
+    const [getting, creating] = [
+      await admit(reader, target, 'get', asking),
+      await admit(reader, target, 'create', asking),
+    ];
+    await alter('closed', [base]);
+    for (const action of ['get', 'create']) await rule(action, 'admin');
+    const refused = { code: 'unauthorized' };
+    await expect(getRecord(reader, target, { access: getting, id })).rejects.toMatchObject(refused);
+    const creation = { access: creating, input: {}, now: now() };
+    await expect(createRecord(reader, target, creation)).rejects.toMatchObject(refused);
+  });
 
   it('works on a collection that was made again under the same id', async () => {
     await define('again', [base]);

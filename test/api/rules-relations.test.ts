@@ -83,6 +83,40 @@ describe('rule.relation-target', () => {
     }
   });
 
+  it('rule.relation-target: what is expanded or pointed to may be known by the email of who asks', async () => {
+    await app.define('letters', [title, { name: 'to', kind: 'email' }], {
+      get: 'to = @request.auth.email && @request.method = "GET"',
+    });
+    const pages = await app.define('pages', [title, { name: 'of', kind: 'relation', target: 'letters' }], {
+      list: 'any',
+      get: 'any',
+      create: 'any',
+      update: 'any',
+    });
+    const letters = `${app.path}/letters/records`;
+    const made = await Promise.all([ada, bob].map(async ({ email }) => {
+      const of = await app.make(letters, { title: email, to: email });
+      return { of, path: `${pages}/${await app.make(pages, { title: email, of })}` };
+    }));
+    for (const [index, caller] of [ada, bob].entries()) {
+      for (const [other, { of, path }] of made.entries()) {
+        for (const answer of [await caller.post(pages, { of }), await caller.patch(path, { of })]) {
+          if (other === index) expectOk(answer);
+          else expectError(answer, 400, 'validation');
+        }
+      }
+      const { items } = expectOk(await caller.get(`${pages}?expand=of`));
+      for (const item of [...items, ...await Promise.all(items.map(read))]) {
+        if (item.fields.title === null) continue;
+        const isOwn = item.fields.title === caller.email;
+        expect(item.expand.of?.fields.title).toBe(isOwn ? caller.email : undefined);
+      }
+      async function read({ id }: { id: string }) {
+        return expectOk(await caller.get(`${pages}/${id}?expand=of`));
+      }
+    }
+  });
+
   it('rule.relation-target: a rule itself looks at whatever its admin named', async () => {
     const records = await app.define(
       'led',
