@@ -22,6 +22,11 @@ describe('the documents', () => {
     expect(local.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
   });
 
+  it('are each to be found from the README', () => {
+    const readme = read('README.md');
+    expect(pages.filter((page) => page !== 'README.md' && !readme.includes(`(${page})`))).toEqual([]);
+  });
+
   it('give a reason for every dependency', () => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
     const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
