@@ -33,6 +33,11 @@ export class CronJob {
     this.#parts = parts;
   }
 
+  /** When it is due; null for a time that never comes. */
+  get due(): Date | null {
+    return this.#due;
+  }
+
   /** When it was last run. */
   get last(): Date | null {
     return this.#last;

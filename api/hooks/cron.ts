@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import type { AppHooks } from './app-hooks.ts';
 import { CronJob } from './cron-job.ts';
 import { runJob } from './cron-run.ts';
-import { openCron, type ReadExpression } from './cron-times.ts';
+import { openCron, othersTurn, type ReadExpression } from './cron-times.ts';
 
 /** What the schedule depends on. */
 export interface ScheduleParts {
@@ -88,10 +88,10 @@ export class Schedule {
     if (rows.length === 0) return;
     const read = await openCron();
     if (this.#isClosed) return;
-    for (const row of rows) this.#follow(row, read);
+    for (const row of rows) await this.#follow(row, read);
   }
 
-  #follow({ workspace, app, schema, jobs }: AppJobs, read: ReadExpression): void {
+  async #follow({ workspace, app, schema, jobs }: AppJobs, read: ReadExpression): Promise<void> {
     const scheduled = this.#apps.get(schema) ?? { place: { workspace, app }, jobs: new Map() };
     this.#apps.set(schema, scheduled);
     const names = new Set(jobs.map(({ name }) => name));
@@ -105,6 +105,8 @@ export class Schedule {
       scheduled.jobs.set(name, job);
       try {
         job.follow(expression, read);
+        if (job.due === null) await othersTurn();
+        if (this.#apps.get(schema) !== scheduled) return;
       } catch (error) {
         // A runner that says what it should not; the other apps' jobs go on.
         const { observe } = this.#parts.deps;

@@ -15,6 +15,13 @@ export function textOf(given: unknown): string {
   return given;
 }
 
+/** A text of at most so many characters. */
+export function shortOf(given: unknown, most: number): string {
+  const text = textOf(given);
+  if (text.length > most) throw new ProtocolError(`a text of ${text.length} characters`);
+  return text;
+}
+
 /** A number. */
 export function numberOf(given: unknown): number {
   if (typeof given !== 'number') throw new ProtocolError('a value that is no number');

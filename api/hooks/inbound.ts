@@ -11,7 +11,7 @@ import type {
   Ready,
   RouteResponse,
 } from '../../hook-runner/protocol.ts';
-import type { FileRegistrations, RouteSegment } from '../../hook-runner/registrations.ts';
+import type { FileRegistrations, RouteRegistration, RouteSegment } from '../../hook-runner/registrations.ts';
 import type { CallTable } from '../../hook-runner/calls.ts';
 import { ProtocolError } from './frames.ts';
 import {
@@ -24,6 +24,7 @@ import {
   listOf,
   membersOf,
   numberOf,
+  shortOf,
   textOf,
   truthOf,
   wholeOf,
@@ -64,23 +65,32 @@ function readLoaded({ id, files, errors }: Members): Loaded {
   return { type: 'loaded', id: idOf(id), files: listOf(files, fileOf), errors: listOf(errors, faultOf) };
 }
 
+/** Characters of what is registered: all of it is looked through, or worked on, in this process. */
+const longest = { text: 512, name: 128, expression: 256 };
+/** A path of 512 characters has no more. */
+const mostSegments = 256;
+
 function fileOf(given: unknown): FileRegistrations {
   const { file, hooks, routes, jobs } = membersOf(given);
   return {
     file: textOf(file),
     hooks: listOf(hooks, (hook) => {
       const { event, collection } = membersOf(hook);
-      return { event: wordOf(event, events), collection: textOf(collection) };
+      return { event: wordOf(event, events), collection: shortOf(collection, longest.text) };
     }),
-    routes: listOf(routes, (route) => {
-      const { method, path, segments } = membersOf(route);
-      return { method: textOf(method), path: textOf(path), segments: listOf(segments, segmentOf) };
-    }),
+    routes: listOf(routes, routeOf),
     jobs: listOf(jobs, (job) => {
       const { name, expression } = membersOf(job);
-      return { name: textOf(name), expression: textOf(expression) };
+      return { name: shortOf(name, longest.name), expression: shortOf(expression, longest.expression) };
     }),
   };
+}
+
+function routeOf(given: unknown): RouteRegistration {
+  const { method, path, segments: parts } = membersOf(given);
+  const segments = listOf(parts, segmentOf);
+  if (segments.length > mostSegments) throw new ProtocolError(`a route of ${segments.length} segments`);
+  return { method: shortOf(method, longest.text), path: shortOf(path, longest.text), segments };
 }
 
 const events = [
@@ -94,8 +104,8 @@ const events = [
 
 function segmentOf(given: unknown): RouteSegment {
   const { kind, value, name } = membersOf(given);
-  if (kind === 'literal') return { kind, value: textOf(value) };
-  if (kind === 'param') return { kind, name: textOf(name) };
+  if (kind === 'literal') return { kind, value: shortOf(value, longest.text) };
+  if (kind === 'param') return { kind, name: shortOf(name, longest.text) };
   return { kind: wordOf(kind, ['rest']) };
 }
 

@@ -1,13 +1,13 @@
 // How the hooks of an app are: what is registered, how often it ran, what its process uses.
 import type { JobRegistration } from '../../hook-runner/registrations.ts';
 import type { AppHooks } from './app-hooks.ts';
-import { openCron } from './cron-times.ts';
+import { openCron, othersTurn } from './cron-times.ts';
 import type { StatePart } from './everywhere.ts';
 import type { HookState } from './ports.ts';
 
 /** In this process. Starts nothing. `lastRuns`: of jobs, as far as this process has run them. */
 export async function stateOf(
-  { known, live, counters }: AppHooks,
+  { known, live, counters }: Pick<AppHooks, 'known' | 'live' | 'counters'>,
   lastRuns: ReadonlyMap<string, Date | null>,
   now: Date,
 ): Promise<StatePart> {
@@ -44,10 +44,11 @@ async function jobsOf(
       return null; // of a runner that let through what it should not: never scheduled
     }
   };
-  return jobs.map(({ name, expression }) => ({
-    name,
-    expression,
-    last_run: lastRuns.get(name) ?? null,
-    next_run: nextOf(expression),
-  }));
+  const told: HookState['jobs'] = [];
+  for (const { name, expression } of jobs) {
+    const next_run = nextOf(expression);
+    if (next_run === null) await othersTurn();
+    told.push({ name, expression, last_run: lastRuns.get(name) ?? null, next_run });
+  }
+  return told;
 }

@@ -170,6 +170,31 @@ describe('a channel', () => {
     expect(await load(counts)).toBe('protocol_error: the hook runner sent 1001 registrations');
   });
 
+  it.each<[string, object]>([
+    ['an expression', { jobs: [{ name: 'j', expression: '* * * * '.padEnd(257, '1,') }] }],
+    ['a name of a job', { jobs: [{ name: 'j'.repeat(129), expression: '* * * * *' }] }],
+    ['a collection', { hooks: [{ event: 'before_create', collection: 'c'.repeat(513) }] }],
+    ['a path', { routes: [{ method: 'GET', path: '/'.padEnd(513, 'x'), segments: [] }] }],
+    ['a method', { routes: [{ method: 'G'.repeat(513), path: '/', segments: [] }] }],
+    ['a segment', {
+      routes: [{ method: 'GET', path: '/', segments: [{ kind: 'literal', value: 'x'.repeat(513) }] }],
+    }],
+    ['a parameter', {
+      routes: [{ method: 'GET', path: '/', segments: [{ kind: 'param', name: 'x'.repeat(513) }] }],
+    }],
+    ['a list of segments', {
+      routes: [{ method: 'GET', path: '/', segments: Array(257).fill({ kind: 'rest' }) }],
+    }],
+  ])('rpc.confused-deputy: is ended by %s that no author can register', async (_name, registered) => {
+    const { channel, runner, ended } = await pair();
+    const asked = new Asked('loaded', performance.now() + 5_000, () => Promise.resolve(null));
+    asked.settled.catch(() => 'of no interest');
+    channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
+    const file = { file: 'a.js', hooks: [], routes: [], jobs: [], ...registered };
+    runner.write(encodeFrame({ type: 'loaded', id: 1, files: [file], errors: [] }));
+    expect(await ended).toMatch(/^protocol_error: the hook runner sent a /);
+  });
+
   it('cancels what is late, and kills a runner that does not answer a ping in 250 ms', async () => {
     const { event, ended, received } = await pair();
     const began = performance.now();
