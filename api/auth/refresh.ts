@@ -160,12 +160,14 @@ async function exchange(
     now: Date;
   },
 ): Promise<Exchange> {
-  const { ledger, session: { id, family, kind, principal_id } } = presented;
+  const { ledger, session: { id, family, kind, principal_id, created_at } } = presented;
   await lockFamily(sql, family);
   // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
   if (kind === 'master') await findMaster(sql, principal_id);
   if (kind === 'user') await holdUser(sql, principal_id);
-  if (await rotateSession(sql, ledger, { id, now })) {
+  // What policy says by now counts, too.
+  const isOver = created_at.getTime() + draft.refreshTtl * 1_000 <= now.getTime();
+  if (!isOver && await rotateSession(sql, ledger, { id, now })) {
     await insertSession(sql, ledger, draft.row);
     return { isFirst: true, revoked: [] };
   }

@@ -78,7 +78,8 @@ export async function render(
 
 async function readOr(path: string, otherwise: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    // Some editors put a byte order mark before a text.
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return otherwise;
     throw error;

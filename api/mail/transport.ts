@@ -1,6 +1,7 @@
 // How mail leaves: as a file in the outbox, or by SMTP.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { domainToASCII } from 'node:url';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Content } from './letter.ts';
@@ -87,7 +88,15 @@ async function keepInOutbox(
 }
 
 function envelopeOf(from: string, { id, to, date, subject, text, html }: Message) {
-  const domain = /@([^\s>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+  const domain = /@([^\s>]+)>?\s*$/.exec(from)?.[1] ?? '';
   // As an object, the address is one address whatever characters it holds.
-  return { from, to: { name: '', address: to }, date, subject, text, html, messageId: `<${id}@${domain}>` };
+  return {
+    from,
+    to: { name: '', address: to },
+    date,
+    subject,
+    text,
+    html,
+    messageId: `<${id}@${domainToASCII(domain) || 'localhost'}>`,
+  };
 }

@@ -19,7 +19,7 @@ let server: TestServer;
 const start = () =>
   startServer({
     dataDir,
-    config: { mail: { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url: provider.url } } },
+    config: { mail: { transport: 'smtp', from: 'Post <post@bücher.example>', smtp: { url: provider.url } } },
   });
 const anyone = () => as(undefined, server.url);
 const request = (email: string) => anyone().post(`${auth}/otp/request`, { email });
@@ -45,7 +45,8 @@ describe('mail by SMTP', () => {
     const email = freshEmail();
     expectOk(await request(email));
     const [mail = ''] = await provider.mailsTo(email);
-    expect(mail).toMatch(/^From: Post <post@example\.com>$/m);
+    expect(mail).toMatch(/^From: Post <post@xn--bcher-kva\.example>$/m);
+    expect(mail).toMatch(/^Message-ID: <[0-9a-f-]{36}@xn--bcher-kva\.example>$/m);
     const code = secretIn(mail) ?? '';
     expectOk(await anyone().post(`${auth}/otp/login`, { email, code }));
   });
@@ -56,13 +57,14 @@ describe('mail by SMTP', () => {
       join(dataDir, 'mail', 'otp.subject.txt'),
       'Code for {{workspace}}\nBcc: everybody@example.com\n',
     );
-    await writeFile(join(dataDir, 'mail', 'otp.txt'), 'For {{email}} {{unknown}}:\n{{secret}}\n');
+    // As some editors save a text, with a mark before it.
+    await writeFile(join(dataDir, 'mail', 'otp.txt'), '\uFEFFFor {{email}} {{unknown}}:\n{{secret}}\n');
     await writeFile(join(dataDir, 'mail', 'otp.html'), '<p>{{email}}</p>\n{{secret}}\n');
     const email = `a&b.${freshEmail()}`;
     expectOk(await request(email));
     const [mail = ''] = await provider.mailsTo(email);
     expect(mail).toContain('\nSubject: Code for post Bcc: everybody@example.com\n');
-    expect(mail).toContain(`For ${email} {{unknown}}:\n`);
+    expect(mail).toContain(`\n\nFor ${email} {{unknown}}:\n`);
     expect(mail).toContain(`<p>${email.replace('&', '&#38;')}</p>`);
     await rm(join(dataDir, 'mail'), { recursive: true });
   });

@@ -83,6 +83,26 @@ describe('a session', () => {
   });
 });
 
+describe('a session, once policy makes sessions shorter,', () => {
+  it.each([[3_500, 200], [3_601, 401]])(
+    'that is %i s old is answered %i after an hour',
+    async (age, status) => {
+      const other = await ownWorkspace();
+      const user = await ownUser(other);
+      const database = await openDatabaseOf(other.id);
+      await database.run((sql) =>
+        sql`update workspace.sessions set created_at = created_at - make_interval(secs => ${age})`
+      ).finally(() => database.end());
+      const spec = { kind: 'range', min: 1, max: 3_600 };
+      expectOk(await other.admin.put(`${other.path}/policies/tokens.refresh_ttl_sec`, spec));
+      const answer = await as().post(`${other.path}/auth/users/refresh`, {
+        refresh_token: user.refreshToken,
+      });
+      expect(answer.status).toBe(status);
+    },
+  );
+});
+
 describe('auth.lockout: failures', () => {
   it.each([[290, 429], [301, 200]])('that are %i s old: the fifth is answered %i', async (age, status) => {
     const { email, password } = await ownUser(own);
