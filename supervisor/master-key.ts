@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { StartRefused } from './start-refused.ts';
 
 /** Length of the master key in bytes. */
-export const masterKeyBytes = 32;
+const masterKeyBytes = 32;
 
 /** Reads 32 bytes of base64, base64url or hexadecimal digits; undefined when it is anything else. */
 export function decodeMasterKey(text: string): Buffer | undefined {

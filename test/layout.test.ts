@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as imports from './layout/imports.ts';
 import * as rules from './layout/rules.ts';
 import { parse, readSources } from './layout/sources.ts';
+import { unusedExports } from './layout/unused.ts';
 
 const sources = readSources();
 const read = (path: string) => JSON.parse(readFileSync(join(import.meta.dirname, '..', path), 'utf8'));
@@ -47,6 +48,10 @@ describe('the layout', () => {
 
   it('has a doc comment on every exported name', () => {
     expect(sources.flatMap(rules.docErrors)).toEqual([]);
+  });
+
+  it('exports no function and no constant that nobody imports', () => {
+    expect(unusedExports(sources)).toEqual([]);
   });
 
   it('has functions of at most 50 lines and 4 parameters', () => {
@@ -118,6 +123,15 @@ describe('the rules themselves', () => {
       parse('api/b.ts', "import type { a } from './a.ts';"),
     ];
     expect(imports.importRings(ring)).toEqual(['api/a.ts → api/b.ts → api/a.ts']);
+  });
+
+  it('see an export that nobody imports', () => {
+    const files = [
+      parse('api/a.ts', 'export const a = 1; export function b() {} export interface C {}'),
+      parse('api/d.ts', "import { a as e } from './a.ts'; export const f = e;"),
+      parse('test/a.test.ts', "import * as d from '../api/d.ts';"),
+    ];
+    expect(unusedExports(files)).toEqual(['api/a.ts: b']);
   });
 
   it('see bad files, exports, functions and state', () => {

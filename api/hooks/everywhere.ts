@@ -56,7 +56,7 @@ export async function stateEverywhere(
 }
 
 /** One state out of several: sums where there is something to add, else what the one knows that knows it best. */
-export function together(parts: readonly StatePart[]): HookState {
+function together(parts: readonly StatePart[]): HookState {
   const states = parts.map(({ state }) => state);
   const sum = (name: 'runs' | 'errors' | 'in_flight') => states.reduce((all, state) => all + state[name], 0);
   const known = (name: 'cpu_ms' | 'rss_bytes' | 'generation') => states.flatMap((state) => state[name] ?? []);
@@ -95,6 +95,11 @@ export class LogEverywhere {
     this.#peers = peers;
     this.#schema = schema;
     this.#own = own;
+  }
+
+  /** See `HookLog`. */
+  requireRoom(): void {
+    this.#own.requireRoom();
   }
 
   /** What is kept, oldest first. */

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
 /** Most bytes of an event's data, as JSON. */
-export const largestEventData = 65_536;
+const largestEventData = 65_536;
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/;
 /** The stream's own, those of the WebSocket, and those that an EventSource has for itself. */

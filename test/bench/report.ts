@@ -25,7 +25,7 @@ export async function report(findings: Findings): Promise<void> {
 }
 
 /** The figures as an aligned table: median (min to max). */
-export function tableOf({ bench, title, sides = ['ours', 'yardstick'], figures }: Findings): string {
+function tableOf({ bench, title, sides = ['ours', 'yardstick'], figures }: Findings): string {
   const rows = figures.map(({ name, unit, ours, baseline, ratio, goal }) => [
     name,
     render(ours, unit),
@@ -49,7 +49,7 @@ function render({ median, min, max }: Spread, unit: string): string {
 }
 
 /** Three significant digits are all that such figures deserve; thousands get a separator. */
-export function round(value: number): string {
+function round(value: number): string {
   if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
 }

@@ -9,7 +9,7 @@ export interface Outcome {
 }
 
 /** Milliseconds that an attempt has. */
-export const patience = 700;
+const patience = 700;
 
 /** The code that makes one attempt: a function of a function, and of what bounds it. */
 export const tryCode = `

@@ -50,7 +50,7 @@ export type BareDeps =
   };
 
 /** What profiles are made with; no thread runs until there is a password. */
-export const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } = {
+const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } = {
   quotas: { write: (_app, _addition, work) => work() },
   passwords: new Passwords({ now: Date.now }),
   policies: {
@@ -61,7 +61,7 @@ export const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQu
 };
 
 /** Of apps without hooks. */
-export const noHooks: RecordHooks = { writesOf: () => ({ isEmpty: true, on: () => undefined }) };
+const noHooks: RecordHooks = { writesOf: () => ({ isEmpty: true, on: () => undefined }) };
 
 /** What takes rights away in a process of its own on this storage. */
 export function bareRights(

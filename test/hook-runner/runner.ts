@@ -25,7 +25,7 @@ import { runnerCommand } from '../../supervisor/runner-command.ts';
 import { findRunnerFiles } from '../../supervisor/runner-files.ts';
 
 /** What the API tells a runner, unless a test says otherwise. */
-export const limits: ChannelLimits = channelLimits;
+const limits: ChannelLimits = channelLimits;
 
 /** A record for events. */
 export const order: HookRecord = {

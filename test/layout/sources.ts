@@ -18,6 +18,8 @@ export interface Import {
   /** The project's file it points to, or undefined for a package or a Node module. */
   file: string | undefined;
   isTypeOnly: boolean;
+  /** The exported names that it takes; `*` stands for all. */
+  names: string[];
 }
 
 /** One source file. */
@@ -27,7 +29,13 @@ export interface Source {
   text: string;
   imports: Import[];
   program: SyntaxNode;
-  exports: { start: number; isDefault: boolean; isFrom: boolean }[];
+  exports: {
+    start: number;
+    isDefault: boolean;
+    isFrom: boolean;
+    /** Names of functions and constants. */
+    values: string[];
+  }[];
   /** Where doc comments end. */
   docs: number[];
 }
@@ -63,10 +71,12 @@ export function parse(path: string, text: string): Source {
   const written = module.staticImports.map(({ moduleRequest, entries }) => ({
     specifier: moduleRequest.value,
     isTypeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
+    names: entries.map(({ importName }) => importName.name ?? '*'),
   }));
   const computed = module.dynamicImports.map(({ moduleRequest }) => ({
     specifier: unquoted(text.slice(moduleRequest.start, moduleRequest.end)),
     isTypeOnly: false,
+    names: ['*'],
   }));
   return {
     path,
@@ -77,6 +87,9 @@ export function parse(path: string, text: string): Source {
       start,
       isDefault: entries.some(({ exportName }) => exportName.kind === 'Default'),
       isFrom: entries.some(({ moduleRequest }) => moduleRequest !== null),
+      values: /^export (default|(abstract )?class) /.test(text.slice(start))
+        ? []
+        : entries.flatMap(({ isType, exportName }) => isType ? [] : exportName.name ?? []),
     })),
     docs: comments.filter(({ type, value }) => type === 'Block' && value.startsWith('*')).map(({ end }) =>
       end

@@ -19,7 +19,7 @@ import type { Principal } from '../../api/scope.ts';
 export const place: Place = { workspace: 'acme', app: 'shop' };
 
 /** An end-user of the rig whose token is their name. */
-export function user(id: string): Principal {
+function user(id: string): Principal {
   return { role: 'user', id, workspace: place.workspace, jti: id, issuedAt: 0, expiresAt: 1_000 };
 }
 

@@ -64,7 +64,7 @@ function maybe<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
 }
 
 /** Fields of a record of `posts`. */
-export const record = fc.record({
+const record = fc.record({
   title: maybe(text),
   subtitle: maybe(text),
   mail: maybe(fc.constantFrom('ada@example.com', 'bob@example.com')),
