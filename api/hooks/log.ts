@@ -3,6 +3,7 @@ import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/pag
 import type { LogLevel } from '../../hook-runner/protocol.ts';
 import type { Json } from '../../hook-runner/calls.ts';
 import type { Fault } from '../../hook-runner/registrations.ts';
+import { fail } from '../errors.ts';
 
 /** One line. All its text is the tenant's. */
 export interface LogEntry {
@@ -23,6 +24,7 @@ const keptBytes = 262_144;
 const keptEntries = 1_000;
 const bytesAMinute = 1_048_576;
 const minute = 60_000;
+const mostFollowers = 32;
 
 /** The log of one app. */
 export class HookLog {
@@ -81,6 +83,13 @@ export class HookLog {
   after(place: number): LogEntry[] {
     const fresh = Math.min(this.#place - place, this.#entries.length);
     return fresh <= 0 ? [] : this.#entries.slice(-fresh).map(({ entry }) => entry);
+  }
+
+  /** Throws `429 too_many_requests` where as many follow as may: what each has not read yet is held for it. */
+  requireRoom(): void {
+    if (this.#followers.size < mostFollowers) return;
+    const most = `${mostFollowers} readers follow the log of this app already, which is the most`;
+    fail('too_many_requests', most, [['Retry-After', '10']]);
   }
 
   /** Calls back for each line from now on, until what is returned is called. */

@@ -140,6 +140,8 @@ export interface CustomRequest {
 export interface AppLog {
   /** What is kept, oldest first. */
   read(): Promise<LogEntry[]>;
+  /** Throws `429 too_many_requests` where too many follow it. */
+  requireRoom(): void;
   /** Calls back for each line that is kept and each new one, until what is returned is called. */
   follow(tell: (entry: LogEntry) => void): () => void;
 }

@@ -104,6 +104,7 @@ export const hookLogs = route({
   handle: async ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
     const log = deps.hooks.log(app);
     if (follow !== true) return logPage(await log.read(), pageRequestOf(page));
+    log.requireRoom();
     return new OwnAnswer(({ response, headers }) =>
       serveLog(deps, log, { response, headers, principal, app })
     );

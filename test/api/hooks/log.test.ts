@@ -1,6 +1,7 @@
 // The log of hooks, as it is written.
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { as, expectOk, type OwnApp, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
 import { tokenOf } from '../../harness/watched.ts';
 import { openEvents } from '../../realtime/event-client.ts';
 
@@ -37,6 +38,25 @@ describe('the log of hooks', () => {
     const stranger = await openEvents(port, { path });
     expect(stranger.status).toBe(401);
     stranger.socket.destroy();
+  });
+
+  it('is shown live to 32 readers, who make room when they go', async () => {
+    const port = Number(new URL(serverUrl()).port);
+    const open = () =>
+      openEvents(port, { path: `${app.path}/hooks/logs?follow=true`, token: tokenOf(app.admin) });
+    const readers = [];
+    for (let count = 0; count < 32; count++) readers.push(await open());
+    expect(readers.map(({ status }) => status)).toEqual(Array(32).fill(200));
+    const refused = await app.admin.get(`${app.path}/hooks/logs?follow=true`);
+    expectError(refused, 429, 'too_many_requests');
+    expect(refused.headers.get('retry-after')).toBe('10');
+    expectOk(await app.admin.get(`${app.path}/hooks/logs`));
+    for (const { socket } of readers) socket.destroy();
+    await vi.waitFor(async () => {
+      const next = await open();
+      next.socket.destroy();
+      expect(next.status).toBe(200);
+    });
   });
 
   it('hook.log-flood: keeps the newest of what it takes, and says what is lost', async () => {
