@@ -161,6 +161,20 @@ describe('the page of an account', () => {
     await says('does not vouch for the email address');
   }, 120_000);
 
+  it('oauth.state: takes nobody into the account of whoever made up the way back', async () => {
+    const redirect = `${pages.origin}/auth/`;
+    const path = `/api/workspaces/acme/auth/oauth/peer/authorize?redirect_uri=${
+      encodeURIComponent(redirect)
+    }`;
+    const { authorize_url } = expectOk(await as(undefined, server.url).get(path));
+    peer.know({ login: 'mallory', email: freshEmail(), emailVerified: true });
+    const { url } = await peer.signIn(authorize_url, 'mallory');
+    await page.context().clearCookies();
+    await page.goto(url);
+    await says('was not begun here');
+    expect(await page.locator('#me').textContent()).toBe('');
+  }, 120_000);
+
   it('stays logged in over a reload, by the refresh cookie, and not after a logout', async () => {
     const email = freshEmail();
     expectOk(
