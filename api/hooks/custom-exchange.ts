@@ -12,6 +12,7 @@ import type { CustomRequest } from './ports.ts';
 /** How long a body may pause. */
 const pauseMilliseconds = 30_000;
 const mostBodyBytes = 67_108_864;
+const latin = /[\u0080-\u00ff]/;
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** One request and its answer; has taken a turn, and gives it back once. */
@@ -70,8 +71,9 @@ export class Exchange implements CustomSink {
       const content = isBodiless || body === null ? null : contentOf(body);
       if (end) {
         if (!isBodiless) sent.push('Content-Length', String(Buffer.byteLength(content ?? '')));
-        // A text leaves with the head, as one piece.
-        this.#rest = content;
+        // A text leaves with the head, as one piece, and takes the head's letters for UTF-8 then.
+        const isPlain = !headers.some(([, value]) => latin.test(value));
+        this.#rest = isPlain || content === null ? content : Buffer.from(content);
       }
       response.writeHead(status, sent);
       if (!end) {

@@ -43,13 +43,12 @@ const notForHooks = new Set([
   'x-content-type-options',
   'x-frame-options',
   'x-lighttpd-send-file',
-  'x-reproxy-url',
   'x-request-id',
   'x-sendfile',
 ]);
 
-/** Of CORS, and what nginx obeys when the server behind it says so. */
-const notForHooksFrom = ['access-control-', 'x-accel-'];
+/** Of CORS, and what nginx, Envoy, LiteSpeed and Perlbal obey when the server behind them says so. */
+const notForHooksFrom = ['access-control-', 'x-accel-', 'x-envoy-', 'x-litespeed-', 'x-reproxy-'];
 
 const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const valuePattern = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;

@@ -28,6 +28,7 @@ routerAdd('GET', '/headers', () => new Response('x', { headers: [
   ['set-cookie', '=svc_at=forged; Path=/'], ['set-cookie', ' = svc_rt=forged'], ['nel', '{}'], ['report-to', '{}'],
   ['reporting-endpoints', 'x="https://evil.example"'], ['x-accel-redirect', '/internal'], ['x-sendfile', '/etc/passwd'],
   ['accept-ch', 'Sec-CH-UA-Model'], ['critical-ch', 'Sec-CH-UA-Model'], ['set-login', 'logged-in'], ['origin-agent-cluster', '?0'],
+  ['x-envoy-immediate-health-check-fail', '1'], ['x-litespeed-location', '/internal'], ['x-reproxy-file', '/etc/passwd'],
   ['use-as-dictionary', 'match="/*"'], ['secure-session-registration', '(ES256);path="/x"'],
 ] }));
 routerAdd('GET', '/stream', () => {
@@ -43,6 +44,7 @@ const drip = { pull: async (controller) => {
   await new Promise((resolve) => setTimeout(resolve, 100));
 } };
 routerAdd('GET', '/endless', () => new Response(new ReadableStream(drip)));
+routerAdd('GET', '/latin', () => new Response('ä', { headers: { 'x-name': 'caf\\u00e9' } }));
 routerAdd('GET', '/wordy', () => new Response('x', { headers: Array.from({ length: 101 }, (_, n) => ['x-' + n, '1']) }));
 routerAdd('GET', '/', () => 'front');
 routerAdd('GET', '/never', () => new Promise(() => {}));
@@ -72,6 +74,11 @@ describe('a custom route', () => {
     expect((await as().get(custom('/items/special'))).body).toBe('special');
     expect((await as().get(custom('/files/a/b%2Fc'))).body).toBe('a/b/c');
     expect((await as().get(custom('/files'))).body).toBe('');
+  });
+
+  it('may have letters of Latin-1 in its headers, whatever its body', async () => {
+    const answer = await fetch(serverUrl() + custom('/latin'));
+    expect([answer.headers.get('x-name'), await answer.text()]).toEqual(['caf\u00e9', 'ä']);
   });
 
   it('may be the front of all', async () => {
@@ -166,6 +173,9 @@ describe('a custom route', () => {
       'set-login',
       'origin-agent-cluster',
       'use-as-dictionary',
+      'x-envoy-immediate-health-check-fail',
+      'x-litespeed-location',
+      'x-reproxy-file',
       'secure-session-registration',
     ];
     expect(withheld.filter((name) => answer.headers.has(name))).toEqual([]);
