@@ -105,14 +105,12 @@ describe('rule.relation-target', () => {
           else expectError(answer, 400, 'validation');
         }
       }
+      const read = async ({ id }: { id: string }) => expectOk(await caller.get(`${pages}/${id}?expand=of`));
       const { items } = expectOk(await caller.get(`${pages}?expand=of`));
       for (const item of [...items, ...await Promise.all(items.map(read))]) {
         if (item.fields.title === null) continue;
         const isOwn = item.fields.title === caller.email;
         expect(item.expand.of?.fields.title).toBe(isOwn ? caller.email : undefined);
-      }
-      async function read({ id }: { id: string }) {
-        return expectOk(await caller.get(`${pages}/${id}?expand=of`));
       }
     }
   });
