@@ -138,6 +138,27 @@ describe('a filter with relations on a stream', () => {
     for (const { socket } of Object.values(clients)) socket.destroy();
   });
 
+  it('sees a deletion through as many records that went with it as filters and rules can follow', async () => {
+    const chain: Watched[] = [];
+    for (let n = 0; n < 7; n++) {
+      const above = chain.at(-1);
+      const up = above === undefined ? [] : [to(above.name, 'up', { cascade_delete: true })];
+      const get = n === 3 ? 'up.up.up.title = "root"' : 'any';
+      chain.push(await watched(app, { list: 'any', get }, [{ name: 'title', kind: 'text' }, ...up]));
+    }
+    let up: string | undefined;
+    const ids: string[] = [];
+    for (const [n, { create }] of chain.entries()) {
+      up = (await create({ title: n === 0 ? 'root' : 'x', ...(up === undefined ? {} : { up }) })).id;
+      ids.push(String(up));
+    }
+    const [first, last] = [chain.at(0), chain.at(-1)];
+    const hers = await last?.watch({ token: tokenOf(ada), filter: 'up.up.up.title = "x"' });
+    await first?.remove(ids[0] ?? '');
+    expect((await hers?.count(1))?.[0]).toMatchObject({ event: 'record_deleted', data: { id: ids.at(-1) } });
+    hers?.socket.destroy();
+  });
+
   it('rule.relation-target: sees of the users its own caller only', async () => {
     const { posts } = await press({ posts: { list: 'any' } });
     const hers = await watchAs(posts, ada, 'editor.email != null');
