@@ -29,19 +29,29 @@ function setSessionCookies(reply: Reply, config: Config, pair: TokenPair): void 
 
 /** Takes both cookies away. */
 export function clearSessionCookies(reply: Reply, config: Config): void {
-  add(reply, config, { name: 'at', value: '', path: '/', maxAge: 0 });
+  reply.headers.push(clearedAccessCookie(config));
   add(reply, config, { name: 'rt', value: '', path: '/_/auth', maxAge: 0 });
 }
 
+/** The header that takes the cookie with the access token away. */
+export function clearedAccessCookie({ http }: Pick<Config, 'http'>): [string, string] {
+  return setCookie(http, { name: 'at', value: '', path: '/', maxAge: 0 });
+}
+
+interface Cookie {
+  name: 'at' | 'rt';
+  value: string;
+  path: string;
+  maxAge: number;
+}
+
+function add(reply: Reply, { http }: Config, cookie: Cookie): void {
+  reply.headers.push(setCookie(http, cookie));
+}
+
 /** https://www.rfc-editor.org/rfc/rfc6265#section-4.1 */
-function add(
-  reply: Reply,
-  { http }: Config,
-  { name, value, path, maxAge }: { name: 'at' | 'rt'; value: string; path: string; maxAge: number },
-): void {
+function setCookie(http: Config['http'], { name, value, path, maxAge }: Cookie): [string, string] {
   const secure = http.cookie_secure ? '; Secure' : '';
-  reply.headers.push([
-    'Set-Cookie',
-    `${http.cookie_prefix}_${name}=${value}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`,
-  ]);
+  const pair = `${http.cookie_prefix}_${name}=${value}`;
+  return ['Set-Cookie', `${pair}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`];
 }

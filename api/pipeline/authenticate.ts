@@ -1,6 +1,6 @@
 // Who is asking: the token of the Authorization header, else of the cookie, and the rule against forged cookie requests.
 import type { AccessTokens } from '../auth/tokens.ts';
-import { fail } from '../errors.ts';
+import { ApiError, fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
 import type { Arrival } from './arrival.ts';
 import type { Cors } from './cors.ts';
@@ -10,6 +10,8 @@ export interface Authenticator {
   tokens: AccessTokens;
   cors: Cors;
   cookiePrefix: string;
+  /** The header that takes the cookie with the access token away. */
+  clearedCookie: readonly [string, string];
 }
 
 const bearer = /^Bearer +([^\s]+) *$/i;
@@ -30,7 +32,14 @@ export function authenticate(arrival: Arrival, by: Authenticator): Principal | n
       'a request with a cookie that changes something needs an Origin of its own host or of the CORS allowlist',
     );
   }
-  return by.tokens.recall(cookie) ?? by.tokens.verify(cookie);
+  return by.tokens.recall(cookie) ??
+    by.tokens.verify(cookie).catch((error) => takeAway(by.clearedCookie, error));
+}
+
+/** Else a browser, whose pages cannot do so, would send a cookie that is no good to the ways in as well. */
+function takeAway(clearedCookie: readonly [string, string], error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  throw new ApiError(error.code, error.message, [...error.headers, clearedCookie]);
 }
 
 /** Ends a request that a foreign page sent (refresh and logout read a cookie, but need no Origin). */

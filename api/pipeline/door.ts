@@ -1,5 +1,6 @@
 // What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
 import type { Deps } from '../deps.ts';
+import { clearedAccessCookie } from '../auth/cookies.ts';
 import type { Authenticator } from './authenticate.ts';
 import { type Cors, cors } from './cors.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
@@ -22,7 +23,12 @@ export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>):
   return {
     limit: rateLimit(config.rate_limit),
     cors: allowlist,
-    authenticator: { tokens, cors: allowlist, cookiePrefix: config.http.cookie_prefix },
+    authenticator: {
+      tokens,
+      cors: allowlist,
+      cookiePrefix: config.http.cookie_prefix,
+      clearedCookie: clearedAccessCookie(config),
+    },
     standing: config.http.security_headers ? securityHeaders : [],
   };
 }

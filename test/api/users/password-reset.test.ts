@@ -1,9 +1,10 @@
 // Somebody who can read a user's mail sets a new password.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { outbox, secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
+import { cookiesOf } from '../tokens.ts';
 
 let own: OwnWorkspace;
 let auth: string;
@@ -59,6 +60,19 @@ describe('password-reset', () => {
       expectOk(await confirm(await secretFor(user.email)));
       expect((await login(user.email, next)).status).toBe(verified ? 202 : 200);
     }
+  });
+
+  it('takes the cookie away that it made worthless, so that its browser can sign in in any way', async () => {
+    const user = await ownUser(own);
+    expectOk(await request(user.email));
+    expectOk(await confirm(await secretFor(user.email)));
+    const browser = { Cookie: `svc_at=${user.token}`, Origin: serverUrl() };
+    const asked = await as().post(`${auth}/otp/request`, { email: user.email }, browser);
+    expect(asked.status).toBe(401);
+    expect(cookiesOf(asked)).toEqual(['svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict']);
+    expectOk(await as().post(`${auth}/otp/request`, { email: user.email }));
+    const byHeader = await user.get(`${auth}/me`);
+    expect([byHeader.status, cookiesOf(byHeader)]).toEqual([401, []]);
   });
 
   it('makes a code worthless that was mailed before', async () => {
