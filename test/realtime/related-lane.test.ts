@@ -153,6 +153,39 @@ describe('related records', () => {
     expect(numbersOf(client)).toEqual([2]);
   });
 
+  it('of a replay are read anew when the rule changes meanwhile, and nothing is lost', async () => {
+    const direct = await watch('all');
+    const since = direct.lastEventId;
+    for (const n of [1, 2]) rig.write({ n });
+    await direct.count(2);
+    const back = await watch('author', since);
+    const before = reader;
+    while (before.asked.length === 0) await turn();
+    reader = new SlowReader();
+    rig.gate.rule = ({ filter = '' }) => ({ ...viewOf(rig.gate, filter), key: `narrowed ${filter}` });
+    rig.gate.changed();
+    await before.answer(1);
+    expect(await reader.answer(1)).toBe(2);
+    await back.count(2);
+    expect(numbersOf(back)).toEqual([1, 2]);
+  });
+
+  it('of a replay that has caught up are sent once, also while others wait for theirs', async () => {
+    const client = await watch('author');
+    const since = client.lastEventId;
+    rig.write({ n: 0 });
+    while (reader.asked.length === 0) await turn();
+    rig.write({ n: 1 });
+    const late = await watch('author', since);
+    while (reader.asked.length < 2) await turn();
+    rig.write({ n: 2 });
+    for (let next = 1; late.events.length < 3 || client.events.length < 3;) {
+      if (reader.asked.length >= next) await reader.answer(next++);
+      await turn();
+    }
+    expect([numbersOf(late), numbersOf(client)]).toEqual([[0, 1, 2], [0, 1, 2]]);
+  });
+
   it('are no longer asked for once the rule looks at none, and nothing is lost or sent twice', async () => {
     const client = await watch('author');
     rig.write({ n: 1 });
@@ -189,5 +222,18 @@ describe('related records', () => {
     const kinds = client.events.map(({ event }) => event);
     expect(kinds[0]).toBe('reset');
     expect(numbersOf(client).length).toBeLessThan(20);
+  });
+
+  it('that take too long are missed by a replay that has caught up, too, and it is told', async () => {
+    const client = await watch('author');
+    const since = client.lastEventId;
+    rig.write({ n: 0 });
+    while (reader.asked.length === 0) await turn();
+    const late = await watch('author', since);
+    while (reader.asked.length < 2) await turn();
+    const text = 'x'.repeat(100_000);
+    for (let n = 1; n <= 50; n++) rig.write({ n, text });
+    await late.until(({ events }) => events.some(({ event }) => event === 'reset'));
+    await client.until(({ events }) => events.some(({ event }) => event === 'reset'));
   });
 });

@@ -1,0 +1,50 @@
+// How many streams one principal and one address may hold.
+import { describe, expect, it } from 'vitest';
+import { Seats } from '../../api/realtime/seats.ts';
+import type { Principal } from '../../api/scope.ts';
+
+const user = (id: string): Principal => ({
+  role: 'user',
+  id,
+  workspace: 'acme',
+  jti: id,
+  issuedAt: 0,
+  expiresAt: 1,
+});
+const held = (id: string | null, address = 'here') => ({ principal: id === null ? null : user(id), address });
+const full = expect.objectContaining({ code: 'too_many_requests' });
+
+describe('a seat', () => {
+  it('is counted for the principal that it was moved to, and no longer for the one before', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 9 });
+    const seat = seats.take(held('ada'));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seat.move(user('bob'));
+    const other = seats.take(held('ada'));
+    expect(() => seats.take(held('bob'))).toThrow(full);
+    expect(() => other.move(user('bob'))).toThrow(full);
+    seat.release();
+    other.move(user('bob'));
+    seats.take(held('ada'));
+  });
+
+  it('of nobody is counted for its address, and for a principal once it has one', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
+    const seat = seats.take(held(null));
+    seat.move(user('ada'));
+    expect(() => seats.take(held('ada', 'there'))).toThrow(full);
+    seats.take(held(null));
+    expect(() => seats.take(held(null))).toThrow(full);
+  });
+
+  it('is given back once, however often that is said, and not moved afterwards', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
+    const [seat] = [seats.take(held('ada')), seats.take(held('bob'))];
+    seat.release();
+    seat.release();
+    seat.move(user('cid'));
+    seats.take(held('cid'));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seats.take(held('ada', 'there'));
+  });
+});
