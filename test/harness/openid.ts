@@ -35,6 +35,8 @@ export interface OpenIdPeer {
   know(account: PeerAccount): void;
   /** Signs with a new key from now on, and tells of no other. */
   turnKeys(): void;
+  /** The `Authorization` that came with the last code; undefined without one. */
+  authorization(): string | undefined;
   /** How often its keys were asked for. */
   keyRequests(): number;
   /** Goes through login and consent as a browser would, and answers what the redirect URI is called with. */
@@ -73,8 +75,10 @@ export async function startOpenIdPeer(
   const begin = () => new Provider(issuer, configurationOf(client, accounts)).callback();
   let handle = begin();
   let keyRequests = 0;
+  let authorization: string | undefined;
   server.on('request', (request, response) => {
     if (request.url === '/jwks') keyRequests++;
+    if (request.url === '/token') authorization = request.headers.authorization;
     void handle(request, response);
   });
   return {
@@ -89,6 +93,7 @@ export async function startOpenIdPeer(
       scopes: ['openid', 'email', 'profile'],
     },
     turnKeys: () => void (handle = begin()),
+    authorization: () => authorization,
     keyRequests: () => keyRequests,
     know: (account) => void accounts.set(account.login, account),
     signIn: (authorizeUrl, login) => new Browser(issuer).signIn(authorizeUrl, login),

@@ -176,6 +176,9 @@ describe('the client secret', () => {
       await useProvider(own, authMethod, { ...other, config });
       other.know({ login: 'someone', email: freshEmail(), emailVerified: true });
       expectOk(await signInBy(own, authMethod, { peer: other, login: 'someone' }));
+      // This provider takes it either way.
+      const way = authMethod === 'client_secret_basic' ? expect.stringMatching(/^Basic /) : undefined;
+      expect(other.authorization()).toEqual(way);
     } finally {
       await other.close();
     }
