@@ -131,6 +131,11 @@ describe('a channel', () => {
         fields: null,
       }),
     ],
+    [
+      'a call that is too long',
+      encodeFrame({ type: 'call', id: 1, parent: 1, method: 'users.findOne', args: ['x'.repeat(262_144)] }),
+    ],
+    ['a pong that is too long', encodeFrame({ type: 'pong', id: 1, and: 'x'.repeat(256) })],
     ['65 levels', encodeFrame({ type: 'log', deep: JSON.parse('['.repeat(65) + ']'.repeat(65)) })],
     ['too many values', encodeFrame({ type: 'log', wide: new Array(200_001).fill(0) })],
   ])('rpc.confused-deputy: is ended by %s', async (_name, bytes) => {
