@@ -7,7 +7,14 @@ import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { announceAll, type Written, writtenBy } from './announce.ts';
-import { collectionOf, onApp, type RecordTarget, scopeOf, type WriteDeps } from './collection.ts';
+import {
+  collectionOf,
+  onApp,
+  type RecordTarget,
+  requireCurrent,
+  scopeOf,
+  type WriteDeps,
+} from './collection.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { authorOf } from './hooked.ts';
@@ -78,6 +85,7 @@ export async function runBatch(
     if (rehearsal !== undefined) chooseIds(deps, admitted);
     const work = async (sql: Sql) => {
       batch.by?.requireSender?.();
+      if (rehearsal !== undefined) requireCurrent(deps, app);
       await lockInOrder(sql, admitted);
       const connection = within(sql);
       const results: BatchResult[] = [];

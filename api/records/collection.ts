@@ -5,7 +5,7 @@ import { readableCollection, usersId } from '../../storage/identities.ts';
 import type { Connection } from '../../storage/pool.ts';
 import { planOf, type RecordPlan } from '../../storage/record-plan.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
@@ -52,13 +52,36 @@ export async function onApp<Result>(
   app: AppDefinition,
   work: (app: AppDefinition) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await untilSettled(() => work(app));
-  } catch (error) {
-    if (!(error instanceof StorageError) || error.failure !== 'undefined') throw error;
-    const current = await reread(deps, app);
-    return await untilSettled(() => work(current));
+  let known = app;
+  for (let readings = 0;; readings++) {
+    try {
+      return await untilSettled(() => work(known));
+    } catch (error) {
+      if (readings >= mostReadings(error)) throw error;
+    }
+    known = await reread(deps, known);
   }
+}
+
+/** The app has changed while hooks were asked. */
+class Outdated extends ApiError {
+  constructor() {
+    super('conflict', 'the app kept changing while hooks looked at the write; try again');
+  }
+}
+
+/**
+ * To be called within `onApp` and `onCollection` when hooks have answered, which may be long after the beginning: does the
+ * work once more if the app is not what it was then, so that the rules and fields of now hold.
+ */
+export function requireCurrent({ definitions }: Pick<Deps, 'definitions'>, app: AppDefinition): void {
+  if (definitions.peekApp(app.workspace.id, app.id) !== app) throw new Outdated();
+}
+
+/** How often the definition is read again for such an error. */
+function mostReadings(error: unknown): number {
+  if (error instanceof Outdated) return 5;
+  return error instanceof StorageError && error.failure === 'undefined' ? 1 : 0;
 }
 
 /** What a feature needs to work on a collection. */
@@ -89,5 +112,7 @@ async function reread(
     await definitions.invalidate(workspace.id, id);
     app = await definitions.app(workspace.id, id);
   }
-  return app ?? fail('app_not_found', `app "${id}" does not exist`);
+  // Another app may have the id by now.
+  if (app?.schema === stale.schema) return app;
+  fail('app_not_found', `app "${id}" does not exist`);
 }

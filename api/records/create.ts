@@ -13,6 +13,7 @@ import {
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
+  requireCurrent,
   type WriteDeps,
 } from './collection.ts';
 import {
@@ -59,6 +60,7 @@ export async function createRecord(
     writtenTables(target),
     () =>
       onCollection(deps, target, async (scope) => {
+        if (settled !== creation) requireCurrent(deps, scope.target.app);
         const { input } = settled;
         const create = () => createOn(deps, scope, settled);
         const record = await deps.quotas.write(scope.target.app, { records: 1, input }, create);

@@ -12,6 +12,7 @@ import {
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
+  requireCurrent,
   scopeOf,
   type WriteDeps,
 } from './collection.ts';
@@ -48,7 +49,7 @@ export async function removeRecord(
     const removed = await onCollection(
       deps,
       target,
-      (scope) => removeRehearsed(scope, removal, { rehearsal, by }),
+      (scope) => removeRehearsed(deps, scope, removal, { rehearsal, by }),
     );
     announceAll(deps, target.app, writtenBy(removed));
   });
@@ -57,6 +58,7 @@ export async function removeRecord(
 }
 
 function removeRehearsed(
+  deps: Pick<WriteDeps, 'definitions'>,
   scope: RecordScope,
   removal: RecordRemoval,
   { rehearsal, by }: { rehearsal: Rehearsal | undefined; by: Author | undefined },
@@ -65,6 +67,7 @@ function removeRehearsed(
   if (rehearsal === undefined) return removeOn(scope, removal);
   return rehearsal.run(connection, (sql) => {
     by?.requireSender?.();
+    requireCurrent(deps, target.app);
     return removeAsked(rehearsal, within(sql), {
       now: removal.now,
       remove: () => removeOn(scopeOf(target, within(sql)), removal),

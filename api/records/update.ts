@@ -15,6 +15,7 @@ import {
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
+  requireCurrent,
   type WriteDeps,
 } from './collection.ts';
 import { failMissing } from './get.ts';
@@ -81,6 +82,7 @@ async function write(
 ): Promise<StoredRecord | undefined> {
   return await deps.totals.during(writtenTables(target), () =>
     onCollection(deps, target, async (scope) => {
+      if (update.hooked !== undefined) requireCurrent(deps, scope.target.app);
       const addition = { records: 0, input: update.input };
       const change = () => updateOn(scope, update);
       const record = await deps.quotas.write(scope.target.app, addition, change);
