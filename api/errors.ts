@@ -112,6 +112,12 @@ export function failValidation(errors: readonly FieldError[]): never {
   );
 }
 
+/** Null where something is missing. Throws any other error. */
+export function nullWhenMissing(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'not_found') return null;
+  throw error;
+}
+
 const retrySoon = [['Retry-After', '1']] as const;
 
 /** What the caller is told of any error; `internal` hides everything. */

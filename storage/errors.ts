@@ -1,6 +1,7 @@
 // What can go wrong below the features, and the only translation of driver errors.
 import type driver from 'postgres';
 import { postgres } from './driver.ts';
+import { codeOf } from './error-code.ts';
 
 /** Closed set of storage failures; `api/errors.ts` gives each its HTTP answer. */
 export type StorageFailure =
@@ -105,8 +106,7 @@ export function translate(error: unknown): unknown {
     const constraint = error.constraint_name;
     return new StorageError(failure, error.message, { cause: error, ...(constraint ? { constraint } : {}) });
   }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return connectionFailures.has(code)
+  return connectionFailures.has(codeOf(error))
     ? new StorageError('unavailable', 'the database does not answer', { cause: error })
     : error;
 }

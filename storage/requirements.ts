@@ -1,4 +1,5 @@
 // What a PostgreSQL server and its role must offer before anything is touched.
+import { codeOf } from './error-code.ts';
 import type { Connection, Sql } from './pool.ts';
 import { StorageError } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
@@ -43,8 +44,7 @@ async function ask(connection: Connection): Promise<Answers> {
   } catch (error) {
     // A wrong password, role or database stays wrong however often it is tried.
     const cause = error instanceof StorageError ? error.cause : undefined;
-    const state = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    if (cause instanceof Error && ['28000', '28P01', '3D000'].includes(state)) {
+    if (cause instanceof Error && ['28000', '28P01', '3D000'].includes(codeOf(cause))) {
       throw new StartRefused(`the database server refuses the connection: ${cause.message}`);
     }
     throw error;

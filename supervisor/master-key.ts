@@ -2,6 +2,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from './error-code.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Length of the master key in bytes. */
@@ -75,7 +76,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new StartRefused(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -1,6 +1,7 @@
 // What the supervisor prints, for itself and for PostgreSQL: one line a fact, as JSON or for a person. The API writes its
 // own lines to the same place.
 import { writeSync } from 'node:fs';
+import { codeOf } from './error-code.ts';
 
 /** How serious a line is. */
 export type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -50,8 +51,7 @@ export function writeToStandardOutput(text: string): void {
   try {
     writeSync(1, text);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'EPIPE' && code !== 'EAGAIN' && code !== 'ENOSPC' && code !== 'EIO') throw error;
+    if (!['EPIPE', 'EAGAIN', 'ENOSPC', 'EIO'].includes(codeOf(error))) throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
+import { codeOf } from './error-code.ts';
 import { firstDescriptor, type OrphanSignal, withLifeline } from './lifeline.ts';
 
 /** What to run, and how. */
@@ -136,8 +137,6 @@ function signalGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code)))) {
-      throw error;
-    }
+    if (!['ESRCH', 'EPERM'].includes(codeOf(error))) throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Call } from '../../hook-runner/protocol.ts';
 import type { CallTable } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, fail } from '../errors.ts';
+import { fail, nullWhenMissing } from '../errors.ts';
 import { pageRequestOf } from '../page-query.ts';
 import { collectionOf, type RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
@@ -108,11 +108,6 @@ function authorOf({ requestId, depth, deadline, aside }: CallContext): Author {
 
 function targetOf(app: AppDefinition, id: string): RecordTarget {
   return { app, collection: collectionOf(app, id) };
-}
-
-function nullWhenMissing(error: unknown): null {
-  if (error instanceof ApiError && error.code === 'not_found') return null;
-  throw error;
 }
 
 function refuseBadPage(members: Record<string, number | undefined>): void {

@@ -1,6 +1,7 @@
 // Answers that other servers have compressed, as they were before: `fetch` shows them so.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { codeOf } from '../../storage/error-code.ts';
 import type { EgressAnswer, EgressHeaders } from '../egress.ts';
 import { EgressError } from '../egress-failure.ts';
 
@@ -67,7 +68,7 @@ async function within(maxBytes: number, decode: () => Promise<Buffer>): Promise<
   try {
     return await decode();
   } catch (error) {
-    const isLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    const isLong = codeOf(error) === 'ERR_BUFFER_TOO_LARGE';
     const message = isLong
       ? `the answer is longer than ${maxBytes} bytes`
       : 'the answer is not what its Content-Encoding says';

@@ -3,6 +3,7 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findApp } from '../../storage/apps.ts';
+import { codeOf } from '../../storage/error-code.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
@@ -118,7 +119,7 @@ async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undef
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

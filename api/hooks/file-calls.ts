@@ -3,7 +3,7 @@ import type { Bytes, HookFile } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/files.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, fail } from '../errors.ts';
+import { fail, nullWhenMissing } from '../errors.ts';
 import { blobOf, fileOf } from '../files/access.ts';
 import { filenameOf } from '../files/filename.ts';
 import { mediaTypeOf } from '../files/media-type.ts';
@@ -64,9 +64,4 @@ async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
 
 function shown({ id, filename, mime, size, created_at }: FileRow): HookFile {
   return { id, filename, mime, size, created_at: created_at.toISOString() };
-}
-
-function nullWhenMissing(error: unknown): null {
-  if (error instanceof ApiError && error.code === 'not_found') return null;
-  throw error;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../storage/error-code.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { filenameFault } from './filename.ts';
 
@@ -169,10 +170,6 @@ function emptyWhenMissing(error: unknown): [] {
 /** Not there, or a link, or below something that is no directory. */
 function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ELOOP', 'ENOTDIR', 'EMLINK', 'ENXIO'].includes(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function byCodeUnit(a: string, b: string): number {

@@ -1,6 +1,7 @@
 // The texts of the letters. Files of the operator replace them: <data_dir>/mail/<kind>.subject.txt, .txt and .html.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../storage/error-code.ts';
 import type { Content, Letter, LetterKind } from './letter.ts';
 
 /** A letter's parts, with `{{name}}` where a value goes. */
@@ -81,7 +82,7 @@ async function readOr(path: string, otherwise: string): Promise<string> {
     // Some editors put a byte order mark before a text.
     return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return otherwise;
+    if (codeOf(error) === 'ENOENT') return otherwise;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { codeOf } from '../error-code.ts';
 import { isUuid } from '../ids.ts';
 import {
   type BlobKey,
@@ -123,10 +124,6 @@ export class LocalBlobs implements BlobStore {
 /** The disk is full, or what this user may have of it. */
 function isOutOfRoom(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** A write may take less than it was given. */
