@@ -69,7 +69,8 @@ export class Tokens implements AccessTokens {
       known.principal = principal;
       known.version = revocations.version;
     }
-    return now() < known.expiresAt && now() >= known.validFrom ? known.principal : this.#forget(token);
+    const time = now();
+    return time < known.expiresAt && time >= known.validFrom ? known.principal : this.#forget(token);
   }
 
   current(principal: Principal): Principal | undefined {
