@@ -1,6 +1,7 @@
 // Rights that change and sessions that end while tokens are out.
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { as, expectOk, master, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+import { writtenRevocations } from '../harness/revoked.ts';
 import { claimsOf, cookiesOf } from './tokens.ts';
 
 let workspace: OwnWorkspace;
@@ -97,6 +98,7 @@ describe('session.revoke-all', () => {
     const ann = await admin();
     expectOk(await workspace.master.delete(ann.path));
     expect((await ann.caller.get(workspace.path)).body.code).toBe('unauthorized');
+    expect(await writtenRevocations(ann.id)).toEqual(['subject']);
     expect(await ann.refresh()).toBe(401);
     expect((await ann.login()).body.code).toBe('bad_credentials');
   });

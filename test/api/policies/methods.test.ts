@@ -85,6 +85,16 @@ describe('a mailed code', () => {
   });
 });
 
+describe('a new user', () => {
+  it('registers by a password only while there are passwords', async () => {
+    const body = { email: freshEmail(), password: 'a password' };
+    await allowing(['otp', 'oauth'], async () => {
+      expectError(await as().post(`${auth}/users/register`, body), 403, 'forbidden');
+    });
+    expectOk(await as().post(`${auth}/users/register`, body));
+  });
+});
+
 describe('a new password', () => {
   it('is not set by mail while passwords are switched off, and no token for one is sent', async () => {
     const { email } = await ownUser(own);

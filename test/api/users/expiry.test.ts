@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
-import { secretFor } from '../../harness/mailbox.ts';
-import { ownUser } from '../../harness/users.ts';
+import { mailsTo, secretFor } from '../../harness/mailbox.ts';
+import { freshEmail, ownUser } from '../../harness/users.ts';
 
 const own = await ownWorkspace();
 const auth = `${own.path}/auth`;
@@ -54,6 +54,16 @@ describe('what has expired', () => {
     expect(await life('otp')).toBe(600);
     await expireAll();
     expect((await as().post(`${auth}/otp/login`, { email, code })).body.code).toBe('bad_credentials');
+  });
+
+  it('is refused: a code, as soon as policy says, which its mail says too', async () => {
+    const email = freshEmail();
+    const policy = `${own.path}/policies/otp.ttl_sec`;
+    expectOk(await own.admin.put(policy, { kind: 'range', min: 60, max: 120 }));
+    expectOk(await as().post(`${auth}/otp/request`, { email }));
+    expectOk(await own.admin.delete(policy));
+    expect(await life('otp')).toBe(120);
+    expect((await mailsTo(email))[0]).toContain('for 2 minutes');
   });
 
   it('challenge.bound: is refused: a challenge, after five minutes', async () => {
