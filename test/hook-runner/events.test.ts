@@ -11,6 +11,13 @@ onRecordBeforeCreate('orders', (e) => {
 onRecordBeforeCreate('orders', (e) => { e.record.fields.meta.tags.push(e.action, e.collection, e.requestId); });
 onRecordBeforeCreate('untouched', (e) => { e.record.fields.meta = { tags: ['a'] }; e.record.fields.total = 3; });
 onRecordBeforeCreate('false', () => false);
+let open;
+const closed = () => new Promise((resolve) => { open = resolve; });
+onRecordBeforeDelete('gate', async () => { console.log('before: first'); await closed(); });
+onRecordBeforeDelete('gate', () => { console.log('before: second'); });
+onRecordAfterDelete('gate', async () => { console.log('after: first'); await closed(); });
+onRecordAfterDelete('gate', () => { console.log('after: second'); });
+onRecordBeforeCreate('gate', async () => { open(); await new Promise((resolve) => setTimeout(resolve)); console.log('opened'); });
 onRecordBeforeCreate('async-false', async () => { await null; return false; });
 onRecordBeforeCreate('thrown', () => { throw 'only words'; });
 onRecordBeforeCreate('falsy', () => undefined);
@@ -131,6 +138,20 @@ describe('record events in the hook runner', () => {
       faults: [{ message: 'Error: first', file: 'hooks.ts', line: lineOf("Error('first')") }],
     });
   });
+
+  it.each(['before', 'after'] as const)(
+    'runs no further %s-handler for who no longer waits',
+    async (when) => {
+      const id = runner.start(`${when}_delete`, { collection: 'gate' });
+      expect(await runner.log()).toMatchObject({ message: `${when}: first` });
+      runner.send({ type: 'cancel', id });
+      await runner.event('before_create', { collection: 'gate' });
+      await runner.event('before_create', { collection: 'gate' });
+      // What the second handler had said would have come before.
+      expect(await runner.log()).toMatchObject({ message: 'opened' });
+      expect(await runner.log()).toMatchObject({ message: 'opened' });
+    },
+  );
 
   it('runs jobs by name', async () => {
     const due = '2026-11-21T03:00:00.000Z';
