@@ -5,6 +5,7 @@ import { Peers } from '../peers.ts';
 import type { HookParts } from './app-hooks.ts';
 import { answerCall } from './calls.ts';
 import { JobMemory } from './cron-memory.ts';
+import { CronTimes } from './cron-times.ts';
 import { Schedule } from './cron.ts';
 import type { HookQuestion } from './everywhere.ts';
 import { SupervisedRunners } from './host.ts';
@@ -34,7 +35,8 @@ export function createHooks(
   const host = new SupervisedRunners(send);
   const memory = new JobMemory(parts);
   const find = (workspace: string, app: string) => deps().definitions.app(workspace, app);
-  const keeper = { deps: parts, newId: () => deps().newId(), find };
+  const times = new CronTimes();
+  const keeper = { deps: parts, times, newId: () => deps().newId(), find };
   const peers = new Peers({
     send,
     alone: parts.config.api.workers === 1,
@@ -55,6 +57,7 @@ export function createHooks(
     answer: (app, call, context) => answerCall(deps(), app, call, context),
     onLoaded: (loaded) => memory.save(loaded),
     find,
+    times,
     // One process keeps it, or every job would run in each of them.
     schedule: worker === 0 ? new Schedule({ ...keeper, hooksOf: (app) => hooks.of(app) }) : undefined,
   });

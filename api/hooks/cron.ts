@@ -6,11 +6,12 @@ import type { Deps } from '../deps.ts';
 import type { AppHooks } from './app-hooks.ts';
 import { CronJob } from './cron-job.ts';
 import { runJob } from './cron-run.ts';
-import { openCron, othersTurn, type ReadExpression } from './cron-times.ts';
+import { type CronTimes, othersTurn, type ReadExpression } from './cron-times.ts';
 
 /** What the schedule depends on. */
 export interface ScheduleParts {
   deps: Pick<Deps, 'databases' | 'observe' | 'now'>;
+  times: CronTimes;
   newId: () => string;
   /** The app of these ids, as it is now. */
   find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
@@ -86,7 +87,7 @@ export class Schedule {
       if (isMeant && !found.has(schema)) this.drop(schema);
     }
     if (rows.length === 0) return;
-    const read = await openCron();
+    const read = await this.#parts.times.open();
     if (this.#isClosed) return;
     for (const row of rows) await this.#follow(row, read);
   }

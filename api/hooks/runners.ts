@@ -18,6 +18,7 @@ import {
 import type { AppLog, AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
+import type { CronTimes } from './cron-times.ts';
 import { StartGate } from './start-gate.ts';
 import { stateOf } from './state.ts';
 import { type CheckParts, warningsOf } from './warnings.ts';
@@ -29,6 +30,7 @@ interface Surroundings {
   find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
   /** In the process that keeps it. */
   schedule: Schedule | undefined;
+  times: CronTimes;
   /** The other API processes. */
   peers: Peers;
   checker: CheckParts['host'];
@@ -113,8 +115,8 @@ export class Runners implements Hooks {
   }
 
   #stateHere(hooks: AppHooks): Promise<StatePart> {
-    const { schedule, deps } = this.#parts;
-    return stateOf(hooks, schedule?.lastRuns(hooks.app) ?? new Map(), deps.now());
+    const { schedule, times, deps } = this.#parts;
+    return stateOf(hooks, { times, lastRuns: schedule?.lastRuns(hooks.app) ?? new Map(), now: deps.now() });
   }
 
   /** Hears of a change in whatever process. */

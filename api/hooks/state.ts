@@ -1,15 +1,22 @@
 // How the hooks of an app are: what is registered, how often it ran, what its process uses.
 import type { JobRegistration } from '../../hook-runner/registrations.ts';
 import type { AppHooks } from './app-hooks.ts';
-import { openCron, othersTurn } from './cron-times.ts';
+import { type CronTimes, othersTurn } from './cron-times.ts';
 import type { StatePart } from './everywhere.ts';
 import type { HookState } from './ports.ts';
 
-/** In this process. Starts nothing. `lastRuns`: of jobs, as far as this process has run them. */
+/** What is known of jobs. */
+export interface Timing {
+  times: CronTimes;
+  /** As far as this process has run them. */
+  lastRuns: ReadonlyMap<string, Date | null>;
+  now: Date;
+}
+
+/** In this process. Starts nothing. */
 export async function stateOf(
   { known, live, counters }: Pick<AppHooks, 'known' | 'live' | 'counters'>,
-  lastRuns: ReadonlyMap<string, Date | null>,
-  now: Date,
+  timing: Timing,
 ): Promise<StatePart> {
   const files = known?.files ?? [];
   const use = await live?.measure();
@@ -20,7 +27,7 @@ export async function stateOf(
     generation: live?.number ?? null,
     loaded: files.map(({ file }) => file),
     registrations: { hooks: count('hooks'), routes: count('routes'), jobs: count('jobs') },
-    jobs: known === undefined || known.jobs.length === 0 ? [] : await jobsOf(known.jobs, lastRuns, now),
+    jobs: known === undefined || known.jobs.length === 0 ? [] : await jobsOf(known.jobs, timing),
     runs: counters.runs,
     errors: counters.errors,
     last_kill: counters.lastKill,
@@ -33,10 +40,9 @@ export async function stateOf(
 
 async function jobsOf(
   jobs: readonly JobRegistration[],
-  lastRuns: ReadonlyMap<string, Date | null>,
-  now: Date,
+  { times, lastRuns, now }: Timing,
 ): Promise<HookState['jobs']> {
-  const read = await openCron();
+  const read = await times.open();
   const nextOf = (expression: string) => {
     try {
       return read(expression)(now);

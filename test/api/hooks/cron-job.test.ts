@@ -1,7 +1,7 @@
 // When a job is begun, on a clock that the test may set.
 import { expect, it, vi } from 'vitest';
 import { CronJob } from '../../../api/hooks/cron-job.ts';
-import { openCron } from '../../../api/hooks/cron-times.ts';
+import { CronTimes } from '../../../api/hooks/cron-times.ts';
 
 /** The first two times, or a few more, at which a job of every second is begun, whose clock is set once it waits. */
 async function beginnings(clock: { ahead: number; thenAhead: number }): Promise<number[]> {
@@ -13,7 +13,7 @@ async function beginnings(clock: { ahead: number; thenAhead: number }): Promise<
     onOverlap: () => {},
   });
   try {
-    job.follow('* * * * * *', await openCron());
+    job.follow('* * * * * *', await new CronTimes().open());
     ahead = clock.thenAhead;
     await vi.waitFor(() => expect(due.length).toBeGreaterThanOrEqual(2), { timeout: 5_000, interval: 20 });
     return due;
@@ -36,7 +36,7 @@ it('is due by the clock as it is once that was set back', async () => {
 });
 
 it('is due in UTC, on days that either field of two names', async () => {
-  const read = await openCron();
+  const read = await new CronTimes().open();
   const times = (expression: string, count: number) => {
     const next = read(expression);
     const found: string[] = [];

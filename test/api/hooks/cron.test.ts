@@ -176,8 +176,8 @@ it('jobs run in one of several API processes, outlive a restart, and wake a runn
     const { items } = expectOk(await admin.get(`${path}/collections/ticks/records`));
     expect(items.map(({ fields }: { fields: { n: number } }) => fields.n)).toEqual(items.map(() => 1));
     // A second process that ran it would have made the same record.
-    const faults = expectOk(await admin.get(`${path}/hooks/logs`)).items;
-    expect(faults).toEqual([]);
+    const lines = expectOk(await admin.get(`${path}/hooks/logs`)).items;
+    expect(lines.filter(({ level }: { level: string }) => level === 'error')).toEqual([]);
   } finally {
     await home.stop();
   }
