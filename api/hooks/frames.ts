@@ -14,11 +14,6 @@ export class ProtocolError extends Error {
   }
 }
 
-/** One message as bytes, ready to be sent. */
-export function encodeFrame(message: object): Buffer {
-  return encodeFrames([JSON.stringify(message)]);
-}
-
 /** Messages, each as its JSON, as bytes in a row. */
 export function encodeFrames(texts: readonly string[]): Buffer {
   const lengths = texts.map((text) => Buffer.byteLength(text));

@@ -96,6 +96,15 @@ export async function withRecords<Result>(work: (stage: RecordStage) => Promise<
   });
 }
 
+/** Makes a workspace with nothing in it. */
+export async function makeEmptyWorkspace({ server, master }: Stage, id: string): Promise<void> {
+  await request(`${server.url}/api/workspaces`, {
+    method: 'POST',
+    token: master,
+    body: { id, name: 'Bench' },
+  });
+}
+
 /** Makes a workspace with an app and a collection; answers the workspace's path. `lap` hears of each step's end. */
 export async function makeWorkspace(
   { server, master }: Stage,

@@ -5,7 +5,7 @@ import type { Figure, Findings } from './findings.ts';
 import { renderRequest, startGenerator } from './load.ts';
 import { countDescendants } from './proc.ts';
 import { compare, type Pace, type Side } from './rounds.ts';
-import { makeAppAdmin, makeWorkspace, sample, type Stage, withStage } from './stage.ts';
+import { makeAppAdmin, makeEmptyWorkspace, makeWorkspace, sample, type Stage, withStage } from './stage.ts';
 
 /** How many workspaces there are, and how many of them are asked. */
 export interface Tenants {
@@ -91,19 +91,11 @@ async function fill(stage: Stage, { workspaces, active }: Tenants): Promise<stri
     for (let index = next++; index < workspaces; index = next++) {
       const id = `w${index}`;
       if (index < active) requests.push(await requestsOf(stage, id));
-      else await makeEmpty(stage, id);
+      else await makeEmptyWorkspace(stage, id);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, make));
   return requests;
-}
-
-async function makeEmpty({ server, master }: Stage, id: string): Promise<void> {
-  await request(`${server.url}/api/workspaces`, {
-    method: 'POST',
-    token: master,
-    body: { id, name: 'Bench' },
-  });
 }
 
 /** Makes a workspace with records; answers a request for each of them, as an admin of its app. */

@@ -2,7 +2,7 @@
 import { request } from './client.ts';
 import { untilRested } from './control.ts';
 import type { Figure, Findings } from './findings.ts';
-import { makeWorkspace, sample, type Stage, withStage } from './stage.ts';
+import { makeEmptyWorkspace, makeWorkspace, sample, type Stage, withStage } from './stage.ts';
 import { spread } from './statistics.ts';
 
 /** How many workspaces of each sort are measured. */
@@ -32,7 +32,7 @@ export async function benchWorkspaces({ workspaces }: WorkspacesPace): Promise<F
       withSpares.push(await liveOnce(stage, `ready-${index}`));
       await untilRested(stage.server.dataDir);
       const burst = Array.from({ length: spares }, (_unused, one) => `burst-${index}-${one}`);
-      await Promise.all(burst.map((id) => create(stage, id)));
+      await Promise.all(burst.map((id) => makeEmptyWorkspace(stage, id)));
       without.push(await liveOnce(stage, `unready-${index}`));
       for (const id of burst) await remove(stage, id);
     }
@@ -83,14 +83,6 @@ async function liveOnce(stage: Stage, id: string): Promise<Run> {
   const written = before;
   await remove(stage, id);
   return { untilRecord: written - started, deletion: performance.now() - written, steps };
-}
-
-async function create({ server, master }: Stage, id: string): Promise<void> {
-  await request(`${server.url}/api/workspaces`, {
-    method: 'POST',
-    token: master,
-    body: { id, name: 'Bench' },
-  });
 }
 
 async function remove({ server, master }: Stage, id: string): Promise<void> {

@@ -1,7 +1,7 @@
 // The runner's end of the channel: frames however they come, and its end with the API.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { encodeFrame } from '../../api/hooks/frames.ts';
+import { encodeFrame } from '../harness/frame.ts';
 import type { FromRunner, ToRunner } from '../../hook-runner/protocol.ts';
 import { framesFolder, order, startForTest } from './runner.ts';
 

@@ -1,6 +1,6 @@
 // What a runner does with bytes that no API of ours sends: it ends, or goes on as if they had not come; it never spins.
 import { expect, it } from 'vitest';
-import { encodeFrame } from '../../api/hooks/frames.ts';
+import { encodeFrame } from '../harness/frame.ts';
 import { numbersFrom } from '../harness/numbers.ts';
 import { processorSeconds } from '../harness/processes.ts';
 import { order, startForTest, type TestRunner } from './runner.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
 import { channelLimits } from '../../api/hooks/channel.ts';
-import { encodeFrame, FrameReader } from '../../api/hooks/frames.ts';
+import { FrameReader } from '../../api/hooks/frames.ts';
 import { readMessage } from '../../api/hooks/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
 import type {
@@ -23,9 +23,7 @@ import type {
 } from '../../hook-runner/protocol.ts';
 import { runnerCommand } from '../../supervisor/runner-command.ts';
 import { findRunnerFiles } from '../../supervisor/runner-files.ts';
-
-/** What the API tells a runner, unless a test says otherwise. */
-const limits: ChannelLimits = channelLimits;
+import { encodeFrame } from '../harness/frame.ts';
 
 /** A record for events. */
 export const order: HookRecord = {
@@ -53,7 +51,7 @@ export class TestRunner {
     this.#child = child;
     this.#socket = socket;
     this.pid = child.pid ?? 0;
-    const reader = new FrameReader(limits.result_bytes, (message) => {
+    const reader = new FrameReader(channelLimits.result_bytes, (message) => {
       this.frames.push(readMessage(message));
       this.#wake();
     });
@@ -110,7 +108,7 @@ export class TestRunner {
       generation: 1,
       files: Object.entries(files).map(([file, source]) => ({ file, source })),
       env: { REGION: 'north' },
-      limits: { ...limits, ...changed },
+      limits: { ...channelLimits, ...changed },
     });
     return await this.next('loaded', id);
   }

@@ -5,6 +5,7 @@ import { Pool, type Sql } from '../../../storage/pool.ts';
 import { type Answer, as, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf, provisionerEndpoint } from '../../harness/database.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
+import { somebodyWaits } from '../../harness/waiting.ts';
 
 /** Deletes something that has to wait for a row which this transaction holds, and meanwhile does other things. */
 async function deleteSlowly(
@@ -27,13 +28,6 @@ async function deleteSlowly(
   });
   await pool.end();
   if (deleting !== undefined) expectOk(await deleting);
-}
-
-async function somebodyWaits(sql: Sql): Promise<boolean> {
-  const rows = await sql`
-    select 1 from pg_locks
-    where locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid and not granted`;
-  return rows.length > 0;
 }
 
 /** The control database of the shared server. */

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Asked } from '../../../api/hooks/asked.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
 import { CustomRun } from '../../../api/hooks/custom-run.ts';
-import { encodeFrame, FrameReader } from '../../../api/hooks/frames.ts';
+import { FrameReader } from '../../../api/hooks/frames.ts';
 import type { ToRunner } from '../../../hook-runner/protocol.ts';
+import { encodeFrame } from '../../harness/frame.ts';
 
 const server = createServer();
 const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-channel-')), 's');

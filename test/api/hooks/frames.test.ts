@@ -1,6 +1,7 @@
 // Frames as they are read off a runner's channel; fuzz.test.ts has those that were changed at random.
 import { describe, expect, it } from 'vitest';
-import { encodeFrame, encodeFrames, FrameReader } from '../../../api/hooks/frames.ts';
+import { encodeFrames, FrameReader } from '../../../api/hooks/frames.ts';
+import { encodeFrame } from '../../harness/frame.ts';
 
 function read(chunks: readonly Buffer[]): { message: Record<string, unknown>; bytes: number }[] {
   const taken: { message: Record<string, unknown>; bytes: number }[] = [];

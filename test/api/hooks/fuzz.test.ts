@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Asked } from '../../../api/hooks/asked.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
 import { CustomRun } from '../../../api/hooks/custom-run.ts';
-import { encodeFrame, FrameReader, ProtocolError } from '../../../api/hooks/frames.ts';
+import { FrameReader, ProtocolError } from '../../../api/hooks/frames.ts';
 import { readMessage } from '../../../api/hooks/inbound.ts';
 import type { ToRunner } from '../../../hook-runner/protocol.ts';
+import { encodeFrame } from '../../harness/frame.ts';
 import { numbersFrom } from '../../harness/numbers.ts';
 
 const fault = { message: 'no', file: 'a.js', line: 1, column: 2, stack: null };

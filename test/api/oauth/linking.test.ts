@@ -203,7 +203,7 @@ describe('github', () => {
     expect(expectOk(await enterGithub([], id)).user.id).toBe(first.user.id);
   });
 
-  it('refuses a code with status 200', async () => {
+  it('says with status 200 that it does not take a code, which is no sign-in', async () => {
     const { state } = expectOk(await authorize(own, 'github'));
     const answer = await redeem(own, 'github', { code: 'made up', state });
     expect([answer.status, answer.body.code]).toEqual([401, 'bad_credentials']);

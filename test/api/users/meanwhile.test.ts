@@ -8,6 +8,7 @@ import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
+import { somebodyWaits } from '../../harness/waiting.ts';
 
 let own: OwnWorkspace;
 let host: CodeHost;
@@ -33,14 +34,6 @@ async function signInMeanwhile(
     return { answer };
   });
   return await answering.answer;
-}
-
-/** Whether anybody waits for the end of this transaction. */
-async function somebodyWaits(sql: Sql): Promise<boolean> {
-  const rows = await sql`
-    select 1 from pg_locks
-    where locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid and not granted`;
-  return rows.length > 0;
 }
 
 describe('session.revoke-all', () => {
