@@ -37,6 +37,9 @@ function squeezed(times: number): Buffer {
   return times === 0 ? Buffer.from('squeezed') : gzipSync(squeezed(times - 1));
 }
 
+/** Until the other side has given up. */
+const silence = Promise.withResolvers<void>();
+
 let server: TestServer;
 let admin: Caller;
 let target: Server;
@@ -49,6 +52,8 @@ beforeAll(async () => {
     asked.push({ url, headers });
     if (url === '/away') response.writeHead(302, { Location: 'http://127.0.0.1:1/' });
     if (url === '/moved') response.writeHead(302, { Location: '/here' });
+    if (url === '/silent') return void response.once('close', silence.resolve);
+    if (url === '/long') return void response.end(Buffer.alloc(2 ** 20 + 1));
     const [coding, body] = codings[url ?? ''] ?? [];
     if (coding !== undefined) response.setHeader('Content-Encoding', coding);
     response.end(body ?? method);
@@ -125,4 +130,25 @@ it('names what has answered, and no type that it did not say', async () => {
   expect(await head('/moved')).toEqual({ url: `http://${host}/here`, redirected: true, ...nothing });
   expect(await head('/here')).toEqual({ url: `http://${host}/here`, redirected: false, ...nothing });
   expect(await head('/unknown')).toMatchObject({ coding: 'rot13' });
+});
+
+it('follows a redirect, shows it or fails, as it is asked to', async () => {
+  const moved = `http://${host}/moved`;
+  expect(await fetchInHook(moved)).toEqual({ status: 200, body: 'GET' });
+  expect(await fetchInHook(moved, { redirect: 'manual' })).toEqual({ status: 302, body: 'GET' });
+  expect((await fetchInHook(moved, { redirect: 'error' })).error).toContain('redirects');
+  expect(await fetchInHook(`http://${host}/here`, { redirect: 'error' })).toEqual({
+    status: 200,
+    body: 'GET',
+  });
+});
+
+it('takes an answer of 1 MiB and the time of its call, and no more', async () => {
+  expect((await fetchInHook(`http://${host}/long`)).error).toContain('1048576 bytes');
+  expectOk(await admin.put(`${app}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 300 }));
+  const began = performance.now();
+  const post = { url: `http://${host}/silent` };
+  expect((await as(undefined, server.url).post(`${app}/custom/fetch`, post)).status).toBe(500);
+  await silence.promise;
+  expect(performance.now() - began).toBeLessThan(3_000);
 });

@@ -168,4 +168,22 @@ describe('the environment of hooks', () => {
     expect((await app.admin.delete(`${app.path}/hooks/env/KEY`)).status).toBe(404);
     expect((await app.admin.put(`${app.path}/hooks/env/1KEY`, { value: '' })).body.code).toBe('validation');
   });
+
+  it('is one of 64, which have 4 MiB together', { timeout: 30_000 }, async () => {
+    const other = await own.app();
+    const put = (name: string, size: number) =>
+      other.admin.put(`${other.path}/hooks/${name}`, { source: `//${'x'.repeat(size - 2)}` });
+    await mkdir(folder(other.id), { recursive: true });
+    for (let file = 1; file < 64; file++) await writeFile(join(folder(other.id), `f${file}.js`), '//');
+    expectOk(await put('f64.js', 10));
+    const full = await put('f65.js', 10);
+    expect([full.status, full.body.message]).toEqual([400, expect.stringMatching(/^filename: .* 64 files/)]);
+    expectOk(await put('f64.js', 1_048_576));
+    expect((await put('f63.js', 1_048_577)).body.message).toMatch(/^source: must have at most 1048576 bytes/);
+    for (const name of ['f1.js', 'f2.js']) expectOk(await put(name, 1_048_576));
+    const left = 4_194_304 - 3 * 1_048_576 - 60 * 2;
+    expect((await put('f3.js', left + 1)).body.message).toMatch(/^source: .* 4194304 bytes together/);
+    expect(expectOk(await put('f3.js', left)).reload.errors).toEqual([]);
+    expectOk(await put('f3.js', 10));
+  });
 });

@@ -189,6 +189,21 @@ describe('hooks fire for every way in which a record changes', () => {
     expect((await admin.get(`${records('posts')}/${post.id}`)).status).toBe(200);
   });
 
+  it.each([[3, 201], [4, 400]])(
+    'rpc.reentrancy: a chain of %i writes of hooks is answered %i',
+    async (links, status) => {
+      const app = await hooked(`
+      onRecordBeforeCreate('posts', async (e) => {
+        const count = e.record.fields.count;
+        if (count < ${links}) await $app.records.create('posts', { count: count + 1 });
+      });`);
+      const answer = await app.admin.post(app.records('posts'), { count: 0 });
+      expect(answer.status).toBe(status);
+      const { total_items } = expectOk(await app.admin.get(app.records('posts')));
+      expect(total_items).toBe(status === 201 ? links + 1 : 0);
+    },
+  );
+
   it('rpc.reentrancy: a hook that writes to its own trigger is stopped four deep', async () => {
     const app = await hooked(`
       onRecordBeforeCreate('posts', async (e) => {
