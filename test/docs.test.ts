@@ -35,6 +35,18 @@ describe('the documents', () => {
     expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 
+  it('name everything that hook files find', () => {
+    const declarations = read('hook-runner/hooks.d.ts');
+    const [, app = ''] = /^declare const \$app: \{\n(.*?)^\};/ms.exec(declarations) ?? [];
+    const functions = [...declarations.matchAll(/^declare (?:function|class) (\w+)/gm)]
+      .map(([, name = '']) => name);
+    const members = [...app.matchAll(/^ {2}readonly (\w+):/gm)].map(([, name = '']) => `$app.${name}`);
+    expect(functions).toContain('onRecordAfterDelete');
+    expect(members).toContain('$app.records');
+    const text = read('docs/reference/hooks.md');
+    expect([...functions, ...members].filter((name) => !text.includes(name))).toEqual([]);
+  });
+
   it('name no test file that is not there', () => {
     const named = pages.flatMap((page) =>
       [...read(page).matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path)
