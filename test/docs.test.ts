@@ -15,11 +15,25 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
+/** The headings of a page, as links name them. */
+function headingsOf(text: string): string[] {
+  const titles = text.replaceAll(/^```.*?^```/gms, '').matchAll(/^#+ (.*)$/gm);
+  return [...titles].map(([, title = '']) =>
+    title.toLowerCase().replaceAll(/[^\p{L}\d_ -]/gu, '').replaceAll(' ', '-')
+  );
+}
+
 describe('the documents', () => {
   it.each(pages)('%s links only to what is there', (page) => {
-    const links = [...read(page).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     const local = links.filter((link) => !/^[a-z]+:/.test(link));
-    expect(local.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+    const broken = local.filter((link) => {
+      const [path = '', heading] = link.split('#');
+      const target = path === '' ? page : join(dirname(page), path);
+      if (!existsSync(join(root, target))) return true;
+      return heading !== undefined && !headingsOf(read(target)).includes(heading);
+    });
+    expect(broken).toEqual([]);
   });
 
   it('are each to be found from the README', () => {
