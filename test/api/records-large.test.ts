@@ -41,6 +41,19 @@ describe('a record', () => {
   });
 });
 
+describe('a body', () => {
+  it('of thousands of unknown members is told of a hundred, each cut short', async () => {
+    const names = Array.from({ length: 5_000 }, (_, n) => `${n}${'x'.repeat(1_000)}`);
+    const { path } = await make();
+    const body = Object.fromEntries(names.map((name) => [name, 1]));
+    for (const refused of [await app.admin.post(records, body), await app.admin.patch(path, body)]) {
+      expectError(refused, 400, 'validation');
+      const told = refused.body.message.split('; ');
+      expect([told.length, told[0]]).toEqual([100, `${names[0]?.slice(0, 100)}: unknown field`]);
+    }
+  });
+});
+
 describe('a batch', () => {
   it('that would write more than 64 MiB of records is refused, and writes nothing', async () => {
     const { id, path } = await make({ a: text });
