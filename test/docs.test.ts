@@ -61,10 +61,10 @@ describe('the documents', () => {
     expect([...functions, ...members].filter((name) => !text.includes(name))).toEqual([]);
   });
 
-  it('name no test file that is not there', () => {
-    const named = pages.flatMap((page) =>
-      [...read(page).matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path)
-    );
+  it('name no source file and no folder that is not there', () => {
+    const written =
+      /`((?:api|hook-runner|migrations|ops|storage|supervisor|test)\/(?:[\w./-]+\.ts|[\w/-]*\/)?)`/g;
+    const named = pages.flatMap((page) => [...read(page).matchAll(written)].map(([, path = '']) => path));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
