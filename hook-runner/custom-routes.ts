@@ -6,7 +6,6 @@ import type { Invocation } from './invocations.ts';
 import { stringifyJson } from './untampered.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
 import { failed, type Result } from './record-events.ts';
-import type { Handler } from './registry.ts';
 import { asText, bare, plainRequest, plainResponse } from './untampered.ts';
 
 const longestText = 2_000;
@@ -89,19 +88,6 @@ function queryOf(frame: RouteInvocation['request']): Record<string, string> {
 function urlOf({ url, headers }: RouteInvocation['request']): URL {
   const [, host = ''] = headers.find(([name]) => name === 'host') ?? [];
   return URL.parse(url, `http://${host}`) ?? new URL(url, 'http://localhost');
-}
-
-/** Runs the handler. Gives what it returned, or the result that a throw of it comes to. */
-export async function runRoute(
-  frame: RouteInvocation,
-  handler: Handler,
-  invocation: Invocation,
-): Promise<{ returned: unknown } | { result: Result }> {
-  try {
-    return bare({ returned: await handler.run(new RouteEvent(frame, invocation)) });
-  } catch (thrown) {
-    return bare({ result: errorResult(frame.id, thrown, handler.file) });
-  }
 }
 
 /** What a throw comes to. */

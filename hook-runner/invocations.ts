@@ -62,12 +62,18 @@ export class Invocations {
     return this.#current.getStore();
   }
 
-  /** Runs `work` as the invocation `id`, which ends with it. */
-  async run(id: number, work: (invocation: Invocation) => Promise<void>): Promise<void> {
+  /** Runs `work` as the invocation `id`, which ends with it. `fail` hears of what the work throws. */
+  async run(
+    id: number,
+    work: (invocation: Invocation) => Promise<void>,
+    fail: (invocation: Invocation, thrown: unknown) => void,
+  ): Promise<void> {
     const invocation = new Invocation(id);
     this.#add(invocation);
     try {
       await this.#current.run(invocation, work, invocation);
+    } catch (thrown) {
+      fail(invocation, thrown);
     } finally {
       invocation.end();
       this.#remove(invocation);

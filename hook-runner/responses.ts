@@ -3,7 +3,7 @@ import { carried } from './bytes.ts';
 import type { Bytes, Headers as HeaderList } from './calls.ts';
 import type { Channel } from './channel.ts';
 import type { Invocation } from './invocations.ts';
-import { bare, PlainPromise } from './untampered.ts';
+import { bare, PlainPromise, stringifyJson } from './untampered.ts';
 
 /** Most bytes of one piece. */
 const pieceBytes = 64 * 1024;
@@ -14,18 +14,20 @@ const patience = 12;
 const mostHeaders = 1_000;
 const longestHeaders = 131_072;
 
+const jsonHeader = '["content-type","application/json"]';
+
 interface Piece {
   readonly bytes: Uint8Array | null;
 }
 
 /** Sends bodies within what the API has credited. */
 export class Responses {
-  readonly #channel: Pick<Channel, 'send'>;
+  readonly #channel: Pick<Channel, 'send' | 'sendText'>;
   readonly #windowBytes: number;
   readonly #windows = new Map<number, Window>();
 
   /** `windowBytes`: what may be under way of a body before the first credit. */
-  constructor(channel: Pick<Channel, 'send'>, windowBytes: number) {
+  constructor(channel: Pick<Channel, 'send' | 'sendText'>, windowBytes: number) {
     this.#channel = channel;
     this.#windowBytes = windowBytes;
   }
@@ -37,9 +39,11 @@ export class Responses {
 
   /** Sends JSON, or nothing, as a whole answer. */
   sendText({ id }: Invocation, status: number, text: string | null): void {
-    const headers: HeaderList = text === null ? [] : [bare(['content-type', 'application/json'] as const)];
-    const body = text === null ? null : bare({ text });
-    this.#channel.send({ type: 'response', id, status, headers: bare([...headers]), body, end: true });
+    const headers = text === null ? '' : jsonHeader;
+    const body = text === null ? 'null' : `{"text":${stringifyJson(text) ?? '""'}}`;
+    this.#channel.sendText(
+      `{"type":"response","id":${id},"status":${status},"headers":[${headers}],"body":${body},"end":true}`,
+    );
   }
 
   /** Sends a `Response`. Resolves when its body is sent, or nobody waits for it any more. */

@@ -3,7 +3,7 @@ import { createApp } from './app-object.ts';
 import { AppError, Asking } from './asking.ts';
 import type { Channel } from './channel.ts';
 import { createConsole, type Format } from './console.ts';
-import { answerOf, errorResult, HttpError, runRoute } from './custom-routes.ts';
+import { answerOf, errorResult, HttpError, RouteEvent } from './custom-routes.ts';
 import { fault, faultOf } from './faults.ts';
 import { replaceGlobals } from './globals.ts';
 import { createFetch } from './guarded-fetch.ts';
@@ -43,6 +43,8 @@ export class Session {
   readonly #asking: Asking;
   readonly #responses: Responses;
   readonly #rest: Rest;
+  readonly #fail = (invocation: Invocation, thrown: unknown) =>
+    this.#finish(invocation, failed(invocation.id, [faultOf(thrown, invocation.file)]));
 
   constructor(load: Load, { channel, invocations }: SessionParts) {
     const { limits } = load;
@@ -92,13 +94,7 @@ export class Session {
 
   #start(id: number, work: (invocation: Invocation) => Promise<void>): void {
     this.#rest.note();
-    this.#invocations.run(id, async (invocation) => {
-      try {
-        await work(invocation);
-      } catch (thrown) {
-        this.#finish(invocation, failed(id, [faultOf(thrown, invocation.file)]));
-      }
-    });
+    this.#invocations.run(id, work, this.#fail);
   }
 
   async #runEvent(frame: EventInvocation, invocation: Invocation): Promise<void> {
@@ -120,10 +116,8 @@ export class Session {
     const handler = this.#registry.route(frame.method, frame.path);
     if (handler === undefined) throw new Error(`there is no route ${frame.method} ${frame.path}`);
     invocation.file = handler.file;
-    const ran = await runRoute(frame, handler, invocation);
-    if ('result' in ran) return this.#finish(invocation, ran.result);
     try {
-      const answer = answerOf(ran.returned);
+      const answer = answerOf(await handler.run(new RouteEvent(frame, invocation)));
       if (invocation.ended) return;
       if (answer instanceof plainResponse()) {
         await this.#responses.send(invocation, answer, frame.request.method === 'HEAD');

@@ -3,6 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type Invocation, Invocations } from '../../hook-runner/invocations.ts';
 import { oldBytesOf } from '../harness/old-objects.ts';
 
+function rethrow(_invocation: Invocation, thrown: unknown): never {
+  throw thrown;
+}
+
 /** Invocations 1 to `count`, each under way until `end` is called with its id. */
 function underWay(count: number) {
   const invocations = new Invocations();
@@ -12,7 +16,7 @@ function underWay(count: number) {
     invocations.run(index + 1, (invocation) => {
       begun.push(invocation);
       return new Promise((resolve) => ends.push(resolve));
-    }));
+    }, rethrow));
   const end = async (id: number) => {
     ends[id - 1]?.();
     await runs[id - 1];
@@ -48,6 +52,15 @@ describe('invocations of a runner', () => {
     expect(heard).toEqual([2, 1].map((id) => `${id}: cancelled: the server no longer waits for this call`));
   });
 
+  it('can still be answered when their work throws, and are over then', async () => {
+    const invocations = new Invocations();
+    const heard: unknown[] = [];
+    const fail = ({ id, ended }: Invocation, thrown: unknown) => void heard.push([id, ended, thrown]);
+    await invocations.run(1, () => Promise.reject(new Error('thrown')), fail);
+    expect(heard).toEqual([[1, false, new Error('thrown')]]);
+    expect(invocations.isIdle).toBe(true);
+  });
+
   it('leave nothing among the old objects', async () => {
     const invocations = new Invocations();
     const waiting: (() => void)[] = [];
@@ -56,6 +69,7 @@ describe('invocations of a runner', () => {
       void invocations.run(
         index,
         () => new Promise((resolve) => waiting.push(() => resolve(void kept.length))),
+        rethrow,
       );
       if (waiting.length > 32) waiting.shift()?.();
       await Promise.resolve();
