@@ -18,6 +18,7 @@ import type { Observe } from './observe.ts';
 import type { PolicyBook } from './policies/book.ts';
 import type { Policies } from './policies/effective.ts';
 import type { Totals } from './records/totals.ts';
+import type { WriteOrder } from './records/write-order.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 import type { Traffic } from './traffic.ts';
@@ -43,6 +44,8 @@ export interface Deps {
   definitions: Definitions;
   /** Totals of lists that are still right. */
   totals: Totals;
+  /** Who writes which record now. */
+  writeOrder: WriteOrder;
   /** Who watches which collection, and is told of writes. */
   realtime: Hub;
   /** Requests that somebody waits for. */

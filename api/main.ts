@@ -28,7 +28,8 @@ import { nodeListener } from './pipeline/node-listener.ts';
 import { learnSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
-import { RememberedTotals, SnapshotTotals, type Totals } from './records/totals.ts';
+import { RememberedTotals, SnapshotTotals } from './records/totals.ts';
+import { WriteOrder } from './records/write-order.ts';
 import { collectAtRest } from './rest.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './traffic.ts';
@@ -74,7 +75,7 @@ async function serve(start: ApiStart): Promise<Running> {
     provisioning,
     upkeep,
     definitions,
-    totals: totalsOf(config),
+    ...recordParts(config),
     hooks,
     sandbox: start.sandbox,
     realtime,
@@ -135,9 +136,10 @@ async function openDoor(deps: Deps): Promise<Listening> {
 }
 
 /** Only a process that nothing else writes beside, on a cluster of its own, hears of every write. */
-function totalsOf({ api, database }: Config): Totals {
+function recordParts({ api, database }: Config): Pick<Deps, 'totals' | 'writeOrder'> {
   const alone = api.workers === 1 && database.url === '';
-  return alone ? new RememberedTotals({ now: Date.now }) : new SnapshotTotals();
+  const totals = alone ? new RememberedTotals({ now: Date.now }) : new SnapshotTotals();
+  return { totals, writeOrder: new WriteOrder() };
 }
 
 function sharingOf({ config: { api: { workers } }, worker }: ApiStart): Sharing {

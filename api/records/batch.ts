@@ -3,10 +3,11 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/pool.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { within } from '../../storage/within.ts';
-import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
+import { ApiError, fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { announceAll, type Written, writtenBy } from './announce.ts';
+import { type BatchRequest, placesOf, type Write, writesOf } from './batch-requests.ts';
 import {
   collectionOf,
   onApp,
@@ -18,19 +19,10 @@ import {
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { authorOf } from './hooked.ts';
-import { lengthOf } from './length.ts';
+import { addLength } from './length.ts';
 import { lockInOrder } from './lock-order.ts';
 import { Rehearsal } from './rehearsal.ts';
 import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
-import type { RecordInput } from './values.ts';
-
-/** One write as the body has it. */
-export interface BatchRequest {
-  method: 'POST' | 'PATCH' | 'DELETE';
-  collection: string;
-  id?: string | undefined;
-  body?: RecordInput | undefined;
-}
 
 /** What one write would have been answered by itself. */
 export interface BatchResult {
@@ -57,12 +49,6 @@ interface Admitted {
   enrolment?: Enrolment | undefined;
 }
 
-/** A write with what its method needs. */
-type Write =
-  | { method: 'POST'; input: RecordInput }
-  | { method: 'PATCH'; id: string; input: RecordInput }
-  | { method: 'DELETE'; id: string };
-
 const actions = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const;
 
 /**
@@ -86,41 +72,47 @@ export async function runBatch(
     const work = async (sql: Sql) => {
       batch.by?.requireSender?.();
       if (rehearsal !== undefined) requireCurrent(deps, app);
-      await lockInOrder(sql, admitted);
-      const connection = within(sql);
-      const results: BatchResult[] = [];
-      const written: Written[] = [];
-      let length = 0;
-      for (const [index, write] of admitted.entries()) {
-        const way = { connection, rehearsal, now: batch.asking.now };
-        const done = await naming(index, () => perform(deps, write, way));
-        results.push(done.result);
-        written.push(...done.written);
-        length = addLength(length, done.written);
-      }
-      return { results, written };
+      return await performAll(deps, sql, { admitted, rehearsal, now: batch.asking.now });
     };
     const run = () => rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
     const addition = { records: writes.filter(({ method }) => method === 'POST').length, input: writes };
-    const { results, written } = await deps.totals.during(
-      tablesOf(admitted),
-      () => deps.quotas.write(app, addition, run),
-    );
-    announceAll(deps, app, written);
+    const write = async () => {
+      const during = () => deps.quotas.write(app, addition, run);
+      const { results, written } = await deps.totals.during(tablesOf(admitted), during);
+      announceAll(deps, app, written);
+      return results;
+    };
+    // Hooks may take seconds, and write the records themselves.
+    const results = rehearsal === undefined
+      ? await deps.writeOrder.inTurn(placesOf(app, writes), write)
+      : await write();
     await rehearsal?.tell();
     return { results };
   });
 }
 
-const maximalLength = 64 * 1_048_576;
-
-/** Adds what a write has written: all of it is held until the last one is done. Throws `400 validation`. */
-function addLength(length: number, written: readonly Written[]): number {
-  const sum = written.reduce((sum, { record }) => sum + lengthOf(record), length);
-  if (sum > maximalLength) {
-    fail('validation', 'requests: the records are too large to be written at once; send fewer');
+/** In a transaction. */
+async function performAll(
+  deps: BatchDeps,
+  sql: Sql,
+  { admitted, rehearsal, now }: {
+    admitted: readonly Admitted[];
+    rehearsal: Rehearsal | undefined;
+    now: Date;
+  },
+): Promise<{ results: BatchResult[]; written: Written[] }> {
+  await lockInOrder(sql, admitted);
+  const connection = within(sql);
+  const results: BatchResult[] = [];
+  const written: Written[] = [];
+  let length = 0;
+  for (const [index, write] of admitted.entries()) {
+    const done = await naming(index, () => perform(deps, write, { connection, rehearsal, now }));
+    results.push(done.result);
+    written.push(...done.written);
+    length = addLength(length, done.written.map(({ record }) => record));
   }
-  return sum;
+  return { results, written };
 }
 
 /** Undefined for an app without hooks. */
@@ -139,25 +131,6 @@ function chooseIds({ newId }: BatchDeps, admitted: readonly Admitted[]): void {
     if (write.method !== 'POST' || target.collection.kind === 'auth') continue;
     write.input = { id: newId(), ...write.input };
   }
-}
-
-/** Everything that the members of a request lack or have too much. Throws `400 validation`. */
-function writesOf(requests: readonly BatchRequest[]): Write[] {
-  const errors: FieldError[] = [];
-  const writes: Write[] = [];
-  for (const [index, { method, id, body }] of requests.entries()) {
-    const refuse = (member: string, reason: string) =>
-      errors.push({ field: `requests.${index}.${member}`, reason });
-    if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
-    if (method !== 'DELETE' && body === undefined) refuse('body', 'is required');
-    if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
-    if (method !== 'POST' && id === undefined) refuse('id', 'is required');
-    if (method === 'POST') writes.push({ method, input: body ?? {} });
-    else if (method === 'PATCH') writes.push({ method, id: id ?? '', input: body ?? {} });
-    else writes.push({ method, id: id ?? '' });
-  }
-  if (errors.length > 0) failValidation(errors);
-  return writes;
 }
 
 /** Asks the rules as far as they can be decided without bodies and data, before anything is said of those. */

@@ -15,7 +15,7 @@ import { untilSettled } from './clash.ts';
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'> & { realtime: Publisher };
 
 /** What those need that write. */
-export type WriteDeps = RecordDeps & { hooks: RecordHooks; quotas: WriteQuotas };
+export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder'> & { hooks: RecordHooks; quotas: WriteQuotas };
 
 /** A collection and the app that it is in. */
 export interface RecordTarget {

@@ -13,6 +13,18 @@ export function lengthOf({ fields }: Pick<StoredRecord, 'fields'>): number {
   return lengthOfValues(Object.values(fields));
 }
 
+/** The most that the records of one batch may be together. */
+const longestBatch = 64 * 1_048_576;
+
+/** Adds what one write of a batch has written: all of it is held until the last one is done. Throws `400 validation`. */
+export function addLength(length: number, records: readonly Pick<StoredRecord, 'fields'>[]): number {
+  const sum = records.reduce((sum, record) => sum + lengthOf(record), length);
+  if (sum > longestBatch) {
+    fail('validation', 'requests: the records are too large to be written at once; send fewer');
+  }
+  return sum;
+}
+
 /** Whether a record may be longer than allowed once these of its values are stored. */
 export function mayBeTooLong(values: readonly (Stored | null)[]): boolean {
   return lengthOfValues(values) > short;

@@ -23,6 +23,7 @@ import { removeAsked } from './hooked-removal.ts';
 import { refusalOf } from './refusals.ts';
 import { Rehearsal } from './rehearsal.ts';
 import { ruleOn } from './restrict.ts';
+import { placeOf } from './write-order.ts';
 
 /** What is asked of a deletion. */
 export interface RecordRemoval {
@@ -45,14 +46,19 @@ export async function removeRecord(
   const rehearsal = hooks.isEmpty
     ? undefined
     : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
-  await deps.totals.during(deletedTables(target), async () => {
+  const work = async () => {
     const removed = await onCollection(
       deps,
       target,
       (scope) => removeRehearsed(deps, scope, removal, { rehearsal, by }),
     );
     announceAll(deps, target.app, writtenBy(removed));
-  });
+  };
+  const during = () => deps.totals.during(deletedTables(target), work);
+  // Hooks may take seconds, and write the record themselves.
+  await (rehearsal === undefined
+    ? deps.writeOrder.inTurn([placeOf(target.app, removal.id)], during)
+    : during());
   await rehearsal?.tell();
   return { ok: true };
 }

@@ -23,6 +23,7 @@ import { authorOf, type Hooked, mostLooks, settledBy } from './hooked.ts';
 import { mayBeTooLong, refuseTooLong } from './length.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
+import { placeOf } from './write-order.ts';
 import { type ChangedValues, type RecordInput, valuesOfChange } from './values.ts';
 
 /** What is asked of an update. */
@@ -80,7 +81,7 @@ async function write(
   target: RecordTarget,
   update: RecordUpdate,
 ): Promise<StoredRecord | undefined> {
-  return await deps.totals.during(writtenTables(target), () =>
+  const work = () =>
     onCollection(deps, target, async (scope) => {
       if (update.hooked !== undefined) requireCurrent(deps, scope.target.app);
       const addition = { records: 0, input: update.input };
@@ -89,7 +90,11 @@ async function write(
       if (record === undefined) return undefined;
       announce(deps, scope.target.app, { type: 'record_updated', record });
       return record;
-    }));
+    });
+  return await deps.writeOrder.inTurn(
+    [placeOf(target.app, update.id)],
+    () => deps.totals.during(writtenTables(target), work),
+  );
 }
 
 /** A record and what an update would make of it. */

@@ -11,6 +11,7 @@ import type { Deps } from '../../api/deps.ts';
 import { onCollection, type RecordTarget } from '../../api/records/collection.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
+import { WriteOrder } from '../../api/records/write-order.ts';
 import { SnapshotTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { PolicyBook } from '../../api/policies/book.ts';
@@ -41,7 +42,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'totals'>
+  & Pick<Deps, 'totals' | 'writeOrder'>
   & EnrolDeps
   & {
     realtime: Publisher;
@@ -81,6 +82,7 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
     ...storage,
     definitions: createDefinitions(storage),
     totals: new SnapshotTotals(),
+    writeOrder: new WriteOrder(),
     ...enrolling,
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },

@@ -1,0 +1,121 @@
+// Writes of one record at once: what is told of them comes in the order in which they happened.
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBatch } from '../../api/records/batch.ts';
+import { removeRecord } from '../../api/records/remove.ts';
+import { updateRecord } from '../../api/records/update.ts';
+import { WriteOrder } from '../../api/records/write-order.ts';
+import { unboundedAccess } from '../../api/rules/access.ts';
+import { type BareApp, bareApp, created } from '../harness/bare-app.ts';
+
+let app: BareApp;
+
+beforeAll(async () => {
+  app = await bareApp();
+  await app.define('counters', [{ name: 'n', kind: 'number' }]);
+});
+afterAll(() => app.end());
+
+/** A process whose first write has its answer from PostgreSQL later than another may have its own, and what it tells. */
+function slowAtFirst() {
+  const told: [type: string, fields: unknown][] = [];
+  const written = Promise.withResolvers<void>();
+  let answers = 0;
+  const deps: BareApp['deps'] = {
+    ...app.deps,
+    realtime: { publish: (_topic, { type, record }) => void told.push([type, record['fields']]) },
+    quotas: {
+      write: async (_app, _addition, work) => {
+        const result = await work();
+        if (answers++ > 0) return result;
+        written.resolve();
+        await pause(100);
+        return result;
+      },
+    },
+  };
+  return { deps, told, written: written.promise };
+}
+
+type Deps = BareApp['deps'];
+type Write = (deps: Deps, id: string, n: number) => Promise<unknown>;
+
+const update: Write = async (deps, id, n) =>
+  await updateRecord(deps, await app.target('counters'), {
+    access: unboundedAccess('update', created),
+    id,
+    input: { n },
+    now: created,
+  });
+const batch: Write = async (deps, id, n) =>
+  await runBatch(deps, await app.definition(), {
+    requests: [{ method: 'PATCH', collection: 'counters', id: id.toUpperCase(), body: { n } }],
+    asking: { principal: app.by.principal, now: created, query: {} },
+  });
+const remove: Write = async (deps, id) =>
+  await removeRecord(deps, await app.target('counters'), {
+    access: unboundedAccess('delete', created),
+    id,
+    now: created,
+  });
+
+describe.each([
+  ['two updates', update, update, ['record_updated', { n: 2 }]],
+  ['an update and a batch', update, batch, ['record_updated', { n: 2 }]],
+  ['a batch and an update', batch, update, ['record_updated', { n: 2 }]],
+  ['a batch and a deletion', batch, remove, ['record_deleted', { n: 1 }]],
+])('%s', (_title, first, second, last) => {
+  it('are told of in the order in which they were done, though the first one is answered later', async () => {
+    const { id } = await app.create('counters', { n: 0 });
+    const { deps, told, written } = slowAtFirst();
+    const writing = first(deps, id, 1);
+    await written;
+    await Promise.all([writing, second(deps, id, 2)]);
+    expect(told).toEqual([['record_updated', { n: 1 }], last]);
+  });
+});
+
+describe('the order of writes', () => {
+  it('keeps nobody who writes other records, and goes on after a failure', async () => {
+    const order = new WriteOrder();
+    const done: string[] = [];
+    const blocked = Promise.withResolvers<void>();
+    const note = (name: string) => () => Promise.resolve(void done.push(name));
+    const failing = order.inTurn(['a', 'b'], () => blocked.promise);
+    const waiting = ['b', 'a', 'b'].map((place, index) => order.inTurn([place], note(`${place}${index}`)));
+    await order.inTurn(['c'], note('c'));
+    expect(done).toEqual(['c']);
+    blocked.reject(new Error('failed'));
+    await expect(failing).rejects.toThrow('failed');
+    await Promise.all(waiting);
+    expect(done).toHaveLength(4);
+    expect(done.filter((name) => name.startsWith('b'))).toEqual(['b0', 'b2']);
+  });
+
+  it('lets two who want the same places in different orders, or one of them twice, both go', async () => {
+    const order = new WriteOrder();
+    const done: number[] = [];
+    await Promise.all(
+      [['a', 'b'], ['b', 'a'], ['a', 'a']].map((places, index) =>
+        order.inTurn(places, async () => {
+          await pause(1);
+          done.push(index);
+        })
+      ),
+    );
+    expect(done).toEqual([0, 1, 2]);
+  });
+
+  it('waits for a slow one no longer than a second, and still comes after those that waited before', async () => {
+    const order = new WriteOrder();
+    const slow = Promise.withResolvers<string>();
+    const first = order.inTurn(['a'], () => slow.promise);
+    const began = performance.now();
+    await order.inTurn(['a'], () => Promise.resolve());
+    expect(performance.now() - began).toBeGreaterThanOrEqual(990);
+    const next = order.inTurn(['a'], () => Promise.resolve('next'));
+    slow.resolve('slow');
+    expect(await Promise.race([first, next])).toBe('slow');
+    expect(await next).toBe('next');
+  });
+});
