@@ -15,12 +15,14 @@ afterEach(() => {
 function curl(...args: string[]) {
   const child = spawn('curl', ['-sN', ...args]);
   running.push(child);
+  // It may have ended before the last of what it printed is read.
+  const exited = once(child, 'exit');
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => printed += chunk);
   const until = async (text: string) => {
     while (!printed.includes(text)) await once(child.stdout, 'data');
   };
-  return { child, until, printed: () => printed };
+  return { exited, until, printed: () => printed };
 }
 
 it('curl -N shows changes as they happen, those that the rule lets its user see', async () => {
@@ -45,6 +47,6 @@ it('curl -N shows changes as they happen, those that the rule lets its user see'
   ]);
   await app.setRules(orders.name, { list: 'admin' });
   await stream.until('event: unauthorized');
-  const [code] = await once(stream.child, 'exit');
+  const [code] = await stream.exited;
   expect(code).toBe(0);
 });
