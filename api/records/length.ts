@@ -32,7 +32,9 @@ export function mayBeTooLong(values: readonly (Stored | null)[]): boolean {
 
 /** Ends the request with `400` for values that are too long for one record. */
 export function refuseTooLong(values: readonly unknown[]): void {
-  if (lengthOfValues(values) > longest) fail('validation', 'the record would hold more than 16 MiB');
+  if (lengthOfValues(values) > longest) {
+    fail('validation', 'the record would hold more than 16,777,216 characters');
+  }
 }
 
 function lengthOfValues(values: readonly unknown[]): number {

@@ -31,7 +31,7 @@ describe('a record', () => {
     const name = typeof value === 'string' ? 'c' : 'meta';
     const refused = await app.admin.patch(path, { [name]: value });
     expectError(refused, 400, 'validation');
-    expect(refused.body.message).toBe('the record would hold more than 16 MiB');
+    expect(refused.body.message).toBe('the record would hold more than 16,777,216 characters');
     const request = { method: 'PATCH', collection: 'large', id, body: { [name]: value } };
     const other = { method: 'POST', collection: 'large', body: { meta: 'of a batch' } };
     expectError(await app.admin.post(`${app.path}/batch`, { requests: [other, request] }), 400, 'validation');
