@@ -36,6 +36,10 @@ export type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
 /** A maximum that bounds nothing: what quotas have until somebody sets another. */
 export const unlimited = Number.MAX_SAFE_INTEGER;
 
+const host = '(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\\[[0-9a-f:.]+\\])';
+/** 1 to 65535. */
+const port = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d\\d|655[0-2]\\d|6553[0-5])';
+
 /** Ten years in seconds: an instant that far away can still be written. */
 const decade = 315_360_000;
 
@@ -117,7 +121,7 @@ export const policyDefinitions = {
     meaning: 'Hosts that hooks may send requests to.',
     allowed: [],
     word: {
-      pattern: /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?$/,
+      pattern: new RegExp(`^${host}(?::${port})?$`),
       hint: 'must be `host` or `host:port`, in lower case',
     },
   },

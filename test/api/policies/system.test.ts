@@ -102,7 +102,14 @@ describe('a policy of the master', () => {
     expect(expectOk(await root.get(app('one', 'hooks.egress'))).effective).toEqual(
       set('api.example.com', 'api.example.org:8443'),
     );
-    expectError(await root.put(system('hooks.egress'), set('https://api.example.com')), 400, 'validation');
+    for (
+      const wrong of ['https://api.example.com', 'api.example.com:0', 'api.example.com:65536', 'a:99999']
+    ) {
+      expectError(await root.put(system('hooks.egress'), set(wrong)), 400, 'validation');
+    }
+    for (const right of ['a:1', 'a:9', 'a:10000', 'a:59999', '[::1]:65535']) {
+      expectOk(await root.put(system('hooks.egress'), set(right)));
+    }
   });
 
   it('locks a toggle for everybody below', async () => {
