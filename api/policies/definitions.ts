@@ -122,7 +122,7 @@ export const policyDefinitions = {
     allowed: [],
     word: {
       pattern: new RegExp(`^${host}(?::${port})?$`),
-      hint: 'must be `host` or `host:port`, in lower case',
+      hint: 'must be `host` or `host:port`, in lower case, with a port from 1 to 65535',
     },
   },
   'auth.methods': {

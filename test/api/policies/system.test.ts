@@ -105,7 +105,9 @@ describe('a policy of the master', () => {
     for (
       const wrong of ['https://api.example.com', 'api.example.com:0', 'api.example.com:65536', 'a:99999']
     ) {
-      expectError(await root.put(system('hooks.egress'), set(wrong)), 400, 'validation');
+      const answer = await root.put(system('hooks.egress'), set(wrong));
+      expectError(answer, 400, 'validation');
+      expect(answer.body.message).toContain('a port from 1 to 65535');
     }
     for (const right of ['a:1', 'a:9', 'a:10000', 'a:59999', '[::1]:65535']) {
       expectOk(await root.put(system('hooks.egress'), set(right)));
