@@ -10,19 +10,7 @@ import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedNam
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftSession, homeOf, tokensOf } from './sessions.ts';
-
-type LoginDeps = Pick<
-  Deps,
-  | 'databases'
-  | 'definitions'
-  | 'passwords'
-  | 'policies'
-  | 'revocations'
-  | 'secrets'
-  | 'tokens'
-  | 'newId'
-  | 'now'
->;
+import type { SignInDeps } from './sign-in-user.ts';
 
 /** What an admin sends. */
 export interface AdminLogin {
@@ -34,7 +22,7 @@ export interface AdminLogin {
 
 /** Answers tokens. Throws `401 bad_credentials`, `403 forbidden` for an app out of reach, `429 too_many_requests`. */
 export async function loginAdmin(
-  deps: LoginDeps,
+  deps: SignInDeps,
   workspace: WorkspaceDefinition,
   { email, password, app, origin, now }: AdminLogin & { origin: Origin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
