@@ -1,7 +1,5 @@
 // Remembered totals that hang on other collections.
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { By } from '../../api/audit/actor.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { removeRecord } from '../../api/records/remove.ts';
@@ -15,11 +13,6 @@ let app: BareApp;
 let deps: BareApp['deps'];
 
 const now = new Date();
-const by: By = {
-  principal: { role: 'master_admin', id: randomUUID(), jti: '', issuedAt: 0, expiresAt: 0 },
-  origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
-  now,
-};
 const access = unboundedAccess('list', now);
 // A page that is not full says by itself how many there are.
 const page = { page: 1, per_page: 1, count: true };
@@ -67,7 +60,7 @@ describe('a remembered total', () => {
         const input = filter === 'any'
           ? { template: 'any' as const }
           : { template: 'filter' as const, filter };
-        await putRule(deps, target, input, { action, by });
+        await putRule(deps, target, input, { action, by: app.by });
       }
     }
     const team = await create('teams', { open: true });

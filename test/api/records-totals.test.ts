@@ -1,7 +1,5 @@
 // Totals that are remembered: they are never wrong, whoever writes meanwhile, and they are remembered.
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { By } from '../../api/audit/actor.ts';
 import { alterCollection } from '../../api/collections/alter.ts';
 import type { Deps } from '../../api/deps.ts';
 import { createRecord } from '../../api/records/create.ts';
@@ -19,11 +17,6 @@ let app: BareApp;
 let deps: BareApp['deps'] & Pick<Deps, 'totals'>;
 
 const now = new Date();
-const by: By = {
-  principal: { role: 'master_admin', id: randomUUID(), jti: '', issuedAt: 0, expiresAt: 0 },
-  origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
-  now,
-};
 const access = unboundedAccess('list', now);
 
 beforeAll(async () => {
@@ -101,7 +94,7 @@ describe('a remembered total', () => {
         id: 'authors',
         declared: { fields },
         drop: true,
-        by,
+        by: app.by,
       });
     }
     expect(await total('posts', 'author.name = "Eve"')).toBe(0);
