@@ -135,7 +135,7 @@ async function openDoor(deps: Deps): Promise<Listening> {
   return listening;
 }
 
-/** Only a process that nothing else writes beside, on a cluster of its own, hears of every write. */
+/** What records need. Only a process that nothing else writes beside, on a cluster of its own, hears of every write. */
 function recordParts({ api, database }: Config): Pick<Deps, 'totals' | 'writeOrder'> {
   const alone = api.workers === 1 && database.url === '';
   const totals = alone ? new RememberedTotals({ now: Date.now }) : new SnapshotTotals();

@@ -1,12 +1,11 @@
-// Runs the handler of a custom route and sends what it returns.
+// What the handler of a custom route is given, and what comes of what it returns or throws.
 import { bodyOf } from './bytes.ts';
 import type { HookAuth } from './calls.ts';
 import { faultOf, messageOf } from './faults.ts';
 import type { Invocation } from './invocations.ts';
-import { stringifyJson } from './untampered.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
 import { failed, type Result } from './record-events.ts';
-import { asText, bare, plainRequest, plainResponse } from './untampered.ts';
+import { asText, bare, plainRequest, plainResponse, stringifyJson } from './untampered.ts';
 
 const longestText = 2_000;
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
