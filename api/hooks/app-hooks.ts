@@ -11,6 +11,7 @@ import { type CallContext, Generation, type Ready, type RunWish } from './genera
 import type { RunnerHost } from './host.ts';
 import type { ChannelEnd } from './invocation.ts';
 import { Leaving } from './leaving.ts';
+import { type LoadCause, LoadQueue } from './load-queue.ts';
 import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
@@ -55,8 +56,9 @@ export class AppHooks {
   #fingerprint = '';
   #faults: FileFault[] = [];
   #failed: { error: ApiError; until: number } | undefined;
-  #loading: Promise<Loading> | undefined;
-  #next: Promise<Loading> | undefined;
+  readonly #loads = new LoadQueue((cause) => this.#load(cause));
+  /** State of the code that was loaded last, whatever came of it. */
+  #tried = '';
   #generations = 0;
   #isGone = false;
 
@@ -79,11 +81,6 @@ export class AppHooks {
     return this.#live;
   }
 
-  /** Faults of the last load. */
-  get faults(): readonly FileFault[] {
-    return this.#faults;
-  }
-
   /** What is registered. Throws `ApiError` when that cannot be found out: nothing may go on then as if there were no hooks. */
   async learn(): Promise<Registrations> {
     if (this.#known === undefined) await this.#wake();
@@ -92,12 +89,7 @@ export class AppHooks {
 
   /** Loads the files as they are now; without `force` only when they are others than those in effect. */
   reload(force: boolean): Promise<Loading> {
-    this.#failed = undefined;
-    this.#suspects.forgive();
-    if (this.#loading === undefined) return this.#begin(force);
-    // What is being loaded may have been read before the change.
-    const next = () => this.#begin(force);
-    return this.#next ??= this.#loading.then(next, next);
+    return this.#loads.ask(force ? 'asked' : 'changed');
   }
 
   /** Runs a handler, starting a runner where there is none. Throws `ApiError`. */
@@ -162,27 +154,28 @@ export class AppHooks {
 
   /** Loads for a runner that is needed now. */
   async #wake(): Promise<void> {
-    if (this.#failed !== undefined && performance.now() < this.#failed.until) throw this.#failed.error;
-    const underWay = this.#next ?? this.#loading;
-    await (underWay ?? this.#begin(true));
+    const { underWay } = this.#loads;
+    const isLately = this.#failed !== undefined && performance.now() < this.#failed.until;
+    if (underWay === undefined && this.#failed !== undefined && isLately) throw this.#failed.error;
+    await (underWay ?? this.#loads.ask('needed'));
     if (this.#failed !== undefined) throw this.#failed.error;
     // What was under way may have found the files as they were, and so started nothing.
     const isHere = this.#isGone || this.#known?.files.length === 0 || this.#live?.isOpen === true;
     if (underWay !== undefined && !isHere) await this.#wake();
   }
 
-  #begin(force: boolean): Promise<Loading> {
-    this.#next = undefined;
-    const loading = this.#load(force).finally(() => this.#loading = undefined);
-    this.#loading = loading;
-    return loading;
-  }
-
-  async #load(force: boolean): Promise<Loading> {
+  async #load(cause: LoadCause): Promise<Loading> {
     const { deps, onLoaded } = this.#parts;
     const found = await findCode(deps, this.app);
     const { files, unread, fingerprint } = found;
-    if (!force && fingerprint === this.#fingerprint && this.#known !== undefined) return this.#loadingNow();
+    const isInEffect = fingerprint === this.#fingerprint && this.#known !== undefined;
+    if (cause === 'changed' && isInEffect) {
+      this.#failed = undefined;
+      return this.#loadingNow();
+    }
+    // Not before: until the load that is under way has ended, it goes by what it finds.
+    if (cause === 'asked' || fingerprint !== this.#tried) this.#suspects.forgive();
+    this.#tried = fingerprint;
     let faults = unread;
     try {
       const live = files.length === 0 ? undefined : await this.#open(found);

@@ -1,0 +1,100 @@
+// Hooks of a process of the test's own, without HTTP: the real supervision, real runners, a real database.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp } from '../../api/apps/create.ts';
+import type { AppHooks } from '../../api/hooks/app-hooks.ts';
+import { createHooks, type HookSystem } from '../../api/hooks/build.ts';
+import { effectivePolicies } from '../../api/policies/effective.ts';
+import { ActivityMeter } from '../../api/usage/activity.ts';
+import { Secrets } from '../../storage/secrets.ts';
+import { resolveConfig } from '../../supervisor/config.ts';
+import { createHooks as createSupervision } from '../../supervisor/hooks.ts';
+import type { Config } from '../../supervisor/protocol.ts';
+import { type BareApp, bareApp } from './bare-app.ts';
+
+/** The hooks of apps that a test makes. */
+export interface OwnHooks {
+  /** Hooks of a new app with these files, of which nothing is loaded. */
+  app(id: string, files: Record<string, string>): Promise<AppHooks>;
+  /** Writes files of an app, and tells nobody. */
+  write(id: string, files: Record<string, string>): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Makes them. `restShare`: see `HookParts`. */
+export async function ownHooks({ restShare }: { restShare?: number } = {}): Promise<OwnHooks> {
+  const app = await bareApp();
+  const folder = await mkdtemp(join(tmpdir(), 'bulkhead-hooks-'));
+  // Runners have users of their own.
+  await chmod(folder, 0o711);
+  const input = { file: undefined, env: {}, flags: [], cwd: folder, terminal: false };
+  const { config: usual } = resolveConfig(input);
+  const config = { ...usual, data_dir: folder, hooks: { ...usual.hooks, dir: join(folder, 'hooks') } };
+  const { system, stop } = supervised(app, config, restShare === undefined ? {} : { restShare });
+  const { workspace } = await app.definition();
+  const write = async (id: string, files: Record<string, string>) => {
+    const place = join(config.hooks.dir, workspace.id, id);
+    await mkdir(place, { recursive: true });
+    for (const [name, source] of Object.entries(files)) await writeFile(join(place, name), source);
+  };
+  return {
+    app: async (id, files) => {
+      await createApp(app.deps, workspace, { id, name: id, by: app.by });
+      const definition = await app.deps.definitions.app(workspace.id, id);
+      if (definition === undefined) throw new Error('the app is not there');
+      await write(id, files);
+      return system.hooks.of(definition);
+    },
+    write,
+    end: async () => {
+      await stop();
+      await rm(folder, { recursive: true });
+      await app.end();
+    },
+  };
+}
+
+/** The hooks of an API process, and the supervisor's side of them. */
+function supervised({ deps }: BareApp, config: Config, options: { restShare?: number }) {
+  const supervision = createSupervision({
+    config,
+    uid: process.getuid?.() ?? -1,
+    path: process.env['PATH'] ?? '',
+    say: () => undefined,
+  });
+  const desk = supervision.runners.connect((report, socket) => system.receive(report, socket));
+  const observe = () => undefined;
+  const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
+  const activity = new ActivityMeter(own);
+  const policies = effectivePolicies({ config, book: own.policyBook });
+  const system: HookSystem = createHooks({ ...own, activity, policies }, {
+    send: (request) => {
+      if (request.type !== 'peers_ask' && request.type !== 'peers_answer') desk.ask(request);
+    },
+    deps: () => {
+      throw new Error('no hook of these tests asks for anything');
+    },
+    worker: 1,
+    ...options,
+  });
+  const stop = async () => {
+    system.hooks.close();
+    await supervision.stop();
+    await activity.close();
+  };
+  return { system, stop };
+}
+
+/** Runs what an app does before a record is created. */
+export function beforeCreate(hooks: AppHooks, collection: string) {
+  const record = { id: randomUUID(), collection, created_at: '', updated_at: '', fields: {} };
+  return hooks.run(
+    { requestId: 'test', depth: 0 },
+    (id) => ({
+      ...{ type: 'event', id, event: 'before_create', collection, record, request_id: 'test' },
+      ...{ previous: null, auth: null },
+    }),
+  );
+}
