@@ -1,10 +1,14 @@
 // What went wrong in an author's code, told by file, line and column of the author's own text.
 import { ownNameOf, urlPrefix } from './addresses.ts';
 import type { Fault } from './registrations.ts';
-import { asText, bare, ownMap } from './untampered.ts';
+import { asText, bare, ownMap, stringifyJson } from './untampered.ts';
 
 const longestMessage = 2_000;
 const longestStack = 4_000;
+/** An error may be its own cause. */
+const mostReasons = 4;
+/** What the language makes of a plain object. */
+const noText = '[object Object]';
 
 const position = /file:\/\/\/hooks\/([^\n]+?\.[jt]s):(\d+):(\d+)/;
 /** V8 ends the message of a syntax error with where it is. */
@@ -28,8 +32,34 @@ export interface Place {
 /** Describes whatever was thrown. Never throws, though getters of the thrown object may. `file` stands in where its stack names none. */
 export function faultOf(thrown: unknown, file: string | null): Fault {
   const stack = textOf(thrown, 'stack') ?? '';
-  const place = placeIn(stack);
-  return fault(describe(thrown), place ?? { file, line: null, column: null }, ownFrames(stack));
+  const place = placeIn(stack) ?? { file, line: null, column: null };
+  let message = describe(thrown);
+  let frames = ownFrames(stack);
+  const reasons = reasonsOf(thrown);
+  for (let index = 0; index < reasons.length; index++) {
+    const reason = describe(reasons[index]);
+    const below = ownFrames(textOf(reasons[index], 'stack') ?? '');
+    message += ` (cause: ${reason})`;
+    if (below !== '') frames += `${frames === '' ? '' : '\n'}Caused by: ${reason}\n${below}`;
+  }
+  return fault(message, place, frames === '' ? null : frames.slice(0, longestStack));
+}
+
+/** What caused an error, what caused that, and so on; of an `AggregateError` the first of its errors. */
+function reasonsOf(thrown: unknown): readonly unknown[] {
+  const found: unknown[] = bare([]);
+  let error = reasonOf(thrown);
+  while (found.length < mostReasons && error !== undefined && error !== null) {
+    found[found.length] = error;
+    error = reasonOf(error);
+  }
+  return found;
+}
+
+function reasonOf(error: unknown): unknown {
+  const cause = memberOf(error, 'cause');
+  if (cause !== undefined || textOf(error, 'name') !== 'AggregateError') return cause;
+  return memberOf(memberOf(error, 'errors'), '0');
 }
 
 /** A fault with a message and a place of the runner's choice. */
@@ -42,11 +72,14 @@ export function fault(
   return bare({ message: message.slice(0, longestMessage), file, line, column, stack });
 }
 
-/** The message of what was thrown, as its author meant it: that of an error, a thrown text, else a text of the value. */
+/**
+ * The message of what was thrown, as its author meant it: that of an error, a thrown text, else a text of the value; none
+ * of a plain object, whose members may not be for whoever reads it.
+ */
 export function messageOf(thrown: unknown): string {
   const message = textOf(thrown, 'message') ?? safely(() => asText(thrown)) ??
     'something without a text was thrown';
-  return message.replace(positionAtEnd, '').slice(0, longestMessage);
+  return message === noText ? '' : message.replace(positionAtEnd, '').slice(0, longestMessage);
 }
 
 /**
@@ -89,14 +122,14 @@ export function withoutRunner(text: string): string {
 }
 
 /** The lines of a stack that are in the app's files, without the address they are loaded from. */
-function ownFrames(stack: string): string | null {
+function ownFrames(stack: string): string {
   let frames = '';
   for (const line of stack.split('\n')) {
     if (/^\s*at /.test(line) && position.test(line)) {
       frames += `${frames === '' ? '' : '\n'}${shortened(line)}`;
     }
   }
-  return frames === '' ? null : frames.slice(0, longestStack);
+  return frames;
 }
 
 /** A text of a stack with file names instead of addresses. */
@@ -106,15 +139,20 @@ function shortened(line: string): string {
 
 function describe(thrown: unknown): string {
   const message = messageOf(thrown);
-  const name = textOf(thrown, 'name');
-  return name === null || name === '' ? message : message === '' ? name : `${name}: ${message}`;
+  const name = textOf(thrown, 'name') ?? '';
+  if (name !== '') return message === '' ? name : `${name}: ${message}`;
+  return message === '' && typeof thrown === 'object' ? safely(() => stringifyJson(thrown)) ?? '' : message;
 }
 
 /** A member of a thrown object if it is a text. */
 function textOf(thrown: unknown, name: string): string | null {
-  if (typeof thrown !== 'object' || thrown === null) return null;
-  const value = safely(() => Reflect.get(thrown, name));
+  const value = memberOf(thrown, name);
   return typeof value === 'string' ? value : null;
+}
+
+function memberOf(thrown: unknown, name: string): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  return safely(() => Reflect.get(thrown, name));
 }
 
 function safely<Value>(read: () => Value): Value | undefined {

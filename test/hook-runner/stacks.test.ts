@@ -38,6 +38,63 @@ const source = `
     return 'done';
   });`;
 
+/** Line 3 is the first that throws. */
+const failing = `
+  const inner = () => {
+    throw new RangeError('too deep');
+  };
+  routerAdd('GET', '/cause', () => {
+    try { inner(); } catch (cause) {
+      throw new Error('cannot be saved', { cause: new Error('no room', { cause }) });
+    }
+  });
+  routerAdd('GET', '/any', () => Promise.any([1, 2].map(async (n) => { throw new Error('try ' + n); })));
+  routerAdd('GET', '/ring', () => {
+    const error = new Error('again');
+    throw Object.assign(error, { cause: error });
+  });
+  routerAdd('GET', '/data', () => { throw new Error('refused', { cause: { code: 7 } }); });
+  routerAdd('GET', '/object', () => { throw { code: 7 }; });
+  routerAdd('GET', '/getter', () => {
+    throw Object.defineProperty(new Error('odd'), 'cause', { get() { throw new Error('no'); } });
+  });
+  onRecordBeforeCreate('orders', () => { throw { secret: 's' }; });`;
+
+describe('the fault of a handler', () => {
+  it('has the causes of its error, and where they came from', async () => {
+    const runner = await run(failing);
+    const faultsOf = async (path: string) => {
+      const result = await runner.next('result', runner.request(`GET ${path}`));
+      return result.outcome === 'failed' ? result.faults : [];
+    };
+    expect(await faultsOf('/cause')).toMatchObject([{
+      message: 'Error: cannot be saved (cause: Error: no room) (cause: RangeError: too deep)',
+      line: 7,
+      stack: expect.stringMatching(
+        /^at a\.ts:7:13\nCaused by: Error: no room\nat a\.ts:7:\d+\nCaused by: RangeError: too deep\nat inner \(a\.ts:3:11\)\n/,
+      ),
+    }]);
+    expect(await faultsOf('/any')).toMatchObject([{
+      message: 'AggregateError: All promises were rejected (cause: Error: try 1)',
+    }]);
+    expect(await faultsOf('/ring')).toMatchObject([{
+      message: `Error: again${' (cause: Error: again)'.repeat(4)}`,
+    }]);
+    expect(await faultsOf('/data')).toMatchObject([{ message: 'Error: refused (cause: {"code":7})' }]);
+    expect(await faultsOf('/object')).toMatchObject([{ message: '{"code":7}', line: null }]);
+    expect(await faultsOf('/getter')).toMatchObject([{ message: 'Error: odd' }]);
+  });
+
+  it('shows the members of a thrown object to its author, not to the caller', async () => {
+    const runner = await run(failing);
+    expect(await runner.next('result', runner.start('before_create'))).toMatchObject({
+      outcome: 'veto',
+      message: 'a hook refused the write',
+      fault: { message: '{"secret":"s"}' },
+    });
+  });
+});
+
 describe('the stack of an error', () => {
   it('names no folder of this machine, however it is asked for', async () => {
     const runner = await run(source);
