@@ -1,5 +1,5 @@
 // CPU time that a runner takes while nothing is asked of it: by code that goes on when its call has ended.
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import type { RunnerUse } from './host.ts';
 
 interface RestWatchOptions {
@@ -11,24 +11,37 @@ interface RestWatchOptions {
   cores?: number;
   /** Most of a core that it may take at rest. */
   share?: number | undefined;
+  /** For how long the machine's cores have had nothing to do since its start, all together. As the system says, unless given. */
+  idle?: () => number;
 }
 
-/** How things stood: when, how long calls had been under way by then, and what the runner had used. */
+/**
+ * How things stood: when, how long calls had been under way and cores had been idle by then, and what the runner had
+ * used.
+ */
 interface Standing {
   at: number;
   busy: number;
+  idle: number;
   cpu: number;
 }
+
+type Moment = Pick<Standing, 'at' | 'busy'>;
 
 /** Over so many milliseconds of rest, a runner may not take more of a core than its share. */
 const restMilliseconds = 10_000;
 const usualShare = 0.8;
+/** On a machine whose cores are all taken: by others like it, perhaps, so that none of them gets more. */
+const scarceShare = 0.2;
+/** Less of the machine than this idle is none. */
+const leastIdle = 0.1;
 
 /** The account of one runner: all that it may have used for calls is theirs, the remainder is its own. */
 export class RestWatch {
   readonly #options: RestWatchOptions;
   readonly #cores: number;
   readonly #share: number;
+  readonly #idle: () => number;
   #busy = 0;
   #busySince: number | undefined;
   #since: Standing | undefined;
@@ -38,6 +51,7 @@ export class RestWatch {
     this.#options = options;
     this.#cores = options.cores ?? availableParallelism();
     this.#share = options.share ?? usualShare;
+    this.#idle = options.idle ?? idleSoFar;
   }
 
   /** A call has begun; there may be others. */
@@ -59,23 +73,29 @@ export class RestWatch {
     if (this.#isMeasuring || (since !== undefined && restBetween(since, asked) < restMilliseconds)) {
       return false;
     }
+    const idle = this.#idle();
     this.#isMeasuring = true;
     const use = await this.#options.measure().finally(() => this.#isMeasuring = false);
     if (use === undefined) return false;
-    this.#since = { ...asked, cpu: use.cpu_ms };
+    this.#since = { ...asked, idle, cpu: use.cpu_ms };
     if (since === undefined) return false;
+    const isScarce = idle - since.idle < leastIdle * this.#cores * (asked.at - since.at);
     // It was measured at some moment until now: what is not certain speaks for the runner.
     const heard = this.#stand();
     const own = use.cpu_ms - since.cpu - (heard.busy - since.busy) * this.#cores;
-    return own > this.#share * restBetween(since, heard);
+    return own > (isScarce ? Math.min(scarceShare, this.#share) : this.#share) * restBetween(since, heard);
   }
 
-  #stand(): Omit<Standing, 'cpu'> {
+  #stand(): Moment {
     const at = this.#options.now();
     return { at, busy: this.#busy + (this.#busySince === undefined ? 0 : at - this.#busySince) };
   }
 }
 
-function restBetween(from: Omit<Standing, 'cpu'>, to: Omit<Standing, 'cpu'>): number {
+function restBetween(from: Moment, to: Moment): number {
   return to.at - from.at - (to.busy - from.busy);
+}
+
+function idleSoFar(): number {
+  return cpus().reduce((sum, { times }) => sum + times.idle, 0);
 }

@@ -1,19 +1,7 @@
 // Code that goes on working after its call has ended, with nobody waiting for it.
-import { randomBytes, randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AppHooks } from '../../../api/hooks/app-hooks.ts';
-import { createApp } from '../../../api/apps/create.ts';
-import { createHooks, type HookSystem } from '../../../api/hooks/build.ts';
 import { RestWatch } from '../../../api/hooks/rest-watch.ts';
-import { effectivePolicies } from '../../../api/policies/effective.ts';
-import { ActivityMeter } from '../../../api/usage/activity.ts';
-import { Secrets } from '../../../storage/secrets.ts';
-import { resolveConfig } from '../../../supervisor/config.ts';
-import { createHooks as createSupervision } from '../../../supervisor/hooks.ts';
-import { type BareApp, bareApp } from '../../harness/bare-app.ts';
+import { beforeCreate, type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
 
 /** Deno derives keys on threads of its own, several at once, so that the runner answers all the while. */
 const source = `
@@ -29,74 +17,17 @@ const source = `
 /** Beside many other processes, a runner does not get what it would have to take on a machine of its own. */
 const restShare = 0.05;
 
-let app: BareApp;
-let folder: string;
-let system: HookSystem;
-const closing: (() => Promise<unknown> | void)[] = [];
+let own: OwnHooks;
 
 beforeAll(async () => {
-  app = await bareApp();
-  folder = await mkdtemp(join(tmpdir(), 'bulkhead-rest-'));
-  // Runners have users of their own.
-  await chmod(folder, 0o711);
-  const input = { file: undefined, env: {}, flags: [], cwd: folder, terminal: false };
-  const { config: usual } = resolveConfig(input);
-  const config = { ...usual, data_dir: folder, hooks: { ...usual.hooks, dir: join(folder, 'hooks') } };
-  const supervision = createSupervision({
-    config,
-    uid: process.getuid?.() ?? -1,
-    path: process.env['PATH'] ?? '',
-    say: () => undefined,
-  });
-  const desk = supervision.runners.connect((report, socket) => system.receive(report, socket));
-  const observe = () => undefined;
-  const own = { ...app.deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
-  const activity = new ActivityMeter(own);
-  const policies = effectivePolicies({ config, book: own.policyBook });
-  system = createHooks({ ...own, activity, policies }, {
-    send: (request) => {
-      if (request.type !== 'peers_ask' && request.type !== 'peers_answer') desk.ask(request);
-    },
-    deps: () => {
-      throw new Error('no hook of these tests asks for anything');
-    },
-    worker: 1,
-    restShare,
-  });
-  closing.push(() => system.hooks.close(), () => supervision.stop(), () => activity.close());
+  own = await ownHooks({ restShare });
 });
-afterAll(async () => {
-  for (const close of closing) await close();
-  await rm(folder, { recursive: true });
-  await app.end();
-});
-
-/** The hooks of another app of the workspace, whose file is there. */
-async function hooked(id: string): Promise<AppHooks> {
-  const { workspace } = await app.definition();
-  await createApp(app.deps, workspace, { id, name: id, by: app.by });
-  const definition = await app.deps.definitions.app(workspace.id, id);
-  if (definition === undefined) throw new Error('the app is not there');
-  const files = join(folder, 'hooks', workspace.id, id);
-  await mkdir(files, { recursive: true });
-  await writeFile(join(files, 'hook.js'), source);
-  return system.hooks.of(definition);
-}
-
-function beforeCreate(hooks: AppHooks, collection: string) {
-  const record = { id: randomUUID(), collection, created_at: '', updated_at: '', fields: {} };
-  return hooks.run(
-    { requestId: 'test', depth: 0 },
-    (id) => ({
-      ...{ type: 'event', id, event: 'before_create', collection, record, request_id: 'test' },
-      ...{ previous: null, auth: null },
-    }),
-  );
-}
+afterAll(() => own.end());
 
 describe('a hook that derives keys when nobody waits for them any more', () => {
   it('hook.cpu-at-rest: is ended, and the next call finds another runner', async () => {
-    const [busy, calm] = [await hooked('busy'), await hooked('calm')];
+    const files = { 'hook.js': source };
+    const [busy, calm] = [await own.app('busy', files), await own.app('calm', files)];
     await beforeCreate(calm, 'notes');
     await beforeCreate(busy, 'keys');
     const runners = [busy.live, calm.live];
@@ -115,8 +46,8 @@ describe('a hook that derives keys when nobody waits for them any more', () => {
 
 describe('what a runner takes while nothing is asked of it', () => {
   /** A clock, and a process that takes so many milliseconds of CPU time each second. */
-  function watched() {
-    const state = { now: 0, cpu: 0, measured: 0 };
+  function watched(idleEach = 1_000) {
+    const state = { now: 0, cpu: 0, measured: 0, idle: 0 };
     const watch = new RestWatch({
       now: () => state.now,
       measure: () => {
@@ -124,6 +55,7 @@ describe('what a runner takes while nothing is asked of it', () => {
         return Promise.resolve({ cpu_ms: state.cpu, rss_bytes: 0 });
       },
       cores: 2,
+      idle: () => state.idle,
     });
     return {
       state,
@@ -131,6 +63,7 @@ describe('what a runner takes while nothing is asked of it', () => {
       pass: (seconds: number, cpuEach: number) => {
         state.now += seconds * 1_000;
         state.cpu += seconds * cpuEach;
+        state.idle += seconds * idleEach;
       },
     };
   }
@@ -143,6 +76,22 @@ describe('what a runner takes while nothing is asked of it', () => {
       expect(await watch.isOverdrawn()).toBe(false);
       pass(0.1, share);
       expect(await watch.isOverdrawn()).toBe(expected);
+    }
+  });
+
+  it('is too much at a fifth of a core where the machine has no time to spare: several share it, perhaps', async () => {
+    const cases = [
+      [0, 190, false],
+      [0, 210, true],
+      [190, 210, true],
+      [210, 210, false],
+      [210, 810, true],
+    ] as const;
+    for (const [idle, share, expected] of cases) {
+      const { watch, pass } = watched(idle);
+      await watch.isOverdrawn();
+      pass(10, share);
+      expect([idle, share, await watch.isOverdrawn()]).toEqual([idle, share, expected]);
     }
   });
 
