@@ -11,7 +11,7 @@ import {
 import type { Ledger } from '../../storage/sessions.ts';
 import { auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { ApiError, fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 
 /** Who tries, and where it is counted and audited. */
@@ -48,6 +48,13 @@ async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): P
     auditAttempt(sql, deps, attempt, { action: 'login_locked', details: { until } })
   );
   failLocked(attempt, until);
+}
+
+/** The credentials are no longer those that were found to be right. */
+export class ChangedMeanwhile extends ApiError {
+  constructor() {
+    super('bad_credentials', 'the credentials were just changed');
+  }
 }
 
 /** Others have locked the subject while the attempt was under way. */

@@ -3,9 +3,15 @@ import { findMaster, findMasterByUsername, rehashMaster } from '../../storage/ma
 import { insertSession, pruneSessions } from '../../storage/sessions.ts';
 import { type Admin, showMaster } from '../admins/shape.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedName } from './attempt.ts';
+import {
+  type Attempt,
+  beginAttempt,
+  ChangedMeanwhile,
+  completeAttempt,
+  failAttempt,
+  normalizedName,
+} from './attempt.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftSession, tokensOf } from './sessions.ts';
 
@@ -27,9 +33,10 @@ export function masterAttempt(
 /** Answers tokens. Throws `401 bad_credentials`, `429 too_many_requests`. */
 export async function loginMaster(
   deps: LoginDeps,
-  { username, password }: { username: string; password: string },
+  credentials: { username: string; password: string },
   by: { origin: Origin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
+  const { username, password } = credentials;
   const attempt = masterAttempt(deps, username, by);
   const id = deps.revocations.newId();
   const { control } = deps.databases;
@@ -40,14 +47,18 @@ export async function loginMaster(
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
-  await completeAttempt(deps, attempt, async (sql) => {
-    const current = await findMaster(sql, known.id);
-    if (current?.password_hash !== known.password_hash) {
-      fail('bad_credentials', 'the password was just changed');
-    }
-    await insertSession(sql, 'control', draft.row);
-    await pruneSessions(sql, 'control', by.now);
-  });
+  try {
+    await completeAttempt(deps, attempt, async (sql) => {
+      const current = await findMaster(sql, known.id);
+      if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
+      await insertSession(sql, 'control', draft.row);
+      await pruneSessions(sql, 'control', by.now);
+    });
+  } catch (error) {
+    if (!verdict.outdated || !(error instanceof ChangedMeanwhile)) throw error;
+    // As for a user: the password may be the same.
+    return await loginMaster(deps, credentials, by);
+  }
   if (verdict.outdated && known.password_hash !== null) {
     const hashes = { from: known.password_hash, to: await deps.passwords.hash(password) };
     await control.run((sql) => rehashMaster(sql, known.id, hashes));

@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { findUserByEmail, rehashUser } from '../../storage/user-accounts.ts';
 import type { Origin } from '../route.ts';
-import { beginAttempt, failAttempt } from './attempt.ts';
+import { beginAttempt, ChangedMeanwhile, failAttempt } from './attempt.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
 
@@ -18,8 +18,9 @@ export interface UserLogin {
 export async function loginUser(
   deps: SignInDeps,
   workspace: WorkspaceDefinition,
-  { email, password, app, origin, now }: UserLogin & { origin: Origin; now: Date },
+  login: UserLogin & { origin: Origin; now: Date },
 ): Promise<SignInOutcome> {
+  const { email, password, app, origin, now } = login;
   await requireMethod(deps, 'password', { workspace: workspace.id, app });
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   const { connection, actor } = attempt;
@@ -28,12 +29,15 @@ export async function loginUser(
     return await connection.run((sql) => findUserByEmail(sql, actor));
   });
   if (user === undefined || !verdict.matches) return await failAttempt(deps, attempt);
-  const session = await signInUser(deps, attempt, {
-    workspace,
-    app,
-    method: 'password',
-    prove: () => Promise.resolve(user),
-  });
+  const prove = () => Promise.resolve(user);
+  let session: SignInOutcome;
+  try {
+    session = await signInUser(deps, attempt, { workspace, app, method: 'password', prove });
+  } catch (error) {
+    if (!verdict.outdated || !(error instanceof ChangedMeanwhile)) throw error;
+    // Another login of the same user, it seems, has replaced the hash by one of today's: the password may be the same.
+    return await loginUser(deps, workspace, login);
+  }
   if (verdict.outdated && user.password_hash !== null) {
     const hashes = { from: user.password_hash, to: await deps.passwords.hash(password) };
     await connection.run((sql) => rehashUser(sql, user.id, hashes));

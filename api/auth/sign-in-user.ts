@@ -7,7 +7,7 @@ import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.t
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { showUser, type User } from '../users/shape.ts';
-import { type Attempt, succeedWithin, tryInTurn } from './attempt.ts';
+import { type Attempt, ChangedMeanwhile, succeedWithin, tryInTurn } from './attempt.ts';
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftToken, hashOfToken, makeToken } from './one-time.ts';
@@ -101,7 +101,7 @@ async function challenge(
 ): Promise<{ challenge_id: string }> {
   // Whoever changes the credentials ends all challenges there are, so none may be made afterwards.
   const current = await lockUser(sql, userId);
-  if (current?.password_hash !== password_hash || !current.totp_enabled) failChanged();
+  if (current?.password_hash !== password_hash || !current.totp_enabled) throw new ChangedMeanwhile();
   const challenge_id = makeToken();
   const hash = hashOfToken(challenge_id);
   const terms = { app, method, lifeSeconds: challengeLife, now };
@@ -121,7 +121,8 @@ async function begin(
   },
 ): Promise<{ draft: SessionDraft; user: UserRow }> {
   const { origin, now } = attempt;
-  const current = await noteLogin(sql, user, now) ?? failChanged();
+  const current = await noteLogin(sql, user, now);
+  if (current === undefined) throw new ChangedMeanwhile();
   // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
   const id = deps.revocations.newId();
   const grant = userGrant({ id: user.id, workspace, app });
@@ -133,8 +134,4 @@ async function begin(
     succeedWithin(sql, deps, attempt),
   ]);
   return { draft, user: current };
-}
-
-function failChanged(): never {
-  fail('bad_credentials', 'the credentials were just changed');
 }
