@@ -10,7 +10,7 @@ import {
 } from '../../storage/mail-queue.ts';
 import type { Deps } from '../deps.ts';
 import type { AppLetter, Content, Letter, Mail } from './letter.ts';
-import { render } from './templates.ts';
+import { render, UnreadableTemplate } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 type CourierDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe'>;
@@ -137,6 +137,7 @@ function isRefusal(error: unknown): boolean {
 /** Codes only: the server's own words would carry the address into the log. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
+  if (error instanceof UnreadableTemplate) return error.message;
   const code = 'code' in error ? String(error.code) : error.name;
   return 'responseCode' in error ? `${code} ${String(error.responseCode)}` : code;
 }

@@ -40,6 +40,13 @@ const templates: Readonly<Record<LetterKind, Template>> = {
   ]),
 };
 
+/** A file of the operator's is there and cannot be read. The message names it, and nothing of the letter. */
+export class UnreadableTemplate extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`cannot read ${path}: ${codeOf(cause)}`, { cause });
+  }
+}
+
 /** ASCII and short lines: such text travels as it is, so the secret's line can be read in the raw mail. */
 function template(subject: string, [before, after]: [string, string]): Template {
   return {
@@ -52,7 +59,10 @@ function template(subject: string, [before, after]: [string, string]): Template 
   };
 }
 
-/** Fills in the template of a letter. `folder` is the operator's; a file that is not there leaves the default. */
+/**
+ * Fills in the template of a letter. `folder` is the operator's; a file that is not there leaves the default. Throws
+ * `UnreadableTemplate`.
+ */
 export async function render(
   { letter, writtenAt }: { letter: Letter; writtenAt: Date },
   folder: string,
@@ -83,7 +93,7 @@ async function readOr(path: string, otherwise: string): Promise<string> {
     return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return otherwise;
-    throw error;
+    throw new UnreadableTemplate(path, error);
   }
 }
 

@@ -69,11 +69,27 @@ describe('mail by SMTP', () => {
     await rm(join(dataDir, 'mail'), { recursive: true });
   });
 
+  it('waits while a text of the operator cannot be read, and the log names the file', async () => {
+    const path = join(dataDir, 'mail', 'otp.txt');
+    await mkdir(path, { recursive: true });
+    const email = freshEmail();
+    expectOk(await request(email));
+    const line = await server.line('cannot read');
+    expect(JSON.parse(line)).toMatchObject({
+      type: 'mail_failed',
+      error: `cannot read ${path}: EISDIR`,
+      gives_up: false,
+    });
+    expect(line).not.toContain(email);
+    await rm(join(dataDir, 'mail'), { recursive: true });
+    expect(await provider.mailsTo(email)).toHaveLength(1);
+  });
+
   it('is tried again when the provider fails for now', async () => {
     provider.mood = 'fails for now';
     const email = freshEmail();
     expectOk(await request(email));
-    const line = await server.line('"mail_failed"');
+    const line = await server.line(' 451"');
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', attempts: 1, gives_up: false });
     expect(line).not.toContain(email);
     provider.mood = 'accepts';
