@@ -36,13 +36,21 @@ export interface TokenQuery {
 
 /** Adds a token, and removes a few that have long expired. */
 export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> {
+  await addToken(sql, token);
+  await pruneTokens(sql, token.created_at);
+}
+
+async function addToken(sql: Sql, token: OneTimeToken): Promise<void> {
   const { id, purpose, email, user_id, hash, app, method, created_at, expires_at } = token;
   await sql`
     insert into workspace.one_time_tokens (id, purpose, email, user_id, hash, app, method, created_at, expires_at)
     values (${id}, ${purpose}, ${email}, ${user_id}, ${hash}, ${app}, ${method}, ${created_at}, ${expires_at})`;
+}
+
+async function pruneTokens(sql: Sql, now: Date): Promise<void> {
   await sql`
     delete from workspace.one_time_tokens where id in (
-      select id from workspace.one_time_tokens where expires_at <= ${created_at} order by expires_at limit 20
+      select id from workspace.one_time_tokens where expires_at <= ${now} order by expires_at limit 20
       for update skip locked)`;
 }
 
@@ -55,13 +63,15 @@ export async function replaceToken(
   token: OneTimeToken & { purpose: MailPurpose },
   limits: MailLimits,
 ): Promise<boolean> {
-  const { purpose, email, created_at: now } = token;
+  const { id, purpose, email, created_at: now } = token;
   // Two requests at once would each overlook the other's token; the budget's row lets one through after the other.
   if (!await spendMail(sql, { purpose, email, now, limits })) return false;
+  // It holds its user's row, which comes before any token: so does whoever ends all tokens of a user.
+  await addToken(sql, token);
   await sql`
     update workspace.one_time_tokens set used_at = ${now}
-    where purpose = ${purpose} and email = ${email} and used_at is null`;
-  await insertToken(sql, token);
+    where purpose = ${purpose} and email = ${email} and used_at is null and id <> ${id}`;
+  await pruneTokens(sql, now);
   return true;
 }
 

@@ -14,6 +14,13 @@ export async function findTotp(sql: Sql, userId: string): Promise<TotpRow | unde
   return row;
 }
 
+/** The same, locked until the transaction ends. */
+export async function lockTotp(sql: Sql, userId: string): Promise<TotpRow | undefined> {
+  const [row] = await sql<TotpRow[]>`
+    select totp_sealed, totp_enabled from workspace.users where id = ${userId} for update`;
+  return row;
+}
+
 /** Stores a pending secret in place of an earlier one; false when the factor is active. */
 export async function setPendingTotp(sql: Sql, userId: string, sealed: Buffer): Promise<boolean> {
   const [row] = await sql`

@@ -1,7 +1,7 @@
 // An end-user takes another address, once a token mailed to it comes back.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { spendMail } from '../../storage/mail-budgets.ts';
-import { insertToken, redeemToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
+import { insertToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +10,8 @@ import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { beginAttempt, failAttempt, normalizedName, tryInTurn } from './attempt.ts';
 import { failGone, requireUser } from './me.ts';
-import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken } from './one-time.ts';
+import { redeemMailed } from './redeem.ts';
 import { refuseDuplicate } from './register.ts';
 import { userAttempt } from './user-attempt.ts';
 
@@ -75,9 +76,7 @@ export async function confirmEmailChange(
   const query = { purpose: 'email_change', hash: hashOfToken(token), now } as const;
   const connection = deps.databases.workspace(workspace.database);
   const oldEmail = await connection.transaction(async (sql) => {
-    const { user_id, email } = await redeemToken(sql, query) ?? refuseToken();
-    const user = user_id === null ? undefined : await lockUser(sql, user_id);
-    if (user === undefined) refuseToken();
+    const { user, email } = await redeemMailed(sql, query);
     await setEmail(sql, user.id, { email, now });
     // What was mailed to the old address is worth nothing any more.
     await voidTokensOf(sql, { userId: user.id, email: user.email, now });

@@ -1,6 +1,6 @@
 // Login by a code that was mailed; whoever can read the mail of an address may be its user.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
+import { findToken, redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { findUserId, insertUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -57,38 +57,43 @@ export async function loginByOtp(
     app,
     method: 'otp',
     prove: async (sql) => {
-      const redeemed = await redeemToken(sql, { purpose: 'otp', hash, now });
-      return redeemed === undefined ? undefined : await ownerOf(sql, deps, { ...attempt, mostUsers });
+      const query = { purpose: 'otp', hash, now } as const;
+      if (await findToken(sql, query) === undefined) return undefined;
+      // The user before the token, as in `redeemMailed`.
+      const id = await findUserId(sql, attempt.actor);
+      const user = id === undefined ? undefined : await lockUser(sql, id) ?? failGone();
+      if (await redeemToken(sql, query) === undefined) return undefined;
+      return user === undefined
+        ? await addUser(sql, deps, { ...attempt, mostUsers })
+        : await proved(sql, deps, { user, now });
     },
   });
 }
 
-/** The user of an address that was just shown to be somebody's own. */
-async function ownerOf(
+/** A user whose address was just shown to be their own. */
+async function proved(
   sql: Sql,
   deps: OtpDeps,
-  { actor: email, origin, now, mostUsers }: Attempt & { mostUsers: number | undefined },
+  { user, now }: { user: UserRow; now: Date },
 ): Promise<UserRow> {
-  const id = await findUserId(sql, email);
-  if (id === undefined) {
-    const added = await addUser(sql, deps, { email, origin, now });
-    await requireSeat(sql, mostUsers);
-    return added;
-  }
-  const user = await lockUser(sql, id) ?? fail('bad_credentials', 'the user was just removed');
   if (!await proveAddress(sql, user, now)) return user;
-  await voidTokensOf(sql, { userId: user.id, email, now });
+  await voidTokensOf(sql, { userId: user.id, email: user.email, now });
   await endAllTokens(sql, deps, { userId: user.id, now });
-  return await lockUser(sql, user.id) ?? user;
+  return await lockUser(sql, user.id) ?? failGone();
 }
 
 async function addUser(
   sql: Sql,
   deps: OtpDeps,
-  { email, origin, now }: { email: string; origin: Origin; now: Date },
+  { actor: email, origin, now, mostUsers }: Attempt & { mostUsers: number | undefined },
 ): Promise<UserRow> {
   const user = await insertUser(sql, { id: deps.newId(), email, password_hash: null, verified: true, now });
+  await requireSeat(sql, mostUsers);
   const details = { id: user.id, by: 'otp' };
   await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
   return user;
+}
+
+function failGone(): never {
+  fail('bad_credentials', 'the user was just removed');
 }

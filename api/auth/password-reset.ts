@@ -1,8 +1,8 @@
 // Somebody who can read a user's mail sets a new password.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { findToken, redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
+import { findToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
-import { findUserId, lockUser, setPassword, type UserRow } from '../../storage/user-accounts.ts';
+import { findUserId, setPassword, type UserRow } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
@@ -11,6 +11,7 @@ import { endAllTokens } from './end-user-tokens.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 import { checkNewPassword } from './password-policy.ts';
 import { proveAddress } from './prove-address.ts';
+import { redeemMailed } from './redeem.ts';
 import { requireMethod } from './user-attempt.ts';
 
 /**
@@ -62,9 +63,8 @@ export async function confirmReset(
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
   const hash = await deps.passwords.hash(password);
   await connection.transaction(async (sql) => {
-    const { user_id, email } = await redeemToken(sql, query) ?? refuseToken();
-    const user = user_id === null ? undefined : await lockUser(sql, user_id);
-    if (user?.email !== email) refuseToken();
+    const { user, email } = await redeemMailed(sql, query);
+    if (user.email !== email) refuseToken();
     await replacePassword(sql, deps, { user, hash, now });
     const details = { id: user.id };
     await auditWorkspace(sql, deps, {

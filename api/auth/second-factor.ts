@@ -1,7 +1,7 @@
 // Whether a code is one of a user's second factor, and using it up.
 import type { Sql } from '../../storage/pool.ts';
 import type { Secrets } from '../../storage/secrets.ts';
-import { findTotp, useRecoveryCode, useTotpStep } from '../../storage/totp.ts';
+import { lockTotp, useRecoveryCode, useTotpStep } from '../../storage/totp.ts';
 import { hashOfRecoveryCode, stepOfCode } from './totp.ts';
 
 /** Uses up a code of the authenticator, or a recovery code; false when it is neither, or was used before. */
@@ -10,7 +10,8 @@ export async function useSecondFactor(
   secrets: Secrets,
   { userId, code, now }: { userId: string; code: string; now: Date },
 ): Promise<boolean> {
-  const known = await findTotp(sql, userId);
+  // The user before the code, as whoever takes the factor away does.
+  const known = await lockTotp(sql, userId);
   if (known?.totp_enabled !== true || known.totp_sealed === null) return false;
   const sealed = known.totp_sealed;
   const step = stepOfCode(secrets, { userId, sealed, code, now });

@@ -1,13 +1,14 @@
 // An end-user shows that the address is theirs, by a token that was mailed to it.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { redeemToken, replaceToken } from '../../storage/one-time-tokens.ts';
-import { lockUser, setVerified } from '../../storage/user-accounts.ts';
+import { replaceToken } from '../../storage/one-time-tokens.ts';
+import { setVerified } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { requireUser } from './me.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
+import { redeemMailed } from './redeem.ts';
 
 /** Mails a token to the user's own address; earlier ones are no good then. */
 export async function requestVerification(
@@ -40,10 +41,8 @@ export async function confirmVerification(
 ): Promise<void> {
   const hash = hashOfToken(token);
   await deps.databases.workspace(database).transaction(async (sql) => {
-    const { user_id, email } = await redeemToken(sql, { purpose: 'verify_email', hash, now }) ??
-      refuseToken();
-    const user = user_id === null ? undefined : await lockUser(sql, user_id);
-    if (user?.email !== email) refuseToken();
+    const { user, email } = await redeemMailed(sql, { purpose: 'verify_email', hash, now });
+    if (user.email !== email) refuseToken();
     await setVerified(sql, user.id, { verified: true, now });
     await auditWorkspace(sql, deps, {
       actor: email,

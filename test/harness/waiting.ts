@@ -8,3 +8,14 @@ export async function somebodyWaits(sql: Sql): Promise<boolean> {
     where locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid and not granted`;
   return rows.length > 0;
 }
+
+/**
+ * How many connections wait for a lock while they use this database, whosever it is. Asks for locks alone: what
+ * `pg_stat_activity` says stays the same within a transaction.
+ */
+export async function howManyWait(sql: Sql): Promise<number> {
+  const [row] = await sql<{ waiting: number }[]>`
+    select count(distinct pid)::int as waiting from pg_locks where not granted and pid in (
+      select pid from pg_locks join pg_database on pg_database.oid = database where datname = current_database())`;
+  return row?.waiting ?? 0;
+}
