@@ -1,5 +1,5 @@
 // Appending to the audit logs: control.audit_log (system scope) and workspace.audit_log (workspace and app scope).
-import { isDenied, StorageError } from './errors.ts';
+import { StorageError } from './errors.ts';
 import type { Sql } from './pool.ts';
 
 /** One row to be appended. `id` is a v7 UUID: rows are listed by it, newest first. */
@@ -50,19 +50,10 @@ export async function appendApp(sql: Sql, row: AuditRow): Promise<string> {
   const { id, ts, actor, action, target, details, request_id, ip, user_agent } = row;
   const [written] = await sql<{ database: string | null }[]>`
     select workspace.audit_app(${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonOf(sql, details)},
-      ${request_id}, ${ip}, ${user_agent}) as database`.catch(explain);
+      ${request_id}, ${ip}, ${user_agent}) as database`;
   const database = written?.database ?? null;
-  return database ?? failGone();
-}
-
-/** Every app may append; a connection outlives its role for a moment. */
-function explain(error: unknown): never {
-  if (isDenied(error)) failGone(error);
-  throw error;
-}
-
-function failGone(cause?: unknown): never {
-  throw new StorageError('undefined', 'the app of this role is gone', { cause });
+  if (database === null) throw new StorageError('undefined', 'the app of this role is gone');
+  return database;
 }
 
 /** The details were made of plain JSON values; the driver's type for those knows no `unknown`. */

@@ -25,6 +25,7 @@ export class Client {
   transactions = 0;
   /** In milliseconds. */
   idleSince: number;
+  readonly #role: string;
   readonly #onLost: () => void;
   /** Ends each run and each open transaction with an error. */
   readonly #open = new Numbered<(error: Error) => void>();
@@ -35,6 +36,7 @@ export class Client {
   /** `onLost` is called once, when the connection could not be made or ended by itself. */
   constructor(endpoint: Login, options: { now: number; onLost: () => void }) {
     this.idleSince = options.now;
+    this.#role = endpoint.username;
     this.#onLost = options.onLost;
     disarmDriverRetry();
     this.sql = postgres(this.#settings(endpoint));
@@ -57,6 +59,12 @@ export class Client {
       const { result } = await this.sql.begin((sql) => work(sql).then((result) => ({ result })));
       return result;
     });
+  }
+
+  /** Whether the role is still there that this is connected as; a connection that cannot say does not count against it. */
+  hasRole(): Promise<boolean> {
+    const asked = this.run((sql) => sql`select from pg_catalog.pg_roles where rolname = ${this.#role}`);
+    return asked.then(({ length }) => length > 0, () => true);
   }
 
   #whileOpen<Result>(start: () => Promise<Result>): Promise<Result> {

@@ -57,6 +57,8 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '42883': 'undefined',
   '0A000': 'undefined',
   '3F000': 'undefined',
+  // A role, such as that of an app that was just removed.
+  '42704': 'undefined',
   '40001': 'serialization',
   '40P01': 'serialization',
   '55P03': 'timeout',

@@ -3,7 +3,7 @@
 // (porsager/postgres issue 747).
 import type postgres from 'postgres';
 import { Client, type Login } from './client.ts';
-import { isStaleStatement, StorageError, translate } from './errors.ts';
+import { isDenied, isStaleStatement, StorageError, translate } from './errors.ts';
 import type { Permits } from './permits.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
@@ -75,7 +75,7 @@ export class Pool implements Connection {
     } catch (error) {
       // Its prepared statements are of tables as they were; a new connection has none.
       if (isStaleStatement(error)) void this.#retire(client);
-      throw translate(error);
+      throw await this.#explain(client, error);
     } finally {
       this.#release(client);
     }
@@ -87,7 +87,7 @@ export class Pool implements Connection {
     try {
       return await client.transaction(work);
     } catch (error) {
-      throw translate(error);
+      throw await this.#explain(client, error);
     } finally {
       client.transactions--;
       this.#release(client);
@@ -185,6 +185,13 @@ export class Pool implements Connection {
       this.#permits.give({ promised: this.#closing.delete(client) });
     }
     if (this.#retired.size === 0) this.#whenEmpty?.();
+  }
+
+  /** A connection outlives its role for a moment, when the tenant is removed: without a role it has no rights. */
+  async #explain(client: Client, error: unknown): Promise<unknown> {
+    if (!isDenied(error) || await client.hasRole()) return translate(error);
+    void this.#retire(client);
+    return new StorageError('undefined', 'the role of this connection is gone', { cause: error });
   }
 
   /** An idle client, else a new one while cap and permits allow, else the one with the least work ahead of it. */
