@@ -1,19 +1,12 @@
 // The OpenAPI 3.1 description, made from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
 import { type ErrorCode, errorCodes } from './errors.ts';
+import { type Parameter, parametersOf } from './openapi-parameters.ts';
 import { errorsByStatus, whoMayCall } from './route-errors.ts';
 import type { AnyRoute } from './route.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 interface Reference {
   $ref: string;
-}
-
-interface Parameter {
-  name: string;
-  in: 'path' | 'query';
-  required: boolean;
-  description?: string;
-  schema: JsonSchema;
 }
 
 interface MediaType {
@@ -54,27 +47,8 @@ export interface OpenApiDocument {
 type Responses = OpenApiDocument['components']['responses'];
 
 const json = 'application/json';
-const tenantId: JsonSchema = { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' };
-const identifier: JsonSchema = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_]{0,62}$' };
-
-/** What each name in a path stands for. A path with another name cannot be described until it has its line here. */
-const pathParameters: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
-  workspace: { description: 'Id of the workspace.', schema: tenantId },
-  app: { description: 'Id of the app.', schema: tenantId },
-  field: { description: 'Name of the policy, such as `password.length`.', schema: { type: 'string' } },
-  coll: { description: 'Id of the collection.', schema: identifier },
-  name: { description: 'Id of the collection.', schema: identifier },
-  action: {
-    description: 'What the access rule is about.',
-    schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
-  },
-  provider: { description: 'Name of the OAuth provider.', schema: tenantId },
-  filename: { description: 'Name of the hook file.', schema: { type: 'string' } },
-  variable: { description: 'Name of the variable.', schema: { type: 'string' } },
-  path: { description: 'Whatever the hooks of the app have registered.', schema: { type: 'string' } },
-  id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
-};
-
+/** Of the statuses that routes answer, the one without a body. */
+const notModified = 304;
 /** The version of the interface: the program's own (a test compares it with package.json). */
 const version = '0.1.0';
 
@@ -105,7 +79,8 @@ function templateOf(path: string): string {
 }
 
 function operationOf(route: AnyRoute, shared: Responses): Operation {
-  const parameters = [...pathParametersOf(route.path), ...queryParametersOf(route)];
+  const parameters = parametersOf(route);
+  const requestBody = requestBodyOf(route);
   return {
     operationId: operationId(route),
     summary: route.summary,
@@ -113,14 +88,17 @@ function operationOf(route: AnyRoute, shared: Responses): Operation {
     tags: [tagOf(route.path)],
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined ? {} : {
-      requestBody: {
-        required: route.bodyMayBeEmpty !== true,
-        content: { [json]: { schema: route.body.json } },
-      },
-    }),
+    ...(requestBody === undefined ? {} : { requestBody }),
     responses: responsesOf(route, shared),
   };
+}
+
+function requestBodyOf({ body, bodyMayBeEmpty, readsBody }: AnyRoute): Operation['requestBody'] {
+  if (body !== undefined) {
+    return { required: bodyMayBeEmpty !== true, content: { [json]: { schema: body.json } } };
+  }
+  // Bytes are no JSON, so their schema says nothing (section 4.8.14 of the specification).
+  return readsBody === true ? { required: false, content: { '*/*': { schema: {} } } } : undefined;
 }
 
 function operationId({ method, path }: AnyRoute): string {
@@ -146,29 +124,6 @@ function securityOf({ scope }: AnyRoute): Record<string, never[]>[] {
   return scope === 'anyone' ? [{}, ...token] : token;
 }
 
-function pathParametersOf(path: string): Parameter[] {
-  return [...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => {
-    const known = pathParameters[name];
-    if (known === undefined) {
-      throw new RangeError(`${path}: describe the path parameter "${name}" in openapi.ts`);
-    }
-    return { name, in: 'path', required: true, ...known };
-  });
-}
-
-function queryParametersOf({ query }: AnyRoute): Parameter[] {
-  return Object.entries(query?.json.properties ?? {}).map(([name, schema]) => {
-    const { description, ...rest } = schema;
-    return {
-      name,
-      in: 'query',
-      required: query?.json.required?.includes(name) === true,
-      ...(description === undefined ? {} : { description }),
-      schema: rest,
-    };
-  });
-}
-
 function responsesOf(route: AnyRoute, shared: Responses): Operation['responses'] {
   const responses: Operation['responses'] = {
     [route.status]: route.status === 101
@@ -177,6 +132,10 @@ function responsesOf(route: AnyRoute, shared: Responses): Operation['responses']
   };
   for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {
     responses[status] = success(schema, json);
+  }
+  for (const [status, description] of Object.entries(route.ownAnswers ?? {})) {
+    const like = success(route.response.json, route.contentType ?? json);
+    responses[status] = { ...like, description, ...(Number(status) === notModified ? { content: {} } : {}) };
   }
   for (const [status, found] of errorsByStatus(route)) {
     if (responses[status] !== undefined) continue;

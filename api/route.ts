@@ -100,6 +100,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   /** Refuses an `Origin` that is neither our own nor in the CORS allowlist, also without a cookie. */
   refusesForeignOrigin?: boolean;
   query?: Schema<Query>;
+  /** Headers that only this route reads, and what each is for. */
+  headers?: Readonly<Record<string, string>>;
   body?: Schema<Body>;
   /** The handler reads the body itself, and bounds it itself: no cap of the server's is applied. */
   readsBody?: boolean;
@@ -110,6 +112,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   response: Schema<Answer>;
   /** Other statuses that `reply.status` may choose, with the shape of their body. */
   alternatives?: Readonly<Record<number, Schema<unknown>>>;
+  /** Other statuses that an answer of the handler's own may have, and what each means. */
+  ownAnswers?: Readonly<Record<number, string>>;
   /** Media type of the answer when it is not `application/json`. */
   contentType?: string;
   /** Errors that this route answers besides those that follow from its scope, target, query and body. */

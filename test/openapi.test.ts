@@ -54,6 +54,28 @@ describe('the API description', () => {
     }
   });
 
+  it('says what a handler reads and answers by itself: bytes, headers, and statuses besides the first', () => {
+    const files = '/api/workspaces/{workspace}/apps/{app}/files';
+    const headersOf = (path: string, method: string) =>
+      document.paths[path]?.[method]?.parameters?.filter((each) => each.in === 'header').map(({ name }) =>
+        name
+      );
+    expect(document.paths[files]?.['post']?.requestBody).toEqual({
+      required: false,
+      content: { '*/*': { schema: {} } },
+    });
+    expect(headersOf(files, 'post')).toEqual(['X-Filename']);
+    for (const path of [`${files}/{id}`, `${files}/{id}/shared`]) {
+      expect(headersOf(path, 'get')).toEqual(['Range', 'If-Range', 'If-None-Match']);
+      const { 200: whole, 206: part, 304: same } = document.paths[path]?.['get']?.responses ?? {};
+      expect(part).toMatchObject({ content: { 'application/octet-stream': {} } });
+      expect(whole).toMatchObject({ content: { 'application/octet-stream': {} } });
+      expect(same).toMatchObject({ content: {} });
+    }
+    const events = '/api/workspaces/{workspace}/apps/{app}/collections/{coll}/events';
+    expect(headersOf(events, 'get')).toEqual(['Last-Event-ID']);
+  });
+
   it('refuses a path parameter that nobody has described', () => {
     const odd = route({
       method: 'GET',

@@ -18,6 +18,9 @@ export const collectionEvents = route({
       'A filter expression: only records that pass it.',
     ),
   }),
+  headers: {
+    'Last-Event-ID': 'The `id` of the last event that was seen: what was missed since comes first.',
+  },
   status: 200,
   contentType: 'text/event-stream',
   response: described(

@@ -14,6 +14,22 @@ import { described, integer, object, optional, pageOf, text, timestamp, yes } fr
 
 const files = '/api/workspaces/:workspace/apps/:app/files';
 
+/** How the bytes of a file are asked for and answered, whoever asks. */
+const ofDownload = {
+  status: 200,
+  response: described(text(), 'The bytes of the file.'),
+  contentType: 'application/octet-stream',
+  headers: {
+    'Range': 'One range of bytes; of several, the whole is sent.',
+    'If-Range': 'The `ETag` that a range is asked of: of another, the whole is sent.',
+    'If-None-Match': 'The `ETag` that is there already.',
+  },
+  ownAnswers: {
+    206: 'The bytes that `Content-Range` names.',
+    304: 'The bytes are those that are there already.',
+  },
+} as const;
+
 /** An upload. */
 export const filesUpload = route({
   method: 'POST',
@@ -21,6 +37,7 @@ export const filesUpload = route({
   summary: 'Stores the body as a file. `X-Filename` gives its name, `Content-Type` its type.',
   scope: 'member',
   readsBody: true,
+  headers: { 'X-Filename': 'The name: its last path segment, percent-decoded; `file` when left out.' },
   status: 201,
   response: fileAnswer,
   errors: ['validation', 'payload_too_large'],
@@ -56,11 +73,9 @@ export const filesList = route({
 export const filesGet = route({
   method: 'GET',
   path: `${files}/:id`,
-  summary: 'The bytes of a file, with its own type; `Range` and `If-None-Match` are honoured.',
+  summary: 'The bytes of a file, with its own type; `X-Filename` has its name.',
   scope: 'member',
-  status: 200,
-  response: described(text(), 'The bytes of the file.'),
-  contentType: 'application/octet-stream',
+  ...ofDownload,
   errors: ['not_found', 'range_not_satisfiable'],
   handle: async ({ deps, target: { app }, params: { id }, principal }) =>
     download(deps, app, await fileFor(deps, app, { id, principal, purpose: 'read' })),
@@ -124,9 +139,7 @@ export const filesShared = route({
     expires: described(integer({ min: 0 }), 'Of the link.'),
     signature: described(text({ max: 100 }), 'Of the link.'),
   }),
-  status: 200,
-  response: described(text(), 'The bytes of the file.'),
-  contentType: 'application/octet-stream',
+  ...ofDownload,
   errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
   handle: async ({ deps, target: { app }, params: { id }, query: { expires, signature }, now }) => {
     requireLink(deps, app, { id, expires, signature, now });
