@@ -1,9 +1,11 @@
 // Tells those who watch a collection what was written: after the commit, once.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import type { Removal } from './cascade.ts';
+import { placeOf } from './write-order.ts';
 
 /** A record that was written. */
 export interface Written {
@@ -42,6 +44,28 @@ export function announceAll(
       gone: each.type === 'record_deleted' ? lost.from(each.record) : undefined,
     });
   }
+}
+
+/** What one transaction wrote, and for whom it is told. */
+export interface Tidings {
+  written: readonly Written[];
+  /** Places that it had the turn of. */
+  held: readonly string[];
+  others?: readonly StoredRecord[];
+}
+
+/**
+ * The same, after the writes under way of records that went along with others: those were done before, or find nothing any
+ * more.
+ */
+export async function announceInTurn(
+  deps: { realtime: Publisher } & Pick<Deps, 'writeOrder'>,
+  app: AppDefinition,
+  { written, held, others }: Tidings,
+): Promise<void> {
+  const gone = written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
+  const places = new Set(gone.map(({ id }) => placeOf(app, id))).difference(new Set(held));
+  await deps.writeOrder.inTurn(places, () => Promise.resolve(announceAll(deps, app, written, others)));
 }
 
 /** Everything that a deletion changed. */

@@ -37,7 +37,10 @@ export function writesOf(requests: readonly BatchRequest[]): Write[] {
   return writes;
 }
 
-/** Places of the records that are there before. */
+/** Places of the records whose ids are known before. */
 export function placesOf(app: AppDefinition, writes: readonly Write[]): string[] {
-  return writes.flatMap((write) => write.method === 'POST' ? [] : [placeOf(app, write.id)]);
+  return writes.flatMap((write) => {
+    const id = write.method === 'POST' ? write.input['id'] : write.id;
+    return typeof id === 'string' ? [placeOf(app, id)] : [];
+  });
 }

@@ -6,7 +6,7 @@ import { within } from '../../storage/within.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
-import { announceAll, type Written, writtenBy } from './announce.ts';
+import { announceInTurn, type Written, writtenBy } from './announce.ts';
 import { type BatchRequest, placesOf, type Write, writesOf } from './batch-requests.ts';
 import {
   collectionOf,
@@ -76,16 +76,15 @@ export async function runBatch(
     };
     const run = () => rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
     const addition = { records: writes.filter(({ method }) => method === 'POST').length, input: writes };
+    // Hooks may take seconds, and write the records themselves.
+    const held = rehearsal === undefined ? placesOf(app, writes) : [];
     const write = async () => {
       const during = () => deps.quotas.write(app, addition, run);
       const { results, written } = await deps.totals.during(tablesOf(admitted), during);
-      announceAll(deps, app, written);
+      await announceInTurn(deps, app, { written, held });
       return results;
     };
-    // Hooks may take seconds, and write the records themselves.
-    const results = rehearsal === undefined
-      ? await deps.writeOrder.inTurn(placesOf(app, writes), write)
-      : await write();
+    const results = await deps.writeOrder.inTurn(held, write);
     await rehearsal?.tell();
     return { results };
   });

@@ -28,6 +28,7 @@ import { authorOf, settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, type Written } from './restrict.ts';
 import { valuesOfNew } from './values.ts';
+import { placeOf } from './write-order.ts';
 
 /** What is asked of a create. */
 export interface RecordCreation extends EnrolmentRequest {
@@ -56,18 +57,20 @@ export async function createRecord(
       by?.requireSender?.();
       return changes;
     });
-  const record = await deps.totals.during(
-    writtenTables(target),
-    () =>
-      onCollection(deps, target, async (scope) => {
-        if (settled !== creation) requireCurrent(deps, scope.target.app);
-        const { input } = settled;
-        const create = () => createOn(deps, scope, settled);
-        const record = await deps.quotas.write(scope.target.app, { records: 1, input }, create);
-        announce(deps, scope.target.app, { type: 'record_created', record });
-        return record;
-      }),
-  );
+  const write = () =>
+    onCollection(deps, target, async (scope) => {
+      if (settled !== creation) requireCurrent(deps, scope.target.app);
+      const { input } = settled;
+      const create = () => createOn(deps, scope, settled);
+      const record = await deps.quotas.write(scope.target.app, { records: 1, input }, create);
+      announce(deps, scope.target.app, { type: 'record_created', record });
+      return record;
+    });
+  const during = () => deps.totals.during(writtenTables(target), write);
+  // Who knows the id can change the record before its create is answered.
+  const { id } = settled.input;
+  const record =
+    await (typeof id === 'string' ? deps.writeOrder.inTurn([placeOf(target.app, id)], during) : during());
   if (actor !== undefined && hooks?.after === true) await hooks.tell({ actor, record, previous: null });
   return record;
 }

@@ -5,7 +5,7 @@ import { referrersOf } from '../../storage/referrers.ts';
 import { within } from '../../storage/within.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
-import { announceAll, writtenBy } from './announce.ts';
+import { announceInTurn, writtenBy } from './announce.ts';
 import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
 import {
   onCollection,
@@ -46,19 +46,17 @@ export async function removeRecord(
   const rehearsal = hooks.isEmpty
     ? undefined
     : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
+  // Hooks may take seconds, and write the record themselves.
+  const held = rehearsal === undefined ? [placeOf(target.app, removal.id)] : [];
   const work = async () => {
     const removed = await onCollection(
       deps,
       target,
       (scope) => removeRehearsed(deps, scope, removal, { rehearsal, by }),
     );
-    announceAll(deps, target.app, writtenBy(removed));
+    await announceInTurn(deps, target.app, { written: writtenBy(removed), held });
   };
-  const during = () => deps.totals.during(deletedTables(target), work);
-  // Hooks may take seconds, and write the record themselves.
-  await (rehearsal === undefined
-    ? deps.writeOrder.inTurn([placeOf(target.app, removal.id)], during)
-    : during());
+  await deps.writeOrder.inTurn(held, () => deps.totals.during(deletedTables(target), work));
   await rehearsal?.tell();
   return { ok: true };
 }

@@ -14,7 +14,7 @@ import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
-import { announceAll, writtenBy } from '../records/announce.ts';
+import { announceInTurn, writtenBy } from '../records/announce.ts';
 import { type Removal, removeWithUser } from '../records/cascade.ts';
 import { untilSettled } from '../records/clash.ts';
 import type { WriteDeps } from '../records/collection.ts';
@@ -27,7 +27,7 @@ import { failNoUser } from './list.ts';
 type RemoveDeps =
   & Pick<
     Deps,
-    'databases' | 'definitions' | 'totals' | 'revocations' | 'newId' | 'now'
+    'databases' | 'definitions' | 'totals' | 'writeOrder' | 'revocations' | 'newId' | 'now'
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 
@@ -78,7 +78,8 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
   const gone = await deps.totals.during([usersTable(workspace.database)], async () => {
     const { farewells, rehearsals } = await untilSettled(goodbye);
     for (const { app, user, removal } of farewells) {
-      announceAll(deps, app, writtenBy(removal), user === undefined ? [] : [user]);
+      const others = user === undefined ? [] : [user];
+      await announceInTurn(deps, app, { written: writtenBy(removal), held: [], others });
     }
     return rehearsals;
   });

@@ -1,18 +1,24 @@
 // Writes of one record at once: what is told of them comes in the order in which they happened.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBatch } from '../../api/records/batch.ts';
+import { createRecord } from '../../api/records/create.ts';
 import { removeRecord } from '../../api/records/remove.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { WriteOrder } from '../../api/records/write-order.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
-import { type BareApp, bareApp, created } from '../harness/bare-app.ts';
+import { type BareApp, bareApp, created, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;
 
 beforeAll(async () => {
   app = await bareApp();
   await app.define('counters', [{ name: 'n', kind: 'number' }]);
+  await app.define('marks', [relationTo('counters', 'counter', { cascade_delete: true }), {
+    name: 'n',
+    kind: 'number',
+  }]);
 });
 afterAll(() => app.end());
 
@@ -72,6 +78,57 @@ describe.each([
     await written;
     await Promise.all([writing, second(deps, id, 2)]);
     expect(told).toEqual([['record_updated', { n: 1 }], last]);
+  });
+});
+
+describe.each<[string, Write]>([
+  ['a create', async (deps, id) =>
+    await createRecord(deps, await app.target('counters'), {
+      access: unboundedAccess('create', created),
+      input: { id, n: 1 },
+      now: created,
+    })],
+  ['a create in a batch', async (deps, id) =>
+    await runBatch(deps, await app.definition(), {
+      requests: [{ method: 'POST', collection: 'counters', body: { id, n: 1 } }],
+      asking: { principal: app.by.principal, now: created, query: {} },
+    })],
+])('%s whose caller chose the id', (_title, create) => {
+  it('is told of before a change that is answered earlier', async () => {
+    const id = randomUUID();
+    const { deps, told, written } = slowAtFirst();
+    const creating = create(deps, id, 1);
+    await written;
+    await Promise.all([creating, update(deps, id, 2)]);
+    expect(told).toEqual([['record_created', { n: 1 }], ['record_updated', { n: 2 }]]);
+  });
+});
+
+describe.each<[string, Write]>([
+  ['a deletion', remove],
+  ['a deletion in a batch', async (deps, id) =>
+    await runBatch(deps, await app.definition(), {
+      requests: [{ method: 'DELETE', collection: 'counters', id }],
+      asking: { principal: app.by.principal, now: created, query: {} },
+    })],
+])('%s that takes another record along', (_title, remove) => {
+  it('is told of after a change of that one that was done before', async () => {
+    const counter = await app.create('counters', { n: 0 });
+    const { id } = await app.create('marks', { counter: counter.id, n: 0 });
+    const { deps, told, written } = slowAtFirst();
+    const changing = updateRecord(deps, await app.target('marks'), {
+      access: unboundedAccess('update', created),
+      id,
+      input: { n: 1 },
+      now: created,
+    });
+    await written;
+    await Promise.all([changing, remove(deps, counter.id, 0)]);
+    expect(told).toEqual([
+      ['record_updated', { counter: counter.id, n: 1 }],
+      ['record_deleted', { n: 0 }],
+      ['record_deleted', { counter: counter.id, n: 1 }],
+    ]);
   });
 });
 
