@@ -1,4 +1,5 @@
-// An app's hook log as Server-Sent Events: what is kept, then every new line, until the reader goes or may no longer read.
+// An app's hook log as Server-Sent Events: what is kept, then every new line, until the reader goes or may no longer read, or
+// the app is gone.
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
@@ -20,7 +21,7 @@ const mostWaitingBytes = 1_048_576;
 
 /** Begins the stream and returns. */
 export async function serveLog(
-  deps: Pick<Deps, 'tokens' | 'now'>,
+  deps: Pick<Deps, 'tokens' | 'now' | 'definitions'>,
   log: AppLog,
   { response, headers, principal, app }: LogReader,
 ): Promise<void> {
@@ -39,17 +40,38 @@ export async function serveLog(
   };
   const tell = (entry: LogEntry) => write(`event: log\ndata: ${JSON.stringify(entry)}\n\n`);
   const stop = log.follow(tell);
+  const end = () => {
+    stop();
+    response.end();
+  };
   let looks = 0;
-  const timer = setInterval(() => {
+  const look = async () => {
+    // It ended at the last look, and whoever has not read the rest by now is cut off as well.
+    if (response.writableEnded) return void response.destroy();
+    const isThere = await isKept(deps, app);
+    if (response.writableEnded) return;
     if (!mayRead(deps, principal, app)) {
       write('event: unauthorized\ndata: {}\n\n');
-      response.end();
-    } else if (++looks % pingEvery === 0) write(': ping\n\n');
-  }, lookMilliseconds);
+      end();
+    } else if (!isThere) end();
+    else if (++looks % pingEvery === 0) write(': ping\n\n');
+  };
+  const timer = setInterval(() => void look(), lookMilliseconds);
   response.once('close', () => {
     clearInterval(timer);
     stop();
   });
+}
+
+async function isKept(
+  { definitions }: Pick<Deps, 'definitions'>,
+  { id, schema, workspace }: AppDefinition,
+): Promise<boolean> {
+  try {
+    return (await definitions.app(workspace.id, id))?.schema === schema;
+  } catch {
+    return true; // its database is away: the next look finds out
+  }
 }
 
 function mayRead(

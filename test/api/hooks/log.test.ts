@@ -40,6 +40,24 @@ describe('the log of hooks', () => {
     stranger.socket.destroy();
   });
 
+  it('ends for readers of an app that is deleted, also where one of its id comes after it', async () => {
+    const own = await ownWorkspace();
+    const port = Number(new URL(serverUrl()).port);
+    const readers = [];
+    for (const id of ['gone', 'again']) {
+      const { path } = await own.app(id);
+      readers.push(
+        await openEvents(port, { path: `${path}/hooks/logs?follow=true`, token: tokenOf(own.admin) }),
+      );
+      expectOk(await own.admin.delete(path));
+    }
+    await own.app('again');
+    for (const reader of readers) {
+      expect(reader.status).toBe(200);
+      await reader.closed;
+    }
+  });
+
   it('is shown live to 32 readers, who make room when they go', async () => {
     const port = Number(new URL(serverUrl()).port);
     const open = () =>
