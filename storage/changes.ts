@@ -1,6 +1,7 @@
 // What processes tell one another over LISTEN/NOTIFY on the control database, so that their caches agree.
 import { Client } from './client.ts';
 import { translate } from './errors.ts';
+import { Outage } from './outage.ts';
 import type { Endpoint, Sql } from './pool.ts';
 
 /** Something that another process may have in memory has changed. */
@@ -67,7 +68,9 @@ class Listener implements Listening {
 
   async open(): Promise<void> {
     const { onChange, onGap } = this.#handlers;
-    this.#client = new Client(this.#endpoint, { now: 0, onLost: () => this.#reopen() });
+    const onLost = () => this.#reopen();
+    // It keeps its own pace.
+    this.#client = new Client(this.#endpoint, { now: 0, onLost, outage: new Outage() });
     await this.#client.sql.listen(channel, (payload) => {
       const change = parse(payload);
       if (change === undefined) onGap();

@@ -4,6 +4,7 @@ import { postgres } from './driver.ts';
 import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
 import { Numbered } from './numbered.ts';
+import type { Outage } from './outage.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from './text-array.ts';
 
@@ -27,6 +28,7 @@ export class Client {
   idleSince: number;
   readonly #role: string;
   readonly #onLost: () => void;
+  readonly #outage: Outage;
   /** Ends each run and each open transaction with an error. */
   readonly #open = new Numbered<(error: Error) => void>();
   #lastNumber = 0;
@@ -34,10 +36,11 @@ export class Client {
   #state: 'open' | 'closing' | 'lost' = 'open';
 
   /** `onLost` is called once, when the connection could not be made or ended by itself. */
-  constructor(endpoint: Login, options: { now: number; onLost: () => void }) {
+  constructor(endpoint: Login, options: { now: number; onLost: () => void; outage: Outage }) {
     this.idleSince = options.now;
     this.#role = endpoint.username;
     this.#onLost = options.onLost;
+    this.#outage = options.outage;
     disarmDriverRetry();
     this.sql = postgres(this.#settings(endpoint));
   }
@@ -115,15 +118,23 @@ export class Client {
   }
 
   async #connect(address: Address) {
+    if (!this.#outage.mayTry()) throw this.#fail();
     try {
       this.#socket = await openSocket(address, () => this.#lose());
     } catch (error) {
-      const failure = new StorageError('unavailable', 'the database does not answer', { cause: error });
-      this.#lose(failure);
-      throw failure;
+      this.#outage.begin();
+      throw this.#fail(error);
     }
+    // It says nothing before the driver, which listens by then, has introduced itself.
+    this.#socket.socket.once('data', (answer) => this.#outage.heard(answer));
     if (this.#state === 'closing') this.#socket.release();
     return this.#socket.socket;
+  }
+
+  #fail(cause?: unknown): StorageError {
+    const failure = new StorageError('unavailable', 'the database does not answer', { cause });
+    this.#lose(failure);
+    return failure;
   }
 
   /** Fails what is in flight and what comes, at once: the driver would wait for a connection that never comes. */

@@ -1,4 +1,5 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
+import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
 
@@ -40,6 +41,7 @@ export class Databases {
   readonly #permits: PermitCount;
   readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
   readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitWaitMilliseconds });
+  readonly #outage = new Outage();
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: DatabasesOptions) {
@@ -53,6 +55,7 @@ export class Databases {
       cap: controlConnections,
       permits: unlimited,
       now: options.now,
+      outage: this.#outage,
     });
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepMilliseconds);
     this.#sweep.unref();
@@ -96,7 +99,7 @@ export class Databases {
     permits: PermitCount,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const pool = new Pool(endpoint, { cap: 1, permits, now: this.#options.now });
+    const pool = new Pool(endpoint, { cap: 1, permits, now: this.#options.now, outage: this.#outage });
     try {
       return await work(pool);
     } finally {
@@ -129,7 +132,7 @@ export class Databases {
     const { provisioner, passwordOf, now } = this.#options;
     const password = role === provisioner.username ? provisioner.password : passwordOf(role);
     const endpoint = { ...provisioner, database, username: role, password };
-    const pool = new Pool(endpoint, { cap, permits: this.#permits, now });
+    const pool = new Pool(endpoint, { cap, permits: this.#permits, now, outage: this.#outage });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));
     return pool;

@@ -4,6 +4,7 @@
 import type postgres from 'postgres';
 import { Client, type Login } from './client.ts';
 import { isDenied, isStaleStatement, StorageError, translate } from './errors.ts';
+import { Outage } from './outage.ts';
 import type { Permits } from './permits.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
@@ -35,6 +36,7 @@ export class Pool implements Connection {
   readonly #cap: number;
   readonly #permits: Permits;
   readonly #now: () => number;
+  readonly #outage: Outage;
   #clients: Client[] = [];
   /** Clients that take no new work and are closed as soon as they have none. */
   readonly #retired = new Set<Client>();
@@ -46,11 +48,16 @@ export class Pool implements Connection {
   #ending: Promise<void> | undefined;
   #whenEmpty: (() => void) | undefined;
 
-  constructor(endpoint: Endpoint, options: { cap: number; permits: Permits; now: () => number }) {
+  /** `outage` is what other pools to the same server know of it too. */
+  constructor(
+    endpoint: Endpoint,
+    options: { cap: number; permits: Permits; now: () => number; outage?: Outage },
+  ) {
     this.endpoint = endpoint;
     this.#cap = options.cap;
     this.#permits = options.permits;
     this.#now = options.now;
+    this.#outage = options.outage ?? new Outage();
   }
 
   /** Connections that take work, busy or not. */
@@ -226,7 +233,11 @@ export class Pool implements Connection {
   }
 
   #open(): Client {
-    const client: Client = new Client(this.endpoint, { now: this.#now(), onLost: () => this.#drop(client) });
+    const client: Client = new Client(this.endpoint, {
+      now: this.#now(),
+      onLost: () => this.#drop(client),
+      outage: this.#outage,
+    });
     this.#clients.push(client);
     return client;
   }

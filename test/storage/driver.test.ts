@@ -13,7 +13,9 @@ afterAll(() => own.remove());
 /** In a process of its own: here the driver was loaded long before, by the tests' own harness. */
 const program = `
   import { Client } from '${new URL('../../storage/client.ts', import.meta.url).href}';
-  const client = new Client(JSON.parse(process.env.ACCESS), { now: 0, onLost: () => undefined });
+  import { Outage } from '${new URL('../../storage/outage.ts', import.meta.url).href}';
+  const options = { now: 0, onLost: () => undefined, outage: new Outage() };
+  const client = new Client(JSON.parse(process.env.ACCESS), options);
   const statement = client.sql.unsafe('select 1 as one');
   const young = { resolve: %InYoungGeneration(statement.resolve), reject: %InYoungGeneration(statement.reject) };
   const [{ one }] = await statement;

@@ -1,6 +1,7 @@
 // Statements that fail after their first rows: what they leave behind is nobody's.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client } from '../../storage/client.ts';
+import { Outage } from '../../storage/outage.ts';
 import { rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => own.remove());
 
 it('fails by itself: the statements behind it have their own rows, from the first on', async () => {
-  const client = new Client(own.access, { now: 0, onLost: () => undefined });
+  const client = new Client(own.access, { now: 0, onLost: () => undefined, outage: new Outage() });
   const failing = { text: 'select 1 / (4 - i) from generate_series(1, 10) as i' };
   const counting = { text: 'select i from generate_series(1, $1::int) as i', prepare: true };
   for (const pipelined of [true, false]) {

@@ -1,6 +1,7 @@
 // Prepared statements whose table changes under them: each answer still goes to its own question.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../../storage/client.ts';
+import { Outage } from '../../storage/outage.ts';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
 import { rowsOf } from '../../storage/rows.ts';
@@ -37,7 +38,7 @@ async function askForMany(
 
 describe('a prepared statement', () => {
   it('that is stale fails, and neither loses nor mixes up the answers behind it', async () => {
-    const client = new Client(own.access, { now: 0, onLost: () => undefined });
+    const client = new Client(own.access, { now: 0, onLost: () => undefined, outage: new Outage() });
     const ask = (id: number) => rowsOf(client.sql, { text, prepare: true }, [id]);
     const other = (id: number) => rowsOf(client.sql, { text: 'select $1::int', prepare: true }, [id]);
     await own.as({}, (sql) => makeTable(sql, 'text'));
