@@ -6,7 +6,7 @@ import { jsonText } from './json-text.ts';
 import type { EventInvocation, InvocationResult } from './protocol.ts';
 import type { Fault, RecordEvent } from './registrations.ts';
 import type { Handler } from './registry.ts';
-import { bare, frozen, has, keysOf, ownMap, stringifyJson } from './untampered.ts';
+import { bare, frozen, has, keysOf, stringifyJson } from './untampered.ts';
 
 /** How an invocation ended; as text where values of the author's are in it, which were turned into JSON already. */
 export type Result = InvocationResult | string;
@@ -111,34 +111,56 @@ function veto(id: number, message: string, fault: Fault | null): Result {
   return { type: 'result', id, outcome: 'veto', message, fault };
 }
 
+/** A field as it was: what holds other values may be changed inside, so its JSON is kept. */
+type Before = Exclude<Json, object> | { readonly text: string | undefined };
+
 /**
  * Remembers the fields of a record. The returned function gives those that are others by then, as JSON; a field that
  * was removed or set to undefined is null.
  */
-function changesOf(record: HookRecord): () => string {
-  const { fields } = record;
-  const values = ownMap<string, Json>();
-  const texts = ownMap<string, string | undefined>();
-  for (const name of keysOf(fields)) {
-    const value = fields[name] ?? null;
-    values.set(name, value);
-    if (typeof value === 'object' && value !== null) texts.set(name, stringifyJson(value));
+function changesOf({ fields }: HookRecord): () => string {
+  const names = keysOf(fields);
+  // No map, and each taken over by its place: this runs without machine code. The members of `keysOf` are its own, so that
+  // no setter of a prototype meets what is put there.
+  const before: Before[] = keysOf(fields);
+  for (let place = 0; place < names.length; place++) {
+    const value = fields[names[place] ?? ''] ?? null;
+    before[place] = typeof value === 'object' && value !== null ? { text: stringifyJson(value) } : value;
   }
   return () => {
+    const now = keysOf(fields);
     let changes = '';
+    let kept = 0;
     const add = (name: string, text: string) => {
       changes += `${changes === '' ? '' : ','}${stringifyJson(name)}:${text}`;
     };
-    for (const name of keysOf(fields)) {
-      const value = fields[name];
-      if (values.has(name) && values.get(name) === (value ?? null) && !texts.has(name)) continue;
-      const before = texts.get(name);
-      const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`, { known: before });
-      if (!values.has(name) || before !== text) add(name, text);
+    for (let index = 0; index < now.length; index++) {
+      const name = now[index] ?? '';
+      const place = placeOf(name, names, index);
+      if (place !== -1) kept++;
+      const text = changedText(fields[name], before[place], name);
+      if (text !== null) add(name, text);
     }
-    values.forEach((_value, name) => {
+    if (kept === names.length) return `{${changes}}`;
+    for (let place = 0; place < names.length; place++) {
+      const name = names[place] ?? '';
       if (!has(fields, name)) add(name, 'null');
-    });
+    }
     return `{${changes}}`;
   };
+}
+
+/** Where a name stands, most likely at `guess`; -1 for one that is not there. */
+function placeOf(name: string, names: readonly string[], guess: number): number {
+  if (names[guess] === name) return guess;
+  for (let place = 0; place < names.length; place++) if (names[place] === name) return place;
+  return -1;
+}
+
+/** The JSON of a field that is not as it was (undefined: was not there), else null. */
+function changedText(value: Json | undefined, before: Before | undefined, name: string): string | null {
+  const known = typeof before === 'object' && before !== null ? before.text : undefined;
+  if (known === undefined && before === (value ?? null)) return null;
+  const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`, { known });
+  return text === known ? null : text;
 }
