@@ -1,6 +1,7 @@
 // What `$app` may be given, checked before it travels: the API ends a runner that sends it anything else, and an author's slip
 // is not worth that.
 import type { CallTable } from './calls.ts';
+import { unsayable } from './json-text.ts';
 
 /** What is wrong with one argument; undefined when nothing is. */
 type Check = (value: unknown) => string | undefined;
@@ -12,19 +13,19 @@ const isObject: Check = (value) =>
 const isNumber: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number';
 
-/** JSON would say null for them, which clears a field. */
 const isFields: Check = (value) => {
   const fault = isObject(value);
   if (fault !== undefined) return fault;
+  // What it makes of itself is looked at when it has.
+  if (!isPlain(value)) return undefined;
   for (const [name, field] of Object.entries(value as object)) {
-    if (typeof field === 'number' && !Number.isFinite(field)) {
-      return `: ${name} is ${field}, which JSON cannot say`;
-    }
+    const unsaid = field === undefined ? undefined : unsayable(field);
+    if (unsaid !== undefined) return `: ${name} is ${unsaid}, which JSON cannot say`;
   }
   return undefined;
 };
 
-/** An object with these members; the optional ones may be left out. */
+/** An object with these members and no others, which would mean nothing; the optional ones may be left out. */
 function has(
   required: Readonly<Record<string, Check>>,
   optional: Readonly<Record<string, Check>> = {},
@@ -38,7 +39,9 @@ function has(
       const wrong = check(members[name]);
       if (wrong !== undefined) return `: ${name} ${wrong}`;
     }
-    return undefined;
+    const names = [...Object.keys(required), ...Object.keys(optional)];
+    const stray = Object.keys(members).find((name) => members[name] !== undefined && !names.includes(name));
+    return stray === undefined ? undefined : `: ${stray} is none of ${names.join(', ')}`;
   };
 }
 
@@ -53,7 +56,7 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
   'records.delete': [['the collection', isText], ['the id', isText]],
   'users.findOne': [['the id', isText]],
   'files.get': [['the id', isText]],
-  'files.create': [['the file', has({ filename: isText, mime: isText })]],
+  'files.create': [['the file', has({ filename: isText, mime: isText, body: isAnything })]],
   'files.delete': [['the id', isText]],
   'mail.send': [['the mail', has({ to: isText, subject: isText, text: isText }, { html: isText })]],
   'realtime.publish': [['the collection', isText], ['the event', isText], ['the data', isAnything]],

@@ -37,6 +37,8 @@ export function faultOf(thrown: unknown, file: string | null): Fault {
   let frames = ownFrames(stack);
   const reasons = reasonsOf(thrown);
   for (let index = 0; index < reasons.length; index++) {
+    const text = messageOf(reasons[index]);
+    if (text !== '' && message.includes(text)) continue;
     const reason = describe(reasons[index]);
     const below = ownFrames(textOf(reasons[index], 'stack') ?? '');
     message += ` (cause: ${reason})`;
@@ -74,9 +76,10 @@ export function fault(
 
 /**
  * The message of what was thrown, as its author meant it: that of an error, a thrown text, else a text of the value; none
- * of a plain object, whose members may not be for whoever reads it.
+ * of a plain object, whose members may not be for whoever reads it, and of nothing.
  */
 export function messageOf(thrown: unknown): string {
+  if (thrown === undefined || thrown === null) return '';
   const message = textOf(thrown, 'message') ?? safely(() => asText(thrown)) ??
     'something without a text was thrown';
   return message === noText ? '' : message.replace(positionAtEnd, '').slice(0, longestMessage);
@@ -141,7 +144,8 @@ function describe(thrown: unknown): string {
   const message = messageOf(thrown);
   const name = textOf(thrown, 'name') ?? '';
   if (name !== '') return message === '' ? name : `${name}: ${message}`;
-  return message === '' && typeof thrown === 'object' ? safely(() => stringifyJson(thrown)) ?? '' : message;
+  if (message !== '') return message;
+  return safely(() => typeof thrown === 'object' ? stringifyJson(thrown) : asText(thrown)) ?? '';
 }
 
 /** A member of a thrown object if it is a text. */

@@ -99,7 +99,9 @@ export class Imports {
     if (to === null) {
       return `${wanted}: hook files import each other as "./name.ts", and nothing else`;
     }
-    const near = [`${to}.ts`, `${to}.js`].find((name) => this.#sources.has(name));
+    // A type checker that compiles to other files would have "./name.js" for name.ts.
+    const stem = to.replace(/\.[jt]s$/, '');
+    const near = [`${to}.ts`, `${to}.js`, `${stem}.ts`, `${stem}.js`].find((name) => this.#sources.has(name));
     return near === undefined
       ? `${wanted}: the app has no file ${JSON.stringify(to)}`
       : `${wanted}: write the whole name, "./${near}"`;

@@ -20,15 +20,25 @@ interface TextOptions {
   readonly replace?: (name: string, member: unknown) => unknown;
 }
 
+/** What a value is that JSON would say null for, which clears a field, or leave out; undefined for all others. */
+export function unsayable(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}`;
+  if (typeof value === 'object') {
+    return value instanceof Date && Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
+  }
+  return typeof value === 'function' || typeof value === 'symbol' || value === undefined
+    ? `a ${typeof value}`
+    : undefined;
+}
+
 /**
  * The JSON of a value.
  *
  * @throws TypeError or RangeError that says `what` cannot be sent, and why
  */
 export function jsonText(value: unknown, what: string, { known, replace }: TextOptions = {}): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new TypeError(`${what} is ${value}, which JSON cannot say`);
-  }
+  const unsaid = unsayable(value);
+  if (unsaid !== undefined) throw new TypeError(`${what} is ${unsaid}, which JSON cannot say`);
   let text: string | undefined;
   try {
     text = stringifyJson(value, replace);
@@ -37,7 +47,7 @@ export function jsonText(value: unknown, what: string, { known, replace }: TextO
       `${what} cannot be written as JSON: ${error instanceof Error ? error.message : 'it threw'}`,
     );
   }
-  if (text === undefined) throw new TypeError(`${what} is a ${typeof value}, which JSON cannot say`);
+  if (text === undefined) throw new TypeError(`${what} is nothing that JSON can say`);
   // A text this short cannot be too deep, and most values are no longer.
   if (text.length > deepest && text !== known) checkShape(text, what);
   return text;

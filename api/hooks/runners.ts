@@ -21,7 +21,7 @@ import type { Registrations } from './registrations.ts';
 import type { CronTimes } from './cron-times.ts';
 import { StartGate } from './start-gate.ts';
 import { stateOf } from './state.ts';
-import { type CheckParts, warningsOf } from './warnings.ts';
+import { type CheckParts, uncalledIn, warningsOf } from './warnings.ts';
 
 const sweepMilliseconds = 5_000;
 
@@ -88,9 +88,10 @@ export class Runners implements Hooks {
     if (!isKnown && this.#parts.schedule !== undefined) void this.#discover(workspace, app);
   }
 
-  check(app: AppDefinition): Promise<FileFault[]> {
+  async check(app: AppDefinition): Promise<FileFault[]> {
     const { deps, checker } = this.#parts;
-    return warningsOf({ deps, host: checker, log: this.of(app).log }, app);
+    const { known, log } = this.of(app);
+    return [...uncalledIn(known, app), ...await warningsOf({ deps, host: checker, log }, app)];
   }
 
   log(app: AppDefinition): AppLog {

@@ -1,10 +1,12 @@
-// What the type checker has against an app's hook files.
+// What there is against an app's hook files besides faults: what the type checker says, and hooks that nothing calls.
 import type { AppDefinition } from '../../storage/definition.ts';
+import { usersOf } from '../../storage/identities.ts';
 import type { Deps } from '../deps.ts';
 import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import type { SupervisedRunners } from './host.ts';
 import type { HookLog } from './log.ts';
 import type { FileFault } from './ports.ts';
+import type { Registrations } from './registrations.ts';
 import { typesOf } from './types.ts';
 
 const mostWarnings = 100;
@@ -28,6 +30,22 @@ export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefini
   const message = 'the types were not checked: it took too long, or a newer file took its turn';
   log.add({ level: 'warn', message });
   return [];
+}
+
+/** Hooks of collections that the app does not have: of a name with a slip, or of one that is still to be made. */
+export function uncalledIn(registrations: Registrations | undefined, app: AppDefinition): FileFault[] {
+  const names = new Set([...app.collections.keys(), usersOf(app).id]);
+  const found = (registrations?.files ?? []).flatMap(({ file, hooks }) =>
+    [...new Set(hooks.map(({ collection }) => collection))]
+      .filter((collection) => !names.has(collection))
+      .map((collection) => {
+        const message = `no hook of ${
+          JSON.stringify(collection)
+        } runs: the app has no collection of that name`;
+        return { file, message, line: null, column: null };
+      })
+  );
+  return found.slice(0, mostWarnings);
 }
 
 /**

@@ -22,6 +22,7 @@ onRecordBeforeCreate('async-false', async () => { await null; return false; });
 onRecordBeforeCreate('thrown', () => { throw 'only words'; });
 onRecordBeforeCreate('falsy', () => undefined);
 onRecordBeforeCreate('nan', (e) => { e.record.fields.total = NaN; });
+onRecordBeforeCreate('never', (e) => { e.record.fields.total = new Date('never'); });
 onRecordBeforeCreate('deep', (e) => {
   let value = 1;
   for (let i = 0; i < 5000; i++) value = [value];
@@ -91,6 +92,7 @@ describe('record events in the hook runner', () => {
 
   it.each([
     ['nan', 'record.fields.total is NaN'],
+    ['never', 'record.fields.total is an invalid Date'],
     ['deep', 'record.fields.meta is nested deeper'],
     ['ring', 'record.fields.meta cannot be written as JSON'],
     ['huge', 'exceeds 1048576 bytes'],

@@ -111,6 +111,7 @@ describe('the loader of the hook runner', () => {
     [`export * from 'data:text/javascript,1';`, 'and nothing else', 15],
     [`import './none.ts';`, 'the app has no file "none.ts"', 8],
     [`import './other';`, 'write the whole name, "./other.ts"', 8],
+    [`import './other.js';`, 'write the whole name, "./other.ts"', 8],
   ])('hook.imports: %s is refused at its place', async (source, message, column) => {
     const { errors } = await (await startForTest()).load({ 'a.ts': source, 'other.ts': 'export {};' });
     expect(errors).toEqual([

@@ -53,12 +53,19 @@ const failing = `
     const error = new Error('again');
     throw Object.assign(error, { cause: error });
   });
+  routerAdd('GET', '/rings', () => {
+    const error = new Error('here', { cause: new Error('there') });
+    error.cause.cause = error;
+    throw error;
+  });
+  routerAdd('GET', '/nothing', () => { throw undefined; });
   routerAdd('GET', '/data', () => { throw new Error('refused', { cause: { code: 7 } }); });
   routerAdd('GET', '/object', () => { throw { code: 7 }; });
   routerAdd('GET', '/getter', () => {
     throw Object.defineProperty(new Error('odd'), 'cause', { get() { throw new Error('no'); } });
   });
-  onRecordBeforeCreate('orders', () => { throw { secret: 's' }; });`;
+  onRecordBeforeCreate('orders', () => { throw { secret: 's' }; });
+  onRecordBeforeUpdate('orders', () => { throw null; });`;
 
 describe('the fault of a handler', () => {
   it('has the causes of its error, and where they came from', async () => {
@@ -77,20 +84,28 @@ describe('the fault of a handler', () => {
     expect(await faultsOf('/any')).toMatchObject([{
       message: 'AggregateError: All promises were rejected (cause: Error: try 1)',
     }]);
-    expect(await faultsOf('/ring')).toMatchObject([{
-      message: `Error: again${' (cause: Error: again)'.repeat(4)}`,
+    // What says nothing more is not said.
+    expect(await faultsOf('/ring')).toMatchObject([{ message: 'Error: again' }]);
+    expect(await faultsOf('/rings')).toMatchObject([{
+      message: 'Error: here (cause: Error: there)',
     }]);
     expect(await faultsOf('/data')).toMatchObject([{ message: 'Error: refused (cause: {"code":7})' }]);
     expect(await faultsOf('/object')).toMatchObject([{ message: '{"code":7}', line: null }]);
+    expect(await faultsOf('/nothing')).toMatchObject([{ message: 'undefined', line: null }]);
     expect(await faultsOf('/getter')).toMatchObject([{ message: 'Error: odd' }]);
   });
 
-  it('shows the members of a thrown object to its author, not to the caller', async () => {
+  it('shows the members of a thrown object, or that it was nothing, to its author, not to the caller', async () => {
     const runner = await run(failing);
     expect(await runner.next('result', runner.start('before_create'))).toMatchObject({
       outcome: 'veto',
       message: 'a hook refused the write',
       fault: { message: '{"secret":"s"}' },
+    });
+    expect(await runner.next('result', runner.start('before_update'))).toMatchObject({
+      outcome: 'veto',
+      message: 'a hook refused the write',
+      fault: { message: 'null' },
     });
   });
 });

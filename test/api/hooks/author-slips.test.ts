@@ -16,6 +16,11 @@ routerAdd('GET', '/to-json', told(() => $app.records.create('posts', { toJSON: (
 routerAdd('GET', '/getters', told(() => $app.mail.send(new Mail())));
 routerAdd('GET', '/class', told(async () => (await $app.records.create('posts', new Title())).fields.title));
 routerAdd('GET', '/query', told(() => $app.records.list('posts', new Date(0))));
+routerAdd('GET', '/never', told(() => $app.records.create('posts', { meta: new Date('never') })));
+routerAdd('GET', '/function', told(() => $app.records.update('posts', 'x', { meta: () => 1 })));
+routerAdd('GET', '/undefined', told(async () => (await $app.records.create('posts', { meta: undefined })).fields.meta));
+routerAdd('GET', '/limit', told(() => $app.records.list('posts', { filter: undefined, limit: 5 })));
+routerAdd('GET', '/cc', told(() => $app.mail.send({ to: 'a@example.com', subject: 's', text: 't', cc: 'b@example.com' })));
 routerAdd('GET', '/status', () => { throw new Strange(404, 'gone', 'it is gone'); });
 routerAdd('GET', '/long-header', () => new Response('x', { headers: { 'x-long': 'y'.repeat(2_000_000) } }));
 routerAdd('GET', '/many-headers', () => new Response('x', { headers: Array.from({ length: 3_000 }, (_, n) => ['x-' + n, '']) }));
@@ -57,6 +62,27 @@ async function lines(count: number): Promise<{ message: string; fields: unknown 
   }));
 }
 
+const collectionless = `
+onRecordBeforeCreate('*', () => false);
+onRecordBeforeCreate('post', () => false);
+onRecordAfterCreate('post', () => {});
+onRecordBeforeCreate('users', () => {});
+onRecordBeforeCreate('posts', () => {});`;
+
+it('that names a collection which the app does not have is a warning of its file', async () => {
+  const own = await hookedApp(await ownWorkspace(), '');
+  const { warnings, reload } = expectOk(
+    await own.admin.put(`${own.path}/hooks/veto.js`, { source: collectionless }),
+  );
+  expect(reload).toEqual({ loaded: ['hooks.ts', 'veto.js'], errors: [] });
+  expect(warnings).toEqual(['*', 'post'].map((name) => ({
+    file: 'veto.js',
+    message: `no hook of "${name}" runs: the app has no collection of that name`,
+    line: null,
+    column: null,
+  })));
+});
+
 describe('a slip of an author', () => {
   it.each([
     ['/date', { told: 'TypeError: records.create: the fields must be an object' }],
@@ -65,6 +91,17 @@ describe('a slip of an author', () => {
     ['/getters', { told: 'TypeError: mail.send: the mail: to must be a text' }],
     ['/query', { told: 'TypeError: records.list: the query must be an object' }],
     ['/class', { value: 'made of a class' }],
+    ['/never', {
+      told: 'TypeError: records.create: the fields: meta is an invalid Date, which JSON cannot say',
+    }],
+    ['/function', {
+      told: 'TypeError: records.update: the fields: meta is a function, which JSON cannot say',
+    }],
+    ['/undefined', { value: null }],
+    ['/limit', {
+      told: 'TypeError: records.list: the query: limit is none of filter, sort, page, per_page',
+    }],
+    ['/cc', { told: 'TypeError: mail.send: the mail: cc is none of to, subject, text, html' }],
     ['/status', { code: 'hook_error', message: 'the hook failed; its log says why' }],
     ['/long-header', { code: 'hook_error', message: 'the hook failed; its log says why' }],
     ['/many-headers', { code: 'hook_error', message: 'the hook failed; its log says why' }],
@@ -81,8 +118,8 @@ describe('a slip of an author', () => {
     const inner = {
       message: 'TypeError: inner',
       file: 'hooks.ts',
-      line: 21,
-      stack: expect.stringMatching(/^at hooks.ts:21:/),
+      line: 26,
+      stack: expect.stringMatching(/^at hooks.ts:26:/),
     };
     expect(await lines(6)).toEqual([
       { message: 'deep', fields: { unreadable: expect.stringContaining('nested deeper') } },
@@ -91,7 +128,7 @@ describe('a slip of an author', () => {
         message: 'it failed',
         fields: {
           id: '1',
-          error: { ...inner, line: 22, stack: expect.any(String), column: expect.any(Number) },
+          error: { ...inner, line: 27, stack: expect.any(String), column: expect.any(Number) },
           list: [expect.objectContaining({ message: 'Error: other' })],
         },
       },
