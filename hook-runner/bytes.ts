@@ -1,16 +1,26 @@
 // Bytes on their way through JSON.
 import type { Bytes } from './calls.ts';
-import { utf8 } from './untampered.ts';
+import { stringifyJson, utf8 } from './untampered.ts';
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const decode = strict.decode.bind(strict);
 
-/** Bytes as the protocol carries them. */
+/** Fewer bytes fit into a call also where JSON takes six letters for each, as it does for most control characters. */
+const longText = 32_768;
+
+/** Bytes as the protocol carries them, in the spelling that costs less. */
 export function carried(bytes: Uint8Array): Bytes {
+  const text = textIn(bytes);
+  if (text === undefined) return { base64: bytes.toBase64() };
+  const isCheap = bytes.length <= longText || utf8(stringifyJson(text) ?? '').length <= bytes.length * 4 / 3;
+  return isCheap ? { text } : { base64: bytes.toBase64() };
+}
+
+function textIn(bytes: Uint8Array): string | undefined {
   try {
-    return { text: decode(bytes) };
+    return decode(bytes);
   } catch {
-    return { base64: bytes.toBase64() }; // not UTF-8
+    return undefined; // not UTF-8
   }
 }
 

@@ -6,7 +6,7 @@ import { Numbered } from '../../storage/numbered.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameWriter } from './frame-writer.ts';
-import { FrameReader, ProtocolError } from './frames.ts';
+import { FrameReader, ProtocolError, textFor } from './frames.ts';
 import { Heavy } from './heavy.ts';
 import { readMessage } from './inbound.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
@@ -102,7 +102,7 @@ export class Channel {
 
   /**
    * Sends what `write` makes of a new id; whatever comes for that id is the invocation's. `isNested`: another one waits for
-   * it.
+   * it. Throws `413 payload_too_large`.
    */
   begin(invocation: Invocation, write: (id: number) => ToRunner, isNested = false): number {
     const id = ++this.#lastId;
@@ -110,9 +110,9 @@ export class Channel {
       invocation.fail('exited');
       return id;
     }
+    const text = textFor(write(id));
     this.#open.set(id, invocation);
     this.#deadlines.set(id, invocation.deadline);
-    const text = JSON.stringify(write(id));
     if (isNested) this.#writer.sendText(text);
     else this.#heavy.begin(id, text);
     // A runner that rests may begin; one that is busy gets what comes meanwhile in one piece.

@@ -1,8 +1,11 @@
 // Frames on a runner's channel: u32 big-endian length, then one JSON object in UTF-8. What comes in was written by a tenant, so
 // it is measured before it is parsed.
 import { isUtf8 } from 'node:buffer';
+import { fail } from '../errors.ts';
 
 const headBytes = 4;
+/** A runner takes no longer one, and ends. */
+const longestFrame = 16_777_216;
 const maximalDepth = 64;
 const maximalTokens = 100_000;
 
@@ -12,6 +15,19 @@ export class ProtocolError extends Error {
     super(message);
     this.name = 'ProtocolError';
   }
+}
+
+/** The JSON of a message. Throws `413 payload_too_large` for more than a runner takes. */
+export function textFor(message: object): string {
+  const text = JSON.stringify(message);
+  // No UTF-16 unit takes more than three bytes.
+  if (text.length * 3 > longestFrame && Buffer.byteLength(text) > longestFrame) {
+    fail(
+      'payload_too_large',
+      `what the app's hooks would be given has more than ${longestFrame} bytes as JSON`,
+    );
+  }
+  return text;
 }
 
 /** Messages, each as its JSON, as bytes in a row. */

@@ -118,19 +118,19 @@ export class Generation {
     return this.#options.wish.memory_mb;
   }
 
-  /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends. */
+  /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends, and what `begin` throws. */
   async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
     const context = this.contextOf(run);
     const asked = new Asked('result', run.deadline, (call) => this.#options.answer(call, context));
-    this.begin(asked, run, write);
     try {
+      this.begin(asked, run, write);
       return await asked.settled;
     } finally {
       this.ended();
     }
   }
 
-  /** Begins something whose answer may be more than one message. `ended` is to be called when it is over. */
+  /** Begins something whose answer may be several messages, `ended` being called after it. Throws `413 payload_too_large`. */
   begin(invocation: Invocation, { requestId, depth }: Run, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
     this.#rest.begin(this.usedAt);
@@ -231,16 +231,9 @@ async function loading(
     deadline,
     (call) => answer(call, { requestId, depth: 0, deadline, aside }),
   );
-  channel.begin(
-    asked,
-    (id) => ({
-      type: 'load',
-      id,
-      ...load,
-      limits: { ...channelLimits, load_ms: Math.ceil(loadMilliseconds / 2) },
-    }),
-  );
+  const limits = { ...channelLimits, load_ms: Math.ceil(loadMilliseconds / 2) };
   try {
+    channel.begin(asked, (id) => ({ type: 'load', id, ...load, limits }));
     return await asked.settled;
   } catch (error) {
     // Whatever ran at its top level, it has had its time; a runner that is stuck in it is of no use.

@@ -98,7 +98,16 @@ export function contentOf(bytes: Bytes): string | Buffer {
 /** Bytes in the spelling that costs less. */
 export function spell(buffer: Buffer): Bytes {
   const text = buffer.toString('utf8');
-  return text.includes('\ufffd') ? { base64: buffer.toString('base64') } : { text };
+  return text.includes('\ufffd') || costsMore(text, buffer)
+    ? { base64: buffer.toString('base64') }
+    : { text };
+}
+
+/** Below this, nobody minds that JSON takes six letters for a control character. */
+const longText = 65_536;
+
+function costsMore(text: string, { length }: Buffer): boolean {
+  return length > longText && Buffer.byteLength(JSON.stringify(text)) > length * 4 / 3;
 }
 
 const longestMessage = 4_000;

@@ -1,6 +1,7 @@
 // Many large bodies and records at once: more than a runner has read, and more than it could hold.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
 import { type HookedApp, hookedApp } from '../../harness/hooked-app.ts';
 
 const source = `
@@ -14,6 +15,12 @@ onRecordAfterCreate('seen', async (e) => {
   await Promise.all(Array.from({ length: 9 }, () => $app.records.create('comments', { text: e.record.fields.what })));
 });
 onRecordBeforeCreate('comments', () => {});
+onRecordBeforeUpdate('posts', () => {});
+routerAdd('POST', '/again', async (e) => {
+  const { id } = await $app.files.create({ filename: 'x.bin', content: new Uint8Array(150_000) });
+  const { bytes } = await $app.files.get(id);
+  return new Response(new Uint8Array([...bytes, ...bytes]));
+});
 `;
 
 let app: HookedApp;
@@ -22,8 +29,11 @@ beforeAll(async () => {
   app = await hookedApp(await ownWorkspace(), source);
 });
 
-const upload = (bytes: number) =>
-  fetch(`${serverUrl()}${app.path}/custom/size`, { method: 'POST', body: new Uint8Array(bytes).fill(65) });
+const upload = (bytes: number, letter = 65) =>
+  fetch(`${serverUrl()}${app.path}/custom/size`, {
+    method: 'POST',
+    body: new Uint8Array(bytes).fill(letter),
+  });
 
 const together = <Result>(count: number, work: () => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, work));
@@ -40,6 +50,35 @@ describe('hooks with large frames', () => {
     });
     expect(answers).toEqual(Array(24).fill([200, '4000000']));
     expect(await lastKill()).toBe(null);
+  });
+
+  it.each([['zeros', 0], ['quotes', 34], ['bytes', 255]])(
+    'take the largest body, of %s, which JSON makes longer',
+    async (_, letter) => {
+      const response = await upload(8_388_608, letter);
+      expect([response.status, await response.text()]).toEqual([200, '8388608']);
+      expect(await lastKill()).toBe(null);
+    },
+  );
+
+  it('write and read files of zeros, and answer them', async () => {
+    const response = await fetch(`${serverUrl()}${app.path}/custom/again`, { method: 'POST' });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.alloc(300_000));
+  });
+
+  it('are not asked about more than they take: a record and what it was', async () => {
+    const { admin } = app;
+    const { id } = expectOk(await admin.post(app.records('posts'), { title: 'x'.repeat(6_000_000) }));
+    const path = `${app.records('posts')}/${id}`;
+    const meta = 'y'.repeat(6_000_000);
+    expectError(await admin.patch(path, { meta }), 413, 'payload_too_large');
+    expect(expectOk(await admin.get(path)).fields.meta).toBe(null);
+    expectOk(await admin.patch(path, { meta: 'short' }));
+    expect(expectOk(await admin.get(`${app.path}/hooks/status`))).toMatchObject({
+      in_flight: 0,
+      last_kill: null,
+    });
+    expectOk(await admin.delete(path));
   });
 
   it('have many large records at once go past them', async () => {
