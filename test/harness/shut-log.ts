@@ -1,0 +1,29 @@
+// An audit log that takes no entry for a while.
+import { expect } from 'vitest';
+import type { Connection } from '../../storage/pool.ts';
+import type { Ledger } from '../../storage/sessions.ts';
+import type { Answer } from './api.ts';
+
+/** Something that is written down when it is done. */
+export interface Act {
+  ask: () => Promise<Answer>;
+  /** What the act would change, and is the same after it was refused. */
+  see: () => Promise<Answer>;
+}
+
+/** Asks while the log is shut, as only its owner can do it, and looks before and after. */
+export async function askInVain(
+  { connection, ledger }: { connection: Connection; ledger: Ledger },
+  { ask, see }: Act,
+): Promise<void> {
+  const alter = (change: string) =>
+    connection.transaction((sql) =>
+      sql.unsafe(`set local role bulkhead_auditor; alter table ${ledger}.audit_log ${change}`)
+    );
+  const before = await see();
+  await alter('add constraint shut check (false) not valid');
+  const answer = await ask().finally(() => alter('drop constraint shut'));
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  const after = await see();
+  expect([after.status, after.body]).toEqual([before.status, before.body]);
+}
