@@ -161,6 +161,21 @@ describe('several processes', () => {
     expect(there.version).toBeGreaterThan(version);
   });
 
+  it('agree on one that was written before another was read, and whose transaction ended after that', async () => {
+    const [here, there] = [open(), open()];
+    await there.reload();
+    const { control } = storage.databases;
+    await control.transaction(async (slow) => {
+      await insertRevocations(slow, [here.row('subject', 'tom')]);
+      await control.transaction((sql) => insertRevocations(sql, [here.row('subject', 'kim')]));
+      await there.catchUp();
+      expect(there.judge(token({ id: 'kim' }))).toBeUndefined();
+      expect(there.judge(token({ id: 'tom' }))).toBeDefined();
+    });
+    await there.catchUp();
+    expect(there.judge(token({ id: 'tom' }))).toBeUndefined();
+  });
+
   it('keep the later of two revocations, whichever is written last', async () => {
     const [here, there] = [open(), open()];
     const early = here.row('subject', 'max');

@@ -177,6 +177,18 @@ describe('a field of the apps’ own', () => {
     expect(appLog.map(({ target }: { target: string }) => target)).toContain(field);
   });
 
+  it('lies within the level above also when both are set at once', async () => {
+    const [above, below] = [`${own.path}/policies/team.pace`, `${app.path}/policies/team.pace`];
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all([admin.put(above, range(1, 5)), app.admin.put(below, range(1, 9))]);
+      expect(answers.map(({ status }) => status)).toEqual([200, expect.toBeOneOf([200, 400])]);
+      const { spec } = expectOk(await app.admin.get(below));
+      expect(spec).toEqual(answers[1].status === 200 ? range(1, 5) : null);
+      if (spec !== null) expectOk(await app.admin.delete(below));
+      expectOk(await admin.delete(above));
+    }
+  });
+
   it('takes another kind below a free parent only', async () => {
     expectOk(await admin.put(`${own.path}/policies/${field}`, { kind: 'free' }));
     expectOk(

@@ -78,6 +78,38 @@ describe('session.revoke-all', () => {
   });
 });
 
+describe('auth.lockout', () => {
+  it('refuses the right password of a user who is locked while the login is under way', async () => {
+    const { id, email, password } = await ownUser(own);
+    const answer = await signInMeanwhile(
+      async (sql) => {
+        await sql`select 1 from workspace.users where id = ${id} for update`;
+        await sql`
+          insert into workspace.lockouts (subject, failed_at, last_failed_at, locked_until)
+          values (${`user:${email}`}, array[now()], now(), now() + interval '5 minutes')`;
+      },
+      () => as().post(`${own.path}/auth/users/login`, { email, password }),
+    );
+    expectError(answer, 429, 'too_many_requests');
+    expect((await as().post(`${own.path}/auth/users/login`, { email, password })).status).toBe(429);
+  });
+
+  it('refuses that of an admin, too', async () => {
+    const { email, password } = await own.login();
+    const login = (text: string) => as().post(`${own.path}/auth/admin/login`, { email, password: text });
+    expect((await login('a wrong one')).status).toBe(401);
+    const answer = await signInMeanwhile(
+      (sql) =>
+        sql`
+          update workspace.lockouts set last_failed_at = now(), locked_until = now() + interval '5 minutes'
+          where subject = ${`ws:${own.id}:${email}`}`,
+      () => login(password),
+    );
+    expectError(answer, 429, 'too_many_requests');
+    expect((await login(password)).status).toBe(429);
+  });
+});
+
 describe('oauth.prehijack', () => {
   it('lets nobody in by a link that is dropped while they sign in', async () => {
     const someone = { id: 7, emails: [{ email: freshEmail(), primary: true, verified: true }] };
