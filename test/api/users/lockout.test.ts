@@ -1,4 +1,5 @@
 // One count of failures for everything that an end-user can fail at.
+import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
@@ -69,6 +70,19 @@ describe('auth.lockout', () => {
     const disable = (code: string) => second.post(`${auth}/totp/disable`, { code });
     expect(await guess(() => disable(authenticator.code()), () => disable(wrongCode(authenticator))))
       .toEqual({ failed: 5, right: 429 });
+  });
+
+  it('counts wrong codes for an authenticator that waits to be confirmed', async () => {
+    const user = await ownUser(own);
+    const { email, password } = user;
+    const { secret } = expectOk(await user.post(`${auth}/totp/enroll`));
+    const confirm = (code: string) => user.post(`${auth}/totp/confirm`, { code });
+    for (let failures = 0; failures < 5; failures++) {
+      expect((await confirm('nonsense')).body.code).toBe('bad_credentials');
+    }
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect((await confirm(code)).body.code).toBe('too_many_requests');
+    expect((await post('users/login', { email, password })).body.code).toBe('too_many_requests');
   });
 });
 
