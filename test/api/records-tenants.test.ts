@@ -84,6 +84,59 @@ describe('tenant.id-swap', () => {
     }
   });
 
+  it('tenant.id-swap: an id of another tenant is not there in a batch, nor under a filter', async () => {
+    const { app: { admin, path }, collection, record } = mine;
+    for (const other of [neighbour, stranger]) {
+      const { id } = other.record;
+      for (
+        const write of [
+          { method: 'PATCH', collection: 'secrets', id, body: { text: 'stolen' } },
+          { method: 'DELETE', collection: 'secrets', id },
+          { method: 'PATCH', collection: 'secrets', id: record.id, body: { twin: id } },
+          { method: 'POST', collection: 'secrets', body: { twin: id } },
+        ]
+      ) {
+        const answer = await admin.post(`${path}/batch`, { requests: [write] });
+        expect(answer.status).toBe('body' in write && 'twin' in write.body ? 400 : 404);
+      }
+      for (const filter of [`id = '${id}'`, `twin = '${id}'`, `id in ['${id}']`, `twin.id = '${id}'`]) {
+        const list = await admin.get(`${collection}/records?filter=${encodeURIComponent(filter)}`);
+        expect(expectOk(list).items).toEqual([]);
+      }
+      await expectUntouched(other);
+    }
+  });
+
+  it('tenant.id-swap: a hook finds no record of another tenant, and changes none', async () => {
+    const source = `
+      routerAdd('GET', '/take', async ({ query: { id } }) => {
+        const told = (work) => work.then((found) => found ?? null, ({ message }) => message);
+        const records = $app.records;
+        return [
+          await told(records.findOne('secrets', id)),
+          await told(records.update('secrets', id, { text: 'stolen' })),
+          await told(records.delete('secrets', id)),
+          await told(records.create('secrets', { twin: id })),
+          (await records.list('secrets', { filter: \`id = '\${id}'\` })).items,
+        ];
+      });`;
+    expectOk(await mine.app.admin.put(`${mine.app.path}/hooks/take.js`, { source }));
+    const take = async (id: string) =>
+      expectOk(await mine.app.admin.get(`${mine.app.path}/custom/take?id=${id}`));
+    for (const other of [neighbour, stranger]) {
+      const { id } = other.record;
+      const missing = `record "${id}" does not exist`;
+      expect(await take(id)).toEqual([
+        null,
+        missing,
+        missing,
+        'twin: there is no record with this id',
+        [],
+      ]);
+      await expectUntouched(other);
+    }
+  });
+
   it('tenant.id-swap: the same id may be taken in each, and each keeps its own record', async () => {
     const id = randomUUID();
     for (const { app, collection } of [mine, neighbour, stranger]) {
