@@ -7,7 +7,8 @@ import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
-import { freshEmail, ownUser } from '../../harness/users.ts';
+import { secretFor } from '../../harness/mailbox.ts';
+import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';
 
 let own: OwnWorkspace;
@@ -21,16 +22,18 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([host.close(), pool.end()]));
 
-/** Changes a user in a transaction that ends when the sign-in waits for it, or is over. */
+/** Changes a user in a transaction that ends, after `atLast`, when the sign-in waits for it or is over. */
 async function signInMeanwhile(
   change: (sql: Sql) => Promise<unknown>,
   signIn: () => Promise<Answer>,
+  atLast: (sql: Sql) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Answer> {
   let isOver = false;
   const answering = await pool.transaction(async (sql) => {
     await change(sql);
     const answer = signIn().finally(() => isOver = true);
     while (!isOver && !await somebodyWaits(sql));
+    await atLast(sql);
     return { answer };
   });
   return await answering.answer;
@@ -64,6 +67,20 @@ describe('session.revoke-all', () => {
       () => as().post(`${own.path}/auth/users/login`, { email, password }),
     );
     expectError(answer, 401, 'bad_credentials');
+  });
+
+  it('leaves no session to a refresh token that is being exchanged', async () => {
+    const { id, refreshToken: refresh_token } = await ownUser(own);
+    const answer = await signInMeanwhile(
+      (sql) => sql`select 1 from workspace.users where id = ${id} for update`,
+      () => as().post(`${own.path}/auth/users/refresh`, { refresh_token }),
+      (sql) => sql`update workspace.sessions set revoked_at = now() where principal_id = ${id}`,
+    );
+    expectError(answer, 401, 'unauthorized');
+    const live = await pool.run((sql) =>
+      sql`select from workspace.sessions where principal_id = ${id} and revoked_at is null`
+    );
+    expect(live).toHaveLength(0);
   });
 
   it('lets no change of address begin with the old password', async () => {
@@ -126,4 +143,38 @@ describe('oauth.prehijack', () => {
     expectError(answer, 401, 'bad_credentials');
     expect((await own.admin.get(`${own.path}/users/${user.id}`)).status).toBe(200);
   });
+});
+
+describe('a token that was asked for while the address was being changed', () => {
+  const purposes = {
+    password_reset: {
+      ask: ({ email }: OwnUser) => as().post(`${own.path}/auth/password-reset/request`, { email }),
+      redeem: (token: string) =>
+        as().post(`${own.path}/auth/password-reset/confirm`, { token, new_password: 'another password' }),
+    },
+    verify_email: {
+      ask: (user: OwnUser) => user.post(`${own.path}/auth/verify-email/request`),
+      redeem: (token: string) => as().post(`${own.path}/auth/verify-email/confirm`, { token }),
+    },
+  };
+
+  it.each(Object.entries(purposes))(
+    'is worth nothing to who reads the old one: %s',
+    async (purpose, { ask, redeem }) => {
+      const user = await ownUser(own);
+      const { id, email } = user;
+      expectOk(await ask(user));
+      const asked = await signInMeanwhile(
+        async (sql) => {
+          await sql`
+            select 1 from workspace.mail_budgets where email = ${email} and purpose = ${purpose} for update`;
+          await sql`update workspace.users set email = ${freshEmail()}, verified = false where id = ${id}`;
+        },
+        () => ask(user),
+      );
+      expectOk(asked);
+      expectError(await redeem(await secretFor(email, 2)), 400, 'validation');
+      expect((await own.admin.get(`${own.path}/users/${id}`)).body.verified).toBe(false);
+    },
+  );
 });
