@@ -24,7 +24,7 @@ export async function lockInOrder(sql: Sql, changes: readonly Change[]): Promise
     if (write.method === 'POST' || !access.unbounded || collection.id === usersId) continue;
     if (!isUuid(write.id)) continue;
     const { table } = planOf(app.schema, collection);
-    tables.set(table, (tables.get(table) ?? new Set()).add(write.id.toLowerCase()));
+    tables.set(table, (tables.get(table) ?? new Set()).add(write.id));
   }
   // A single one has its place in any order.
   if (tables.size < 2 && [...tables.values()].every(({ size }) => size < 2)) return;

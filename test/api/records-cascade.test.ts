@@ -51,6 +51,19 @@ describe('deleting a record', () => {
     expect(done).toEqual(['statement']);
   });
 
+  it('reports one that goes, and also pointed there by a field that would be emptied, as it was', async () => {
+    await app.define('twofold', [
+      relationTo('authors', 'author', { cascade_delete: true }),
+      relationTo('authors', 'editor'),
+    ]);
+    const author = await app.create('authors', { name: 'Ada' });
+    const both = await app.create('twofold', { author: author.id, editor: author.id });
+    const edited = await app.create('twofold', { editor: author.id });
+    const { deleted, updated } = await app.remove('authors', author);
+    expect(deleted).toEqual([author, both]);
+    expect(ids(updated.map(({ record }) => record))).toEqual([edited.id]);
+  });
+
   it('reports those that go with it, over several collections, as they were', async () => {
     await app.define('posts', [relationTo('authors', 'author', { cascade_delete: true })]);
     await app.define('comments', [

@@ -4,6 +4,7 @@ import { expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
 import { type RuledApp, ruledApp } from '../harness/ruled-app.ts';
 import type { Sql } from '../../storage/pool.ts';
+import { lockCollections } from '../../storage/collections.ts';
 import { quoteIdentifier } from '../../storage/quote.ts';
 import { qualified } from '../../storage/tables.ts';
 
@@ -33,6 +34,14 @@ async function titleOf({ collection, id }: Place): Promise<string> {
 /** PostgreSQL has ended another transaction than it was to, or the batch was answered too early. */
 class Astray extends Error {}
 
+/** Whom to wait for. */
+interface Awaited {
+  /** Is in the statement that waits. */
+  table?: string;
+  seen: ReadonlySet<string>;
+  batch: Promise<unknown>;
+}
+
 /**
  * Waits until a transaction of the app, none of the `seen` ones, has waited for the second record so long that it will notice
  * a deadlock before anybody who begins to wait now. Answers which. Throws `Astray` when the batch is answered before.
@@ -40,7 +49,7 @@ class Astray extends Error {}
 async function waiter(
   sql: Sql,
   schema: string,
-  { seen, batch }: { seen: ReadonlySet<string>; batch: Promise<unknown> },
+  { table = 'clash_second', seen, batch }: Awaited,
 ): Promise<string> {
   let isAnswered = false;
   void batch.then(() => isAnswered = true);
@@ -49,7 +58,7 @@ async function waiter(
     await sql`select pg_stat_clear_snapshot()`;
     const rows = await sql<{ id: string }[]>`
       select pid || ' ' || xact_start as id from pg_stat_activity
-      where usename = ${schema} and wait_event_type = 'Lock' and query like '%clash_second%'
+      where usename = ${schema} and wait_event_type = 'Lock' and query like ${`%${table}%`}
         and clock_timestamp() - query_start > interval '400 ms'`;
     const found = rows.find(({ id }) => !seen.has(id));
     if (found !== undefined) return found.id;
@@ -62,10 +71,14 @@ async function waiter(
  * the batch waits: the batch has waited longer, so PostgreSQL ends it. Then it lets the first one go, `times` times over.
  * On a machine that is busy enough PostgreSQL may look at the batch too early: then all of it is done again.
  */
-async function clash(times: number) {
+function clash(times: number) {
+  return untilHit(() => clashOnce(times));
+}
+
+async function untilHit<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
-      return await clashOnce(times);
+      return await attempt();
     } catch (error) {
       if (!(error instanceof Astray)) throw error;
     }
@@ -122,29 +135,65 @@ describe('a write that is ended because it and another wait for each other', () 
 });
 
 describe('a batch of an admin', () => {
-  it('takes its records in one order, whatever its own is, so that two of them end each other no more', async () => {
-    const [low, high] = ['01890000-0000-7000-8000-000000000001', '01890000-0000-7000-8000-000000000002'];
-    const records = `${app.path}/clash_second/records`;
-    for (const id of [high, low]) expectOk(await app.admin.post(records, { id, title: 'as it was' }));
-    const change = (id: string) => ({
-      method: 'PATCH',
-      collection: 'clash_second',
-      id,
-      body: { title: 'changed' },
-    });
-    const { answer, free } = await app.inDatabase(async (sql) => {
-      const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+  const [low, high] = ['01890000-0000-7000-8000-000000000001', '01890000-0000-7000-8000-000000000002'];
+  const inFirst = { collection: 'clash_first', id: high };
+  const lowInSecond = { collection: 'clash_second', id: low };
+  const highInSecond = { collection: 'clash_second', id: high };
+
+  it.each([
+    { of: 'its records', held: lowInSecond, other: highInSecond },
+    { of: 'its collections', held: inFirst, other: lowInSecond },
+  ])(
+    'takes $of in one order, whatever its own is, so that two of them end each other no more',
+    async ({ held, other }) => {
+      for (const { collection, id } of [other, held]) {
+        await app.admin.delete(`${app.path}/${collection}/records/${id}`);
+        expectOk(await app.admin.post(`${app.path}/${collection}/records`, { id, title: 'as it was' }));
+      }
+      const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
+      const { answer, free } = await app.inDatabase(async (sql) => {
+        const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
         select schemaname as schema from pg_tables where tablename = 'clash_second'`;
-      const table = qualified({ schema, collection: 'clash_second' });
-      await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
-      await sql.unsafe(`select from ${table} where id = $1::uuid for update`, [low]);
-      const answering = app.admin.post(batch, { requests: [change(high), change(low)] });
-      await waiter(sql, schema, { seen: new Set(), batch: answering });
-      const free = await sql.unsafe(`select id from ${table} for update skip locked`);
-      await sql`rollback`;
-      return { answer: await answering, free: free.map(({ id }) => id) };
+        const tableOf = ({ collection }: Place) => qualified({ schema, collection });
+        await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
+        await sql.unsafe(`select from ${tableOf(held)} where id = $1::uuid for update`, [held.id]);
+        const answering = app.admin.post(batch, { requests: [change(other), change(held)] });
+        await waiter(sql, schema, { table: held.collection, seen: new Set(), batch: answering });
+        const free = await sql.unsafe(`select id from ${tableOf(other)} for update skip locked`);
+        await sql`rollback`;
+        return { answer: await answering, free: free.map(({ id }) => id) };
+      });
+      expect(expectOk(answer).results).toHaveLength(2);
+      expect(free).toContain(other.id);
+    },
+  );
+});
+
+/** Changes a collection while a transaction writes to it, and asks for the app's lock as soon as the change waits. */
+async function changeOnce(collection: string) {
+  await app.define(collection, [{ name: 'title', kind: 'text' }]);
+  return await app.inDatabase(async (sql) => {
+    const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+      select schemaname as schema from pg_tables where tablename = ${collection}`;
+    await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
+    await sql.unsafe(`lock table ${qualified({ schema, collection })} in row exclusive mode`);
+    const answering = app.admin.patch(`${app.path}/${collection}`, {
+      schema: { fields: [{ name: 'title', kind: 'text' }, { name: 'more', kind: 'number' }] },
     });
-    expect(expectOk(answer).results).toHaveLength(2);
-    expect(free).toContain(high);
+    try {
+      await waiter(sql, schema, { table: collection, seen: new Set(), batch: answering });
+      await lockCollections(sql, schema).catch(asAstray);
+    } finally {
+      await sql`rollback`;
+    }
+    return await answering;
+  });
+}
+
+describe('a change of a collection', () => {
+  it('that is ended because it and a write wait for each other is made again', async () => {
+    let attempts = 0;
+    const answer = await untilHit(() => changeOnce(`clash_change_${++attempts}`));
+    expect(expectOk(answer).schema.fields).toHaveLength(2);
   });
 });
