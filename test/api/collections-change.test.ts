@@ -53,6 +53,29 @@ describe('a change', () => {
     expect((await admin.get(path)).body.schema.fields).toEqual([title]);
   });
 
+  it('leaves what a collection and its fields are: ids, kinds and targets', async () => {
+    await define('one_target', []);
+    await define('other_target', []);
+    const relation = { name: 'to', kind: 'relation', target: 'one_target' };
+    const path = await define('fixed', [title, relation]);
+    const fields = [{ ...title, kind: 'json' }, { ...relation, target: 'other_target' }];
+    const refused = await admin.patch(path, { schema: { id: 'renamed', kind: 'auth', fields } });
+    expect(refused.body).toEqual({
+      code: 'validation',
+      message: [
+        'schema.id: must be "fixed": a collection cannot be renamed',
+        'schema.kind: must be "base": it cannot be changed',
+        'schema.fields.title.kind: must be "text": it cannot be changed',
+        'schema.fields.to.target: must be "one_target": it cannot be changed',
+      ].join('; '),
+    });
+    expect((await admin.get(path)).body.schema).toEqual({
+      id: 'fixed',
+      kind: 'base',
+      fields: [title, relation],
+    });
+  });
+
   it('makes a field unique, or says that it cannot be and changes nothing', async () => {
     const path = await define('uniquely', [title]);
     for (const value of ['a', 'a']) expectOk(await admin.post(`${path}/records`, { title: value }));
