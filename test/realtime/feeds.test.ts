@@ -83,7 +83,7 @@ describe('the feeds', () => {
 
   it('shrink the largest logs first, until all together hold no more than allowed', () => {
     const { feeds, watch, write } = setUp({ logsBytes: 40_000 });
-    const [large, small] = [watch('large'), watch('small')];
+    const [small, large] = [watch('small'), watch('large')];
     for (let n = 0; n < 100; n++) write('large', 'x'.repeat(500));
     for (let n = 0; n < 10; n++) write('small', 'x'.repeat(500));
     const before = small.log.bytes;

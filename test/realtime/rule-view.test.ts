@@ -1,7 +1,7 @@
 // What views are, and what tells them apart.
 import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../api/realtime/rule-view.ts';
-import { admit } from '../../api/rules/access.ts';
+import { admit, sightOf } from '../../api/rules/access.ts';
 import type { CollectionDefinition } from '../../storage/definition.ts';
 
 const instant = new Date('2026-01-02T03:04:05.678Z');
@@ -23,15 +23,20 @@ function targetWith(filter: string, created_at = instant) {
   return { app: { workspace, id: 'shop', name: 'Shop', schema: 'a', collections, ...times }, collection };
 }
 
+const unasked = () => expect.fail('the database was asked');
+const noDatabases = {
+  app: unasked,
+  get control(): never {
+    return unasked();
+  },
+};
+
 async function openView(target: ReturnType<typeof targetWith>, now = () => instant) {
-  const unasked = () => expect.fail('the database was asked');
-  const databases = {
-    app: unasked,
-    get control(): never {
-      return unasked();
-    },
-  };
-  const access = await admit({ databases }, target, 'list', { principal: null, now: instant, query: {} });
+  const access = await admit({ databases: noDatabases }, target, 'list', {
+    principal: null,
+    now: instant,
+    query: {},
+  });
   return viewOf(target, access, { filter: '', now, reader: { read: unasked }, version: 1 });
 }
 
@@ -55,4 +60,29 @@ describe('a view', () => {
     ];
     expect(after.incarnation).not.toBe(before.incarnation);
   });
+});
+
+it('a user looks at itself through relations, however its token spells the id', async () => {
+  const id = '0198a2b4-1111-7222-8333-abcdefabcdef';
+  const target = targetWith('@request.auth.id != ""');
+  const principal = {
+    role: 'user',
+    id: id.toUpperCase(),
+    jti: 'j',
+    issuedAt: 0,
+    expiresAt: 0,
+    workspace: 'acme',
+  } as const;
+  const access = await admit({ databases: noDatabases }, target, 'list', {
+    principal,
+    now: instant,
+    query: {},
+  });
+  const stamp = instant.toISOString();
+  const sees = (id: string) =>
+    sightOf(access, target.app)?.('users', {
+      record: { id, fields: {}, created_at: stamp, updated_at: stamp },
+    }, 0);
+  expect(sees(id)).toBe(true);
+  expect(sees('0198a2b4-1111-7222-8333-abcdefabcdee')).toBe(false);
 });
