@@ -1,5 +1,6 @@
 // The memory of another process, searched as its owner could search it.
 import { open, readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
 
 /** Larger mappings are reservations that hold next to nothing, and cannot be read in one piece. */
 const largest = 512 * 1024 * 1024;
@@ -8,7 +9,10 @@ const largest = 512 * 1024 * 1024;
 export async function memoryHolds(pid: number, needles: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   const memory = await open(`/proc/${pid}/mem`);
+  // A process that runs gives memory back between the look at its mappings and the look into one.
+  process.kill(pid, 'SIGSTOP');
   try {
+    await expect.poll(() => stateOf(pid)).toBe('T');
     for (const { start, size } of await mappingsOf(pid)) {
       const bytes = await readAt(memory, start, size);
       for (const needle of needles) {
@@ -16,9 +20,16 @@ export async function memoryHolds(pid: number, needles: readonly string[]): Prom
       }
     }
   } finally {
+    process.kill(pid, 'SIGCONT');
     await memory.close();
   }
   return [...found];
+}
+
+/** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses. */
+async function stateOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  return stat[stat.lastIndexOf(')') + 2];
 }
 
 /** https://man7.org/linux/man-pages/man5/proc_pid_maps.5.html */

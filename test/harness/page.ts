@@ -23,7 +23,7 @@ interface Block {
 }
 
 const root = join(import.meta.dirname, '../..');
-const patience = 15_000;
+const patience = 40_000;
 
 /**
  * Follows a page in a folder of its own, in which `data` is the server's. Blocks marked `sh` are typed into one shell; blocks of

@@ -26,7 +26,9 @@ export async function openStorefront(url: string): Promise<Storefront> {
   expectOk(await anyone.post('/_/setup', { password }));
   const login = () => anyone.post('/_/auth/admin/login', { username: 'admin', password });
   // Of several processes, those that did not answer the setup hear of it within 300 ms.
-  await vi.waitFor(async () => expect((await login()).body.code).not.toBe('uninitialized'));
+  await vi.waitFor(async () => expect((await login()).body.code).not.toBe('uninitialized'), {
+    timeout: 10_000,
+  });
   const { access_token: token } = expectOk(await login());
   const master = as(String(token), url);
   expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
 import { apiPidOf, timesOf } from '../harness/kills.ts';
+import { measured } from '../harness/measured.ts';
 import { processTree, residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
@@ -67,7 +68,8 @@ async function untilInFlight(hooks: string): Promise<void> {
 
 describe('a runner that is killed while a hook runs', () => {
   it('hook.killed: refuses that write at once, and serves the next; nothing of it is stored', {
-    timeout: 30_000 + kills * 1_000,
+    ...measured,
+    timeout: 60_000 + kills * 1_000,
   }, async () => {
     const { result: { records, hooks } } = await runnerOf(() => appWith(waits));
     const figures: { refused: number; next: number }[] = [];
@@ -93,18 +95,22 @@ describe('a runner that is killed while a hook runs', () => {
     expect(items.map(({ fields }: { fields: { title: string } }) => fields.title)).not.toContain('go');
   });
 
-  it('hook.stopped: a runner that no longer runs is given up by the deadline and replaced', async () => {
-    const { pid, result: { app, records, hooks } } = await runnerOf(() => appWith(waits));
-    await bound(app, 500);
-    const write = timed(admin.post(records, { title: 'go' }));
-    await untilInFlight(hooks);
-    process.kill(pid, 'SIGSTOP');
-    const { result, ms } = await write;
-    expect(result.body.code).toBe('hook_error');
-    expect(ms).toBeLessThan(2000);
-    expectOk(await admin.post(records, { title: 'next' }));
-    await expect.poll(async () => (await runners()).includes(pid), { timeout: 5000 }).toBe(false);
-  });
+  it(
+    'hook.stopped: a runner that no longer runs is given up by the deadline and replaced',
+    measured,
+    async () => {
+      const { pid, result: { app, records, hooks } } = await runnerOf(() => appWith(waits));
+      await bound(app, 500);
+      const write = timed(admin.post(records, { title: 'go' }));
+      await untilInFlight(hooks);
+      process.kill(pid, 'SIGSTOP');
+      const { result, ms } = await write;
+      expect(result.body.code).toBe('hook_error');
+      expect(ms).toBeLessThan(2000);
+      expectOk(await admin.post(records, { title: 'next' }));
+      await expect.poll(async () => (await runners()).includes(pid), { timeout: 5000 }).toBe(false);
+    },
+  );
 });
 
 describe('an app whose runners are killed again and again', () => {
@@ -136,29 +142,36 @@ describe('an app whose runners are killed again and again', () => {
 });
 
 describe('an app whose hook loops', () => {
-  it('hook.infinite-loop: takes no more than as much again from the writes of another app', async () => {
-    const loops = await appWith(`onRecordBeforeCreate('orders', () => { for (;;); });`);
-    const other = await appWith(`onRecordBeforeCreate('orders', (e) => { e.record.fields.title += '!'; });`);
-    await bound(loops.app, 500);
-    const within = async (ms: number) => {
-      const end = performance.now() + ms;
-      const times = await serveMeanwhile(other.records, () => performance.now() > end);
-      return times[Math.ceil(times.length * 0.99) - 1] ?? 0;
-    };
-    await within(300);
-    const alone = await within(1000);
-    const looping = Promise.all([1, 2, 3].map(() => admin.post(loops.records, { title: 'x' })));
-    const beside = await within(1000);
-    for (const { body } of await looping) expect(body.code).toBe('hook_error');
-    console.log(`p99 of another app's writes: ${alone} ms alone, ${beside} ms beside loops`);
-    // Twice as long, and what a busy machine may add.
-    expect(beside).toBeLessThan(alone * 2 + 200);
-  });
+  it(
+    'hook.infinite-loop: takes no more than as much again from the writes of another app',
+    measured,
+    async () => {
+      const loops = await appWith(`onRecordBeforeCreate('orders', () => { for (;;); });`);
+      const other = await appWith(
+        `onRecordBeforeCreate('orders', (e) => { e.record.fields.title += '!'; });`,
+      );
+      await bound(loops.app, 500);
+      const within = async (ms: number) => {
+        const end = performance.now() + ms;
+        const times = await serveMeanwhile(other.records, () => performance.now() > end);
+        return times[Math.ceil(times.length * 0.99) - 1] ?? 0;
+      };
+      await within(300);
+      const alone = await within(1000);
+      const looping = Promise.all([1, 2, 3].map(() => admin.post(loops.records, { title: 'x' })));
+      const beside = await within(1000);
+      for (const { body } of await looping) expect(body.code).toBe('hook_error');
+      console.log(`p99 of another app's writes: ${alone} ms alone, ${beside} ms beside loops`);
+      // Twice as long, and what a busy machine may add.
+      expect(beside).toBeLessThan(alone * 2 + 200);
+    },
+  );
 });
 
 describe('code that hangs while it is loaded', () => {
   it.each([['a loop', 'for (;;);'], ['a promise', 'await new Promise(() => {});']])(
     'hook.top-level-hang: %s is an error of the PUT in time, and what was live before goes on',
+    measured,
     async (_name, hang) => {
       const { app, records, hooks } = await appWith(`onRecordBeforeCreate('orders', () => false);`);
       await bound(app, 500);

@@ -1,5 +1,5 @@
 // Server-Sent Events over real sockets: bytes, order, pings, the end of streams.
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEvents } from './event-client.ts';
 import { type Rig, startRig } from './rig.ts';
 
@@ -94,7 +94,7 @@ describe('an event stream', () => {
     expect(await write(1)).toEqual(['goes', 'stays']);
     goes.socket.destroy();
     let n = 1;
-    await vi.waitFor(async () => expect(await write(++n)).toEqual(['stays']));
+    await expect.poll(() => write(++n)).toEqual(['stays']);
   });
 
   it('behind an unfinished one on the same connection is refused, not gathered', async () => {

@@ -6,6 +6,7 @@ import type { ChildEvent } from '../../supervisor/child.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import type { Config, DatabaseAccess } from '../../supervisor/protocol.ts';
 import { StartRefused } from '../../supervisor/start-refused.ts';
+import { measured } from '../harness/measured.ts';
 
 const access: DatabaseAccess = {
   host: '/tmp',
@@ -63,7 +64,7 @@ describe('the API processes', () => {
     expect(progress).toEqual(['worker 0 listens']);
   });
 
-  it('come back within 2 s on the same port when one is killed', async () => {
+  it('come back within 2 s on the same port when one is killed', measured, async () => {
     const { api: made } = make((config) => config);
     const { url } = await made.start();
     const { pid } = await ask(url);
@@ -97,7 +98,7 @@ describe('the API processes', () => {
     expect(events).toHaveLength(5);
   });
 
-  it('stop at once while the database is not there yet', async () => {
+  it('stop at once while the database is not there yet', measured, async () => {
     const { api: made } = make((config) => config, new Promise(() => {}));
     const start = made.start();
     start.catch(() => {});

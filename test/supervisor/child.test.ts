@@ -61,7 +61,7 @@ describe('a child', () => {
     await made.start();
     const first = made.running?.pid ?? 0;
     process.kill(first, 'SIGKILL');
-    await vi.waitFor(() => expect(events).toHaveLength(3));
+    await expect.poll(() => events).toHaveLength(3);
     expect(events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'ready']);
     expect(events[1]).toMatchObject({ reason: 'was ended by SIGKILL', wait: 10, opened: false });
     expect(made.running?.pid).not.toBe(first);
@@ -76,7 +76,7 @@ describe('a child', () => {
       stopDeadline: 50,
     });
     await made.start();
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await expect.poll(() => lines).toHaveLength(1);
     await made.stop();
     await gone(Number(lines[0]));
   });
@@ -105,7 +105,7 @@ describe('a child', () => {
       whenReady: () => Promise.reject(new StartRefused('too old')),
     });
     await expect(made.start()).rejects.toThrow(new StartRefused('too old'));
-    await vi.waitFor(() => expect(made.state).toBe('stopped'));
+    await expect.poll(() => made.state).toBe('stopped');
     expect(events).toEqual([]);
   });
 
@@ -116,9 +116,7 @@ describe('a child', () => {
     });
     await made.start();
     process.kill(made.running?.pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() =>
-      expect(events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'crashed', 'ready'])
-    );
+    await expect.poll(() => events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'crashed', 'ready']);
     expect(events[2]).toMatchObject({ reason: 'no database' });
   });
 
@@ -129,7 +127,7 @@ describe('a child', () => {
     });
     const start = made.start();
     start.catch(() => {});
-    await vi.waitFor(() => expect(events).toHaveLength(1));
+    await expect.poll(() => events).toHaveLength(1);
     await made.stop();
     expect(made.state).toBe('stopped');
     await expect(start).rejects.toThrow('stopped before it was ready');

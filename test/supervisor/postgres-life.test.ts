@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask, makeTestCluster, type TestCluster } from '../harness/cluster.ts';
+import { measured } from '../harness/measured.ts';
 
 let cluster: TestCluster;
 beforeEach(async () => {
@@ -11,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => cluster.remove());
 
 describe('the embedded PostgreSQL', () => {
-  it('keeps its data, makes the cluster once, and starts fast then', async () => {
+  it('keeps its data, makes the cluster once, and starts fast then', measured, async () => {
     const first = await cluster.prepare();
     await first.start();
     await ask(first, 'create table kept as select 42 as answer');
@@ -43,14 +44,12 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(join(cluster.dir, 'postgresql'))).not.toContain('data');
   });
 
-  it('is up again within 5 s when its postmaster is killed under a long statement', async () => {
+  it('is up again within 5 s when its postmaster is killed under a long statement', measured, async () => {
     const server = await cluster.prepare();
     await server.start();
     const long = ask(server, 'select pg_sleep(30)').catch((error: Error) => error);
-    await vi.waitFor(async () => {
-      expect(await ask(server, "select 1 from pg_stat_activity where query = 'select pg_sleep(30)'"))
-        .toHaveLength(1);
-    });
+    await expect.poll(() => ask(server, "select 1 from pg_stat_activity where query = 'select pg_sleep(30)'"))
+      .toHaveLength(1);
     const began = performance.now();
     process.kill(
       Number(

@@ -96,7 +96,7 @@ describe('runners', () => {
     const id = randomUUID();
     const desk = runners.connect((report) => reports.push(report));
     desk.ask({ type: 'runner_start', id, workspace: 'acme', app: 'shop', memory_mb: 256 });
-    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    await expect.poll(() => reports).toHaveLength(1);
     expect(reports).toEqual([
       { type: 'runner_refused', id, reason: 'no_sandbox', retry_ms: 60_000, message: 'no bubblewrap' },
     ]);
@@ -107,7 +107,7 @@ describe('runners', () => {
     const { pid, socket } = await desk.start();
     socket.write('go');
     desk.desk.close();
-    await vi.waitFor(async () => expect(await isAlive(pid)).toBe(false));
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('hook.stdout-flood: are made to wait when they write more than 64 KiB a second', async () => {
@@ -119,7 +119,7 @@ describe('runners', () => {
         0,
       );
     socket.write('go');
-    await vi.waitFor(() => expect(written()).toBeGreaterThan(65_536));
+    await expect.poll(written).toBeGreaterThan(65_536);
     const [before, since] = [written(), performance.now()];
     const cpu = process.cpuUsage();
     await vi.waitFor(() => expect(performance.now() - since).toBeGreaterThan(2000), { timeout: 5000 });

@@ -51,7 +51,7 @@ describe('a process', () => {
     await runToEnd(script('true'));
     const before = await descriptors();
     for (let round = 0; round < 20; round++) await runToEnd(script('true'));
-    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before + 1));
+    await expect.poll(descriptors).toBeLessThanOrEqual(before + 1);
   });
 
   it('that cannot be found says so and has no success', async () => {
@@ -95,10 +95,8 @@ describe('the socket of a process', () => {
     running.socket?.write('hello\n');
     await running.exited;
     // 4 is the directory that ls has open; above 9 is what whoever started the test left open.
-    await vi.waitFor(() => {
-      const numbers = heard.join('').split('\n').slice(1).filter((line) => line.length === 1);
-      expect(numbers).toEqual(['0', '1', '2', '3', '4']);
-    });
+    const numbers = () => heard.join('').split('\n').slice(1).filter((line) => line.length === 1);
+    await expect.poll(numbers).toEqual(['0', '1', '2', '3', '4']);
   });
 
   it('ends for the other side when the process does, while its lifeline is still being cut', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type HookChange, watchHooks } from '../../supervisor/watch.ts';
+import { measured } from '../harness/measured.ts';
 
 let root = '';
 let outside = '';
@@ -42,11 +43,11 @@ const heard = (...wanted: HookChange[]) =>
 async function onlyTheNextIsHeard(): Promise<void> {
   await mkdir(join(root, 'acme', 'witness'), { recursive: true });
   await writeFile(join(root, 'acme', 'witness', 'main.ts'), '');
-  await vi.waitFor(() => expect(changes.at(-1)).toEqual({ workspace: 'acme', app: 'witness' }));
+  await expect.poll(() => changes.at(-1)).toEqual({ workspace: 'acme', app: 'witness' });
   expect(changes).toEqual([{ workspace: 'acme', app: 'witness' }]);
 }
 
-describe('hook files', () => {
+describe('hook files', measured, () => {
   it('are not told of when the watch begins', async () => {
     await onlyTheNextIsHeard();
   });

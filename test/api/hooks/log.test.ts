@@ -74,7 +74,7 @@ describe('the log of hooks', () => {
       const next = await open();
       next.socket.destroy();
       expect(next.status).toBe(200);
-    });
+    }, { timeout: 10_000 });
   });
 
   it('hook.log-flood: keeps the newest of what it takes, and says what is lost', async () => {

@@ -1,5 +1,5 @@
 // How the hooks of an app are, as they say themselves.
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 
@@ -13,7 +13,7 @@ it('does not call a process running that has crashed', async () => {
   expectOk(await as().get(`${app.path}/custom/fine`));
   expect(await status()).toMatchObject({ running: true, last_kill: null });
   expectError(await as().get(`${app.path}/custom/crash`), 500, 'hook_error');
-  await vi.waitFor(async () => expect(await status()).toMatchObject({ running: false, last_kill: 'exited' }));
+  await expect.poll(status).toMatchObject({ running: false, last_kill: 'exited' });
   expectOk(await as().get(`${app.path}/custom/fine`));
   expect(await status()).toMatchObject({ running: true, last_kill: 'exited' });
 });
