@@ -106,8 +106,8 @@ function stopSignals(): StopSignals {
     if (!stop.signal.aborted) asked = performance.now();
     stop.abort();
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  // SIGHUP comes from a terminal that is closed.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal);
   return { stop: stop.signal, hurry: hurry.signal };
 }
 

@@ -43,6 +43,7 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
   const { signals, output, masterKey } = surroundings;
   const onEvent = (event: ChildEvent) => reportEvent(output, event);
   const postgres = config.database.url === '' ? await embedded(config, surroundings, onEvent) : undefined;
+  if (signals.stop.aborted) return;
   const external = postgres === undefined ? parseDatabaseUrl(config.database.url) : undefined;
   const database = Promise.withResolvers<DatabaseAccess>();
   const hooks = createHooks({ config, uid: surroundings.uid, path: searchPath(), say: output.say });
@@ -84,12 +85,13 @@ async function takeDown(
   await postgres?.stop();
 }
 
-function embedded(
+/** Undefined when the server is told to stop meanwhile: what was cut off then is made at the next start. */
+async function embedded(
   config: Config,
   { signals, output, uid, masterKey }: Surroundings,
   onEvent: (event: ChildEvent) => void,
-): Promise<Postgres> {
-  return preparePostgres({
+): Promise<Postgres | undefined> {
+  const prepared = preparePostgres({
     dataDir: config.data_dir,
     password: derivePassword(masterKey, provisionerName),
     uid,
@@ -100,6 +102,10 @@ function embedded(
     onEvent,
     onLine: output.postgresLine,
     report: (level, message) => output.say(level, message),
+  });
+  return await prepared.catch((error: unknown) => {
+    if (signals.stop.aborted) return undefined;
+    throw error;
   });
 }
 

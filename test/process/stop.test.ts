@@ -1,13 +1,16 @@
 // Stopping, starting again, and starting twice.
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { expectOk } from '../harness/api.ts';
+import { measured } from '../harness/measured.ts';
 import { listProcesses, processTree } from '../harness/processes.ts';
 import { startServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
@@ -21,6 +24,27 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 const start = () => startServer({ dataDir, config: unlimited });
+
+const project = join(import.meta.dirname, '../..');
+
+/** A program that starts a server in `dataDir`: what it and the server say, and when both have ended. */
+function starts(program: string, args: readonly string[]) {
+  const env = { ...process.env, BULKHEAD_DATA_DIR: dataDir, BULKHEAD_HTTP__PORT: '0' };
+  const starting = spawn(program, args, {
+    cwd: project,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  createInterface({ input: starting.stdout }).on('line', (line) => lines.push(line));
+  let isOver = false;
+  const ended = once(starting, 'close').finally(() => isOver = true);
+  onTestFinished(() => void (isOver || process.kill(-(starting.pid ?? 0), 'SIGKILL')));
+  const heard = (text: string) =>
+    vi.waitUntil(() => lines.some((line) => line.includes(text)), { timeout: 25_000, interval: 5 });
+  return { starting, lines, heard, ended };
+}
 
 /** A write whose head the server has, and whose body it waits for. */
 async function beginWrite(store: Storefront, url: string, id: string) {
@@ -49,7 +73,7 @@ async function beginWrite(store: Storefront, url: string, id: string) {
 }
 
 describe('a server that is told to stop', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'finishes requests in flight, takes no new ones, and ends with 0: %s',
     async (signal) => {
       const server = await start();
@@ -82,7 +106,27 @@ describe('a server that is told to stop', () => {
     expect(await server.exited).toMatchObject({ code: 0 });
   });
 
-  it('ends at once when it is told again a second later', async () => {
+  it('ends with 0 and leaves nothing half made when it is told so while it makes its database', async () => {
+    const node = join(project, 'node_modules/.bin/node');
+    const { starting, lines, heard, ended } = starts(node, ['supervisor/main.ts', 'serve']);
+    await heard('making the PostgreSQL cluster');
+    starting.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    const said = lines.map((line) => String(JSON.parse(line).message));
+    expect(said.slice(said.findIndex((message) => message.startsWith('making')) + 1)).toEqual(['stopped']);
+    const again = await start();
+    await again.stop();
+  });
+
+  it('hears it from npm, which started it', async () => {
+    const { starting, lines, heard, ended } = starts('npm', ['start']);
+    await heard('"initialized":');
+    starting.kill('SIGTERM');
+    await ended;
+    expect(lines.at(-1)).toContain('"stopped"');
+  });
+
+  it('ends at once when it is told again a second later', measured, async () => {
     const server = await start();
     const store = await openStorefront(server.url);
     const write = await beginWrite(store, server.url, randomUUID());
