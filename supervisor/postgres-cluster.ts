@@ -32,7 +32,7 @@ const iterations = 4096;
 /**
  * Makes the cluster with data checksums, the provisioner role and the control database. It is made aside and then
  * renamed, so that a crash leaves nothing half. The superuser gets no password and `pg_hba.conf` admits it nowhere:
- * only `postgres --single` on this machine acts as superuser. Throws `StartRefused` with PostgreSQL's own last words.
+ * only `postgres --single` on this machine acts as superuser. Throws `StartRefused` with PostgreSQL's own words.
  */
 export async function makeCluster(options: ClusterOptions): Promise<void> {
   const { binaries, data, account, stop } = options;
@@ -75,6 +75,12 @@ async function run(
   const command = options.runAs({ ...program, env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC' } });
   const { code, signal, lines } = await runToEnd({ ...command, orphanSignal: 'KILL' }, options.stop);
   if (code === 0) return;
-  const why = lines.filter((line) => line.trim() !== '').at(-1) ?? `code ${code}, signal ${signal}`;
-  throw new StartRefused(`the PostgreSQL cluster ${options.data} could not be made: ${why.trim()}`);
+  const why = complaintIn(lines) ?? `code ${code}, signal ${signal}`;
+  throw new StartRefused(`the PostgreSQL cluster ${options.data} could not be made: ${why}`);
+}
+
+/** The first thing that went wrong, which the rest follows from; where nothing is called an error, the last words. */
+function complaintIn(lines: readonly string[]): string | undefined {
+  const errors = lines.map((line) => /\b(?:ERROR|FATAL|PANIC|initdb: error): +(.*)/.exec(line)?.[1]);
+  return errors.find((error) => error !== undefined) ?? lines.map((line) => line.trim()).findLast(Boolean);
 }

@@ -2,13 +2,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
 import { ask, makeTestCluster } from '../harness/cluster.ts';
+import { measured } from '../harness/measured.ts';
 import { isApi, processTree, residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
 
+const program = join(import.meta.dirname, '../../supervisor/main.ts');
 const isRoot = process.getuid?.() === 0;
 
 let home = '';
@@ -26,7 +29,23 @@ async function memory({ pid }: TestServer): Promise<number> {
 }
 
 describe('a start', () => {
-  it('takes less than 10 s the first time and much less later, and less than 180 MiB', async () => {
+  it('that cannot make its database says in one line what PostgreSQL lacked', async () => {
+    // Files of 512 KB at most: PostgreSQL has larger ones.
+    const command = [
+      '-c',
+      'ulimit -f 1000; exec "$@"',
+      'sh',
+      'node',
+      program,
+      'serve',
+      `--data-dir=${home}/data`,
+    ];
+    const { exitCode, stderr } = await execa('sh', command, { cwd: home, reject: false });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^bulkhead: the PostgreSQL cluster \S+ could not be made: .*File too large$/m);
+  });
+
+  it('takes less than 10 s the first time and much less later, and less than 180 MiB', measured, async () => {
     const dataDir = join(home, 'data');
     const first = await startServer({ dataDir, config: unlimited });
     const idle = await memory(first);
