@@ -1,10 +1,10 @@
 // The compiled code of runners: what V8 made of Deno's own JavaScript and of the runner's, so that a start need not make
 // it again, which is a quarter of it. Filled once by our own programs, then read-only for everybody.
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillingCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
-import { findPlace } from './runner-files.ts';
+import { findPlace, makePassable } from './runner-files.ts';
 import { letEnd, tryRunner } from './trial.ts';
 
 /**
@@ -52,7 +52,7 @@ function seatOf(program: string, memory: number): RunnerSeat {
 }
 
 async function fill(plan: RunnerPlan & { cache: string }, memory: number): Promise<void> {
-  await mkdir(plan.cache, { recursive: true, mode: 0o711 });
+  await makePassable(plan.cache);
   const { users } = plan;
   if (users !== undefined) await chown(plan.cache, users.first, users.first);
   for (const program of programs) await tryRunner(fillingCommand(plan, seatOf(program, memory)), letEnd);

@@ -67,17 +67,24 @@ export async function findRunnerFiles(
 /** The first folder for files of runners that their users may pass: `folder`, or one of the system's. */
 export async function findPlace(folder: string, foreign: boolean): Promise<string | undefined> {
   for (const place of [folder, join(systemFolder, 'runtime')]) {
-    await mkdir(place, { recursive: true, mode: 0o711 });
+    await makePassable(place);
     if (!foreign || await closedDirectory(anybody, [join(place, 'files')]) === undefined) return place;
   }
   return undefined;
+}
+
+/** Makes a folder, and those above it, so that others may pass, whatever the umask; what is there stays as it is. */
+export async function makePassable(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o711 });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, 0o711);
 }
 
 /** Writes the seccomp filter and answers its path. Throws where there is no list of calls for this processor. */
 export async function writeFilter(folder: string, arch: string): Promise<string> {
   if (!isFiltered(arch)) throw new Error(`there is no seccomp filter for ${arch}`);
   const path = join(folder, 'seccomp');
-  await mkdir(folder, { recursive: true, mode: 0o711 });
+  await makePassable(folder);
   await writeFile(path, seccompProgram(arch), { mode: 0o600 });
   return path;
 }

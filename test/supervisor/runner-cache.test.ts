@@ -99,6 +99,20 @@ describe.each(levels)('compiled code of runners at level %s', (level) => {
     plan = other;
   });
 
+  it('is made where new files are closed to others, too', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'bulkhead-cache-'));
+    await chmod(other, 0o711);
+    const umask = process.umask(0o077);
+    try {
+      const walls = await raiseAt(level, join(other, 'runtime'));
+      expect(walls.slow).toBe(undefined);
+      expect(walls.plan?.cache).toContain(other);
+    } finally {
+      process.umask(umask);
+      await rm(other, { recursive: true });
+    }
+  });
+
   it('says why there is none where none can be made, and once there is one nothing', async () => {
     const other = await mkdtemp(join(tmpdir(), 'bulkhead-cache-'));
     await chmod(other, 0o711);
