@@ -103,9 +103,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 /** Brings everything up to date, as worker 0 does; the other workers start after it and only look. */
 async function prepare(provisioning: Provisioning, options: StorageOptions): Promise<void> {
   const { databases, migrations, names, secrets } = provisioning;
-  if (options.worker === 0) {
-    await databases.control.transaction((sql) => ensureGroupRoles(sql, names.groups));
-  }
+  await databases.control.transaction((sql) => ensureGroupRoles(sql, names.groups));
   await migrate(databases.control, {
     schema: 'control',
     table: 'migrations',

@@ -26,8 +26,12 @@ export function clusterNames(control: string): ClusterNames {
   };
 }
 
-/** Creates the group roles once, before the first migration, which names them. */
+/**
+ * Creates the group roles once, before the first migration, which names them. In a transaction of the control database; a
+ * lock puts processes that start at once in line.
+ */
 export async function ensureGroupRoles(sql: Sql, groups: GroupRoles): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('bulkhead roles', 0))`;
   const wanted = Object.values(groups);
   const known = await sql<{ rolname: string }[]>`select rolname from pg_roles where rolname in ${
     sql(wanted)

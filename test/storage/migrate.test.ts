@@ -106,15 +106,19 @@ it('refuses a database that is newer than the program, with one clear line', asy
   );
 });
 
-it('does no harm when two processes start at once', async () => {
-  const other = await ownInstallation();
-  try {
-    const opened = await Promise.all([other.open(), other.open({ worker: 1 })]);
-    const versions = await opened[0].databases.control.run((sql) =>
-      sql`select version from control.migrations`
-    );
-    expect(versions).toHaveLength(real.control.length);
-  } finally {
-    await other.remove();
-  }
-});
+it.each([['of one server', 1], ['of two servers', 0]])(
+  'does no harm when two processes start at once: %s',
+  async (_, worker) => {
+    const other = await ownInstallation();
+    try {
+      const [opened] = await Promise.all([other.open(), other.open({ worker })]);
+      const versions = await opened.databases.control.run((sql) =>
+        sql`select version from control.migrations`
+      );
+      expect(versions).toHaveLength(real.control.length);
+      expect(await makeDatabase(opened.provisioning)).toMatch(/^w_/);
+    } finally {
+      await other.remove();
+    }
+  },
+);
