@@ -40,3 +40,17 @@ it('tells of a file that was left out, also when a change is noticed while it is
   expect(await last).toEqual({ loaded: ['good.js'], errors });
   expect(await beforeCreate(hooks, 'notes')).toMatchObject({ outcome: 'veto' });
 });
+
+it('gives a file that was left out another chance when one that it imports is another', async () => {
+  const files = {
+    'a.js': `export const go = () => { ${bomb} };`,
+    'z.js': `import { go } from './a.js'; go();`,
+  };
+  const hooks = await own.app('helped', files);
+  expect(await hooks.reload(true)).toEqual({
+    loaded: ['a.js'],
+    errors: [expect.objectContaining({ file: 'z.js' })],
+  });
+  await own.write('helped', { 'a.js': 'export const go = () => {};' });
+  expect(await hooks.reload(false)).toEqual({ loaded: ['a.js', 'z.js'], errors: [] });
+});

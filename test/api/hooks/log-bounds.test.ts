@@ -1,0 +1,30 @@
+// How much of a log is kept.
+import { expect, it } from 'vitest';
+import { HookLog } from '../../../api/hooks/log.ts';
+
+/** A log in which each line comes a minute after the last. */
+function newLog() {
+  let minutes = 0;
+  return new HookLog(() => new Date(++minutes * 60_000));
+}
+
+it('is the last 1,000 lines of a log', () => {
+  const log = newLog();
+  for (let line = 1; line <= 1_005; line++) log.add({ level: 'info', message: `line ${line}` });
+  expect(log.entries).toHaveLength(1_000);
+  expect(log.entries[0]?.message).toBe('line 6');
+  expect(log.place).toBe(1_005);
+  expect(log.after(1_003).map(({ message }) => message)).toEqual(['line 1004', 'line 1005']);
+  expect(log.after(0)).toHaveLength(1_000);
+  expect(log.after(1_005)).toEqual([]);
+  // Of a process that is another by now.
+  expect(log.after(2_000)).toEqual([]);
+});
+
+it('is the last 256 KiB of a log', () => {
+  const log = newLog();
+  for (let line = 0; line < 100; line++) log.add({ level: 'info', message: 'é'.repeat(5_000) });
+  const bytes = log.entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
+  expect(bytes).toBeLessThanOrEqual(262_144);
+  expect(bytes).toBeGreaterThan(262_144 - 10_200);
+});
