@@ -91,6 +91,13 @@ describe('a session', () => {
     expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
     expect(expectOk(await user.get(`${auth}/sessions`)).items).toEqual([]);
   });
+
+  it('is good for nothing where the app that it is for is not there', async () => {
+    const { id, refreshToken: refresh_token } = await ownUser(own);
+    await pool.run((sql) => sql`update workspace.sessions set app = 'ghost' where principal_id = ${id}`);
+    const answer = await as().post(`${auth}/users/refresh`, { refresh_token });
+    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+  });
 });
 
 describe('a session, once policy makes sessions shorter,', () => {
