@@ -30,7 +30,9 @@ export interface WrittenRevocation extends RevocationRow {
 /** Adds revocations, or moves known ones on, and tells every process once the transaction commits. */
 export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]): Promise<void> {
   if (rows.length === 0) return;
-  for (const { kind, key, not_before, scope, expires_at } of rows) {
+  // In one order, so that two who revoke the same at once do not wait for each other.
+  const inOrder = rows.toSorted((a, b) => `${a.kind} ${a.key}` < `${b.kind} ${b.key}` ? -1 : 1);
+  for (const { kind, key, not_before, scope, expires_at } of inOrder) {
     await sql`
       insert into control.revocations (kind, key, not_before, scope, expires_at, created_at)
       values (${kind}, ${key}, ${not_before}, ${

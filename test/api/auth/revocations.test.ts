@@ -176,6 +176,20 @@ describe('several processes', () => {
     expect(there.judge(token({ id: 'tom' }))).toBeUndefined();
   });
 
+  it('may revoke the same at once, in whatever order', async () => {
+    const [here, there] = [open(), open()];
+    const { control } = storage.databases;
+    for (let round = 0; round < 50; round++) {
+      const keys = Array.from({ length: 5 }, (_, index) => `${round}-${index}`);
+      const rows = keys.map((key) => here.row('jti', key));
+      await Promise.all(
+        [rows, rows.toReversed()].map((some) => control.transaction((sql) => insertRevocations(sql, some))),
+      );
+    }
+    await there.reload();
+    expect(there.judge(token({ jti: '49-4' }))).toBeUndefined();
+  });
+
   it('keep the later of two revocations, whichever is written last', async () => {
     const [here, there] = [open(), open()];
     const early = here.row('subject', 'max');
