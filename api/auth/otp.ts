@@ -1,5 +1,6 @@
 // Login by a code that was mailed; whoever can read the mail of an address may be its user.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
 import { findToken, redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { findUserId, insertUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
@@ -52,21 +53,22 @@ export async function loginByOtp(
   await beginAttempt(deps, attempt);
   const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
   const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
-  return await signInUser(deps, attempt, {
-    workspace,
-    app,
-    method: 'otp',
-    prove: async (sql) => {
-      const query = { purpose: 'otp', hash, now } as const;
-      if (await findToken(sql, query) === undefined) return undefined;
-      // The user before the token, as in `redeemMailed`.
-      const id = await findUserId(sql, attempt.actor);
-      const user = id === undefined ? undefined : await lockUser(sql, id) ?? failGone();
-      if (await redeemToken(sql, query) === undefined) return undefined;
-      return user === undefined
-        ? await addUser(sql, deps, { ...attempt, mostUsers })
-        : await proved(sql, deps, { user, now });
-    },
+  const query = { purpose: 'otp', hash, now } as const;
+  const prove = async (sql: Sql) => {
+    if (await findToken(sql, query) === undefined) return undefined;
+    // The user before the token, as in `redeemMailed`.
+    const id = await findUserId(sql, attempt.actor);
+    const user = id === undefined ? undefined : await lockUser(sql, id) ?? failGone();
+    if (await redeemToken(sql, query) === undefined) return undefined;
+    return user === undefined
+      ? await addUser(sql, deps, { ...attempt, mostUsers })
+      : await proved(sql, deps, { user, now });
+  };
+  const signIn = () => signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
+  return await signIn().catch((error: unknown) => {
+    // Somebody has registered the address since it was looked for: now there is an account, and here is its owner.
+    if (error instanceof StorageError && error.constraint === 'users_email') return signIn();
+    throw error;
   });
 }
 

@@ -145,6 +145,22 @@ describe('oauth.prehijack', () => {
   });
 });
 
+describe('a code to log in', () => {
+  it('is good for the account that somebody makes of its address meanwhile, and cleans it', async () => {
+    const email = freshEmail();
+    expectOk(await as().post(`${own.path}/auth/otp/request`, { email }));
+    const code = await secretFor(email);
+    const answer = await signInMeanwhile(
+      (sql) =>
+        sql`
+          insert into workspace.users (id, email, password_hash, created_at, updated_at)
+          values (gen_random_uuid(), ${email}, 'of somebody else', now(), now())`,
+      () => as().post(`${own.path}/auth/otp/login`, { email, code }),
+    );
+    expect(expectOk(answer).user).toMatchObject({ email, verified: true, has_password: false });
+  });
+});
+
 describe('a token that was asked for while the address was being changed', () => {
   const purposes = {
     password_reset: {
