@@ -157,6 +157,17 @@ describe('a redirect URI', () => {
     expectRefused(await redeem(other, 'github', { ...back, redirect_uri: 'https://evil.example/' }));
   });
 
+  it('oauth.redirect-exact: is held against the list once more, whatever it was when the user set out', async () => {
+    const back = await comeBack('github', { at: other, uri: listed[0] ?? '' });
+    const pool = await openDatabaseOf(other.id);
+    await pool.run((sql) => sql`update workspace.oauth_states set redirect_uri = 'https://evil.example/'`)
+      .finally(() => pool.end());
+    const exchanges = host.exchanges.length;
+    const answer = await redeem(other, 'github', { ...back, redirect_uri: 'https://evil.example/' });
+    expect(answer.body.message).toBe('redirect_uri: is not one of those listed');
+    expect(host.exchanges).toHaveLength(exchanges);
+  });
+
   it.each([
     'https://app.example/callback',
     'http://localhost:3000/',
