@@ -1,5 +1,5 @@
 // A hook file that is put while its app, or the workspace, is being deleted: a later app of the same id must not run it.
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -35,10 +35,11 @@ async function isThere(...path: string[]): Promise<boolean> {
 
 /** Deletes, and puts a file when all but the commit is done; answers what became of the file. */
 async function putLate(
-  { connection, remove, leaver }: {
+  { connection, remove, leaver, meanwhile = () => Promise.resolve() }: {
     connection: Connection;
     remove: (sql: Sql) => Promise<unknown>;
     leaver: Leaver;
+    meanwhile?: () => Promise<void>;
   },
 ): Promise<unknown> {
   const { databases, newId, now } = app.deps;
@@ -62,6 +63,7 @@ async function putLate(
     )
       .catch((error: unknown) => error);
     await expect.poll(() => isThere('acme', 'shop', 'late.js')).toBe(true);
+    await meanwhile();
     return { answer };
   });
   await departure.end();
@@ -77,6 +79,20 @@ it('goes with an app', async () => {
   });
   expect(answer).toMatchObject({ code: 'app_not_found' });
   expect(await isThere('acme')).toBe(false);
+});
+
+it('is left to a later app that has put another text there', async () => {
+  const { schema, workspace: { database } } = definition;
+  const file = join(dir, 'acme', 'shop', 'late.js');
+  const answer = await putLate({
+    connection: app.deps.databases.provisioner(database),
+    remove: (sql) => removeApp(sql, 'shop', schema),
+    leaver: { workspace: 'acme', app: 'shop', schema },
+    meanwhile: () => writeFile(file, 'of the later app'),
+  });
+  expect(answer).toMatchObject({ code: 'app_not_found' });
+  expect(await readFile(file, 'utf8')).toBe('of the later app');
+  await rm(file);
 });
 
 it('goes with a workspace', async () => {
