@@ -3,10 +3,10 @@ import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { type CodeSnapshot, readCode } from './code-snapshot.ts';
 import type { Counters } from './counters.ts';
 import type { Crowd } from './crowd.ts';
 import { faultOfCode, refusalOf } from './faults.ts';
-import { findCode, type Found } from './found.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './generation.ts';
 import type { RunnerHost } from './host.ts';
 import type { ChannelEnd } from './invocation.ts';
@@ -15,9 +15,9 @@ import { type LoadCause, LoadQueue } from './load-queue.ts';
 import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
-import { inRoom } from './room.ts';
 import { type LimitDeps, RunLimit } from './run-limit.ts';
 import type { StartGate } from './start-gate.ts';
+import { retryWhileFull } from './start-retry.ts';
 import { Suspects } from './suspects.ts';
 import { Turns } from './turns.ts';
 
@@ -166,8 +166,8 @@ export class AppHooks {
 
   async #load(cause: LoadCause): Promise<Loading> {
     const { deps, onLoaded } = this.#parts;
-    const found = await findCode(deps, this.app);
-    const { files, unread, fingerprint } = found;
+    const snapshot = await readCode(deps, this.app);
+    const { files, unread, fingerprint } = snapshot;
     const isInEffect = fingerprint === this.#fingerprint && this.#known !== undefined;
     if (cause === 'changed' && isInEffect) {
       this.#failed = undefined;
@@ -178,7 +178,7 @@ export class AppHooks {
     this.#tried = fingerprint;
     let faults = unread;
     try {
-      const live = files.length === 0 ? undefined : await this.#open(found);
+      const live = files.length === 0 ? undefined : await this.#open(snapshot);
       const faultsOfCode = live?.loaded.errors.map(faultOfCode) ?? [];
       faults = [...unread, ...this.#suspects.faults(files), ...faultsOfCode];
       this.#replace(live, fingerprint);
@@ -197,7 +197,7 @@ export class AppHooks {
     return this.#loadingNow();
   }
 
-  async #open({ files: all, env, fingerprint }: Found): Promise<Generation | undefined> {
+  async #open({ files: all, env, fingerprint }: CodeSnapshot): Promise<Generation | undefined> {
     const { deps, host, starts, restShare, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
     const load = async (files: Load['files']) =>
@@ -216,7 +216,7 @@ export class AppHooks {
         report: (error) =>
           deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
       });
-    return await this.#suspects.open(all, (files) => inRoom(makeRoom, () => load(files)));
+    return await this.#suspects.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {

@@ -5,9 +5,9 @@ import type { FromRunner, Loaded, Log, ToRunner } from '../../hook-runner/protoc
 import { Numbered } from '../../storage/numbered.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
+import { FrameBudget } from './frame-budget.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { FrameReader, ProtocolError, textFor } from './frames.ts';
-import { Heavy } from './heavy.ts';
 import { readMessage } from './inbound.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
 
@@ -56,7 +56,7 @@ export class Channel {
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
   readonly #open = new Numbered<Invocation>();
-  readonly #heavy = new Heavy((text) => this.#writer.sendText(text));
+  readonly #budget = new FrameBudget((text) => this.#writer.sendText(text));
   /** Ids of invocations that nobody waits for any more, oldest first. */
   readonly #dropped = new Set<number>();
   #lastId = 0;
@@ -114,7 +114,7 @@ export class Channel {
     this.#open.set(id, invocation);
     this.#deadlines.set(id, invocation.deadline);
     if (isNested) this.#writer.sendText(text);
-    else this.#heavy.begin(id, text);
+    else this.#budget.begin(id, text);
     // A runner that rests may begin; one that is busy gets what comes meanwhile in one piece.
     if (this.#open.size === 1) this.#writer.flush();
     return id;
@@ -124,14 +124,14 @@ export class Channel {
   settle(id: number): void {
     this.#open.delete(id);
     this.#deadlines.delete(id);
-    this.#heavy.end(id);
+    this.#budget.end(id);
   }
 
   /** Nobody waits for this one any more. */
   cancel(id: number): void {
     if (!this.#open.delete(id)) return;
     this.#deadlines.delete(id);
-    if (!this.#heavy.end(id)) return;
+    if (!this.#budget.end(id)) return;
     this.#drop(id);
     this.send({ type: 'cancel', id });
   }
@@ -140,7 +140,7 @@ export class Channel {
   extend(id: number, deadline: number): void {
     if (this.#open.get(id) === undefined) return;
     this.#deadlines.set(id, deadline);
-    this.#heavy.end(id);
+    this.#budget.end(id);
   }
 
   /** See `CallDesk`. */

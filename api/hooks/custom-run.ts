@@ -1,11 +1,11 @@
 // A custom route that is being run: its answer comes as a head and, piece by piece, a body.
 import type { Call, InvocationResult, RouteResponse } from '../../hook-runner/protocol.ts';
 import { ApiError } from '../errors.ts';
-import { failureOf } from './asked.ts';
 import { channelLimits } from './channel.ts';
 import { ProtocolError } from './frames.ts';
 import { bufferOf } from './inbound-values.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
+import { failureOf } from './unary-invocation.ts';
 
 /** What an answer is made of, as it comes. */
 export interface CustomSink {

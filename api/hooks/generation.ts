@@ -1,7 +1,7 @@
 // One runner with one state of an app's code: started, loaded, used, drained.
 import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../hook-runner/protocol.ts';
 import { ApiError } from '../errors.ts';
-import { Asked } from './asked.ts';
+import { UnaryInvocation } from './unary-invocation.ts';
 import { Channel, channelLimits } from './channel.ts';
 import type { HostedRunner, RunnerHost, RunnerUse, RunnerWish } from './host.ts';
 import type { ChannelEnd, Invocation } from './invocation.ts';
@@ -121,7 +121,7 @@ export class Generation {
   /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends, and what `begin` throws. */
   async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
     const context = this.contextOf(run);
-    const asked = new Asked('result', run.deadline, (call) => this.#options.answer(call, context));
+    const asked = new UnaryInvocation('result', run.deadline, (call) => this.#options.answer(call, context));
     try {
       this.begin(asked, run, write);
       return await asked.settled;
@@ -226,7 +226,7 @@ async function loading(
   const deadline = performance.now() + loadMilliseconds;
   const requestId = `load ${load.generation}`;
   const aside: CallContext['aside'] = (work) => channel.aside(work);
-  const asked = new Asked(
+  const asked = new UnaryInvocation(
     'loaded',
     deadline,
     (call) => answer(call, { requestId, depth: 0, deadline, aside }),

@@ -5,7 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Asked } from '../../../api/hooks/asked.ts';
+import { UnaryInvocation } from '../../../api/hooks/unary-invocation.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
 import { CustomRun } from '../../../api/hooks/custom-run.ts';
 import { FrameReader } from '../../../api/hooks/frames.ts';
@@ -49,7 +49,7 @@ async function pair(): Promise<Pair> {
   });
   runner.write(encodeFrame({ type: 'ready', protocol: 1 }));
   const event = (milliseconds = 5_000) => {
-    const asked = new Asked('result', performance.now() + milliseconds, (call) => {
+    const asked = new UnaryInvocation('result', performance.now() + milliseconds, (call) => {
       calls.push(call.method);
       return Promise.resolve(null);
     });
@@ -167,7 +167,7 @@ describe('a channel', () => {
     });
     const load = async (given: Parameters<typeof loaded>[0]) => {
       const { channel, runner, ended } = await pair();
-      const asked = new Asked('loaded', performance.now() + 5_000, () => Promise.resolve(null));
+      const asked = new UnaryInvocation('loaded', performance.now() + 5_000, () => Promise.resolve(null));
       channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
       runner.write(encodeFrame(loaded(given)));
       return await Promise.race([asked.settled.then(() => 'taken', () => ended), ended]);
@@ -193,7 +193,7 @@ describe('a channel', () => {
     }],
   ])('rpc.confused-deputy: is ended by %s that no author can register', async (_name, registered) => {
     const { channel, runner, ended } = await pair();
-    const asked = new Asked('loaded', performance.now() + 5_000, () => Promise.resolve(null));
+    const asked = new UnaryInvocation('loaded', performance.now() + 5_000, () => Promise.resolve(null));
     asked.settled.catch(() => 'of no interest');
     channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
     const file = { file: 'a.js', hooks: [], routes: [], jobs: [], ...registered };

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Asked } from '../../../api/hooks/asked.ts';
+import { UnaryInvocation } from '../../../api/hooks/unary-invocation.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
 import { CustomRun } from '../../../api/hooks/custom-run.ts';
 import { FrameReader, ProtocolError } from '../../../api/hooks/frames.ts';
@@ -132,7 +132,7 @@ describe('a channel', () => {
     const report = (error: unknown) => void failures.push(error);
     const channel = new Channel({ socket, onReady: () => {}, onLog: () => {}, report, onEnd: ended.resolve });
     const answer = () => Promise.resolve(null);
-    const event = new Asked('result', performance.now() + 5_000, answer);
+    const event = new UnaryInvocation('result', performance.now() + 5_000, answer);
     event.settled.catch(() => 'as it may be');
     const route = new CustomRun(performance.now() + 5_000, answer, {
       head: () => {},

@@ -1,7 +1,7 @@
 // Old processes of an app: what they have under way ends in them, but they are few, and none stays for long.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { AppHooks } from '../../../api/hooks/app-hooks.ts';
-import { Asked } from '../../../api/hooks/asked.ts';
+import { UnaryInvocation } from '../../../api/hooks/unary-invocation.ts';
 import type { Generation } from '../../../api/hooks/generation.ts';
 import { beforeCreate, type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
 
@@ -22,7 +22,7 @@ const files = {
 async function leave(hooks: AppHooks): Promise<{ left: Generation; ended: Promise<unknown> }> {
   const { live } = hooks;
   if (live === undefined) throw new Error('nothing was loaded');
-  const asked = new Asked('result', Infinity, () => Promise.resolve(null));
+  const asked = new UnaryInvocation('result', Infinity, () => Promise.resolve(null));
   live.begin(asked, { requestId: 'test', depth: 0, deadline: Infinity }, (id) => (
     { type: 'cron', id, name: 'never', scheduled_at: '', request_id: 'test' }
   ));

@@ -1,4 +1,4 @@
-// An invocation with one answer: a load, a record event, a job.
+// A unary invocation, which has one answer: a load, a record event, a job.
 import type { Call, InvocationResult, Loaded } from '../../hook-runner/protocol.ts';
 import { ApiError } from '../errors.ts';
 import { ProtocolError } from './frames.ts';
@@ -7,7 +7,7 @@ import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
 type Answer = InvocationResult | Loaded;
 
 /** Waits for the answer of the type that it was made for. */
-export class Asked<Type extends Answer['type']> implements Invocation {
+export class UnaryInvocation<Type extends Answer['type']> implements Invocation {
   readonly deadline: number;
   readonly answer: (call: Call) => Promise<unknown>;
   readonly #type: Type;

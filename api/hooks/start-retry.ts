@@ -1,4 +1,5 @@
-// Waiting for room among the runners: one that was stopped to make it takes a moment to end, and those that start are not idle yet.
+// Starts that are retried while there is no room among the runners: one that was stopped to make it takes a moment to end, and
+// those that start are not idle yet.
 import { setTimeout } from 'node:timers/promises';
 import { RunnerRefused } from './host.ts';
 
@@ -6,7 +7,7 @@ const patienceMilliseconds = 2_000;
 const pauseMilliseconds = 25;
 
 /** Does what `start` does as soon as it is not refused for want of room. Throws what `start` throws, `full` not before 2 s. */
-export async function inRoom<Started>(
+export async function retryWhileFull<Started>(
   makeRoom: () => void,
   start: () => Promise<Started>,
 ): Promise<Started> {

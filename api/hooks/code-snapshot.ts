@@ -1,4 +1,4 @@
-// An app's code as its files have it now, before any of it runs.
+// A snapshot of an app's code: as its files have it now, before any of it runs.
 import { createHash } from 'node:crypto';
 import type { Load } from '../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
@@ -9,7 +9,7 @@ import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import type { FileFault } from './ports.ts';
 
 /** What there is to load. */
-export interface Found extends Pick<Load, 'files' | 'env'> {
+export interface CodeSnapshot extends Pick<Load, 'files' | 'env'> {
   /** Faults of files that cannot be read. */
   unread: FileFault[];
   /** Tells states of the code apart. */
@@ -17,10 +17,10 @@ export interface Found extends Pick<Load, 'files' | 'env'> {
 }
 
 /** Reads the files and, where there are any, the variables that they may ask for. Throws what the disk and the database throw. */
-export async function findCode(
+export async function readCode(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets'>,
   app: AppDefinition,
-): Promise<Found> {
+): Promise<CodeSnapshot> {
   const read = await readFolder(folderOf(deps.config, app));
   const files = read.flatMap(sourceOfFile);
   const unread = read.flatMap(faultOfFile);

@@ -1,4 +1,4 @@
-// Invocations with large frames: as many at once as a runner's memory can hold, whoever sends them.
+// A budget for large frames of invocations: as many at once as a runner's memory can hold, whoever sends them.
 
 /** What is no longer is not counted: 32 of these at once are 2 MiB. In UTF-16 units, as all of it. */
 const light = 65_536;
@@ -6,7 +6,7 @@ const light = 65_536;
 const most = 16_777_216;
 
 /** The frames of one runner's invocations. */
-export class Heavy {
+export class FrameBudget {
   readonly #send: (text: string) => void;
   readonly #underWay = new Map<number, number>();
   /** In the order in which they came. */

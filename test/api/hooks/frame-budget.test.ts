@@ -1,18 +1,18 @@
 // Invocations with large frames: how many a runner has at once.
 import { describe, expect, it } from 'vitest';
-import { Heavy } from '../../../api/hooks/heavy.ts';
+import { FrameBudget } from '../../../api/hooks/frame-budget.ts';
 
 const MiB = 1_048_576;
 const textOf = (name: string, length: number) => name.padEnd(length, '.');
 
-function heavy() {
+function budgeted() {
   const sent: string[] = [];
-  return { sent, frames: new Heavy((text) => void sent.push(text.replace(/\.*$/, ''))) };
+  return { sent, frames: new FrameBudget((text) => void sent.push(text.replace(/\.*$/, ''))) };
 }
 
 describe('large frames', () => {
   it('are sent up to 16 MiB, and further ones in their order as others end', () => {
-    const { sent, frames } = heavy();
+    const { sent, frames } = budgeted();
     frames.begin(1, textOf('a', 8 * MiB));
     frames.begin(2, textOf('b', 8 * MiB));
     frames.begin(3, textOf('c', 8 * MiB));
@@ -29,7 +29,7 @@ describe('large frames', () => {
   });
 
   it('of any length are sent alone', () => {
-    const { sent, frames } = heavy();
+    const { sent, frames } = budgeted();
     frames.begin(1, textOf('a', 17 * MiB));
     frames.begin(2, textOf('b', 17 * MiB));
     expect(sent).toEqual(['a']);
@@ -38,7 +38,7 @@ describe('large frames', () => {
   });
 
   it('are never sent when they are over before', () => {
-    const { sent, frames } = heavy();
+    const { sent, frames } = budgeted();
     for (const id of [1, 2, 3]) frames.begin(id, textOf(`n${id}`, 12 * MiB));
     expect(frames.end(2)).toBe(false);
     expect(frames.end(1)).toBe(true);
