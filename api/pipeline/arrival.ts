@@ -60,6 +60,13 @@ export function addressOf(request: Heading, trustProxy: boolean): string {
 /** Behind a trusted proxy the last entry is the one that the proxy itself wrote; those before it are hearsay. */
 function clientAddress(peer: string, forwardedFor: string | undefined): string {
   const last = forwardedFor?.split(',').at(-1)?.trim();
-  const address = last === undefined || last === '' ? peer : last;
-  return address.startsWith('::ffff:') ? address.slice(7) : address;
+  const address = last === undefined || last === '' ? peer : withoutPort(last);
+  // IPv4 on a socket of IPv6: https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2
+  return /^::ffff:(?=\d+\.)/i.test(address) ? address.slice(7) : address;
+}
+
+/** Some proxies add the port, of which every connection has another, as in https://www.rfc-editor.org/rfc/rfc7239#section-6 */
+function withoutPort(entry: string): string {
+  const [, six, four] = /^\[([\da-f:.]+)\](?::\d+)?$|^([\d.]+):\d+$/i.exec(entry) ?? [];
+  return six ?? four ?? entry;
 }

@@ -119,6 +119,20 @@ describe('the rate limit through HTTP', () => {
     expect((await from('2001:db8:5:7::1', 'GET', '/readyz')).status).toBe(200);
   });
 
+  it('auth.ip-key: gives an address one bucket however the proxy writes it, with the port or as IPv6', async () => {
+    const address = newAddress();
+    await exhaust(address);
+    for (
+      const text of [`::ffff:${address}`, `::FFFF:${address}`, `${address}:4711`, `[::ffff:${address}]:4712`]
+    ) {
+      expectError(await from(text, 'GET', '/readyz'), 429, 'too_many_requests');
+    }
+    await exhaust('2001:db8:7:8::1');
+    for (const text of ['[2001:db8:7:8::1]:443', '[2001:DB8:7:8::2]', '2001:0db8:7:8::3']) {
+      expectError(await from(text, 'GET', '/readyz'), 429, 'too_many_requests');
+    }
+  });
+
   it('auth.ip-key: believes the last entry of X-Forwarded-For only, which the proxy wrote', async () => {
     const address = newAddress();
     await exhaust(address);
