@@ -25,6 +25,12 @@ it('audit.integrity: retention removes sealed rows from the first on, and its ch
   expect(await prune(soon())).toBe(4);
   expect(await prune(soon())).toBe(0);
   expect(await log.verify(kept.head)).toMatchObject({ sound: 0, waiting: 1, removed: 4, faulty: 0 });
+  const another = await log.verify({ ...kept.head, hash: '00'.repeat(32) });
+  expect(another.faults).toEqual([{
+    seq: kept.head.seq,
+    id: null,
+    what: 'the seal is not the one that was kept',
+  }]);
   const all = await log.connection.run((sql) =>
     listAudit(sql, { scope: { ledger: 'workspace' }, filter: {} }, page)
   );
