@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createApp } from '../../api/apps/create.ts';
 import type { AppHooks } from '../../api/hooks/app-hooks.ts';
 import { createHooks, type HookSystem } from '../../api/hooks/build.ts';
+import { UnaryInvocation } from '../../api/hooks/unary-invocation.ts';
 import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { Secrets } from '../../storage/secrets.ts';
@@ -23,15 +24,23 @@ export interface OwnHooks {
   end(): Promise<void>;
 }
 
-/** Makes them. `restShare`: see `HookParts`. */
-export async function ownHooks({ restShare }: { restShare?: number } = {}): Promise<OwnHooks> {
+/** What a test has otherwise than it usually is. */
+export interface HookOptions {
+  /** See `HookParts`. */
+  restShare?: number;
+  settings?: Partial<Pick<Config['hooks'], 'max_runners' | 'idle_ms'>>;
+}
+
+/** Makes them. */
+export async function ownHooks({ restShare, settings = {} }: HookOptions = {}): Promise<OwnHooks> {
   const app = await bareApp();
   const folder = await mkdtemp(join(tmpdir(), 'bulkhead-hooks-'));
   // Runners have users of their own.
   await chmod(folder, 0o711);
   const input = { file: undefined, env: {}, flags: [], cwd: folder, terminal: false };
   const { config: usual } = resolveConfig(input);
-  const config = { ...usual, data_dir: folder, hooks: { ...usual.hooks, dir: join(folder, 'hooks') } };
+  const hooks = { ...usual.hooks, ...settings, dir: join(folder, 'hooks') };
+  const config = { ...usual, data_dir: folder, hooks };
   const { system, stop } = supervised(app, config, restShare === undefined ? {} : { restShare });
   const { workspace } = await app.definition();
   const write = async (id: string, files: Record<string, string>) => {
@@ -97,4 +106,14 @@ export function beforeCreate(hooks: AppHooks, collection: string) {
       ...{ previous: null, auth: null },
     }),
   );
+}
+
+/** Begins a job that never ends, and answers how it was ended. The app must have one that is called `never`. */
+export function keepBusy({ live }: AppHooks): Promise<unknown> {
+  if (live === undefined) throw new Error('nothing is loaded');
+  const asked = new UnaryInvocation('result', Infinity, () => Promise.resolve(null));
+  live.begin(asked, { requestId: 'test', depth: 0, deadline: Infinity }, (id) => (
+    { type: 'cron', id, name: 'never', scheduled_at: '', request_id: 'test' }
+  ));
+  return asked.settled.catch((error: unknown) => error);
 }

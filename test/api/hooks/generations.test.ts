@@ -1,9 +1,8 @@
 // Old processes of an app: what they have under way ends in them, but they are few, and none stays for long.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { AppHooks } from '../../../api/hooks/app-hooks.ts';
-import { UnaryInvocation } from '../../../api/hooks/unary-invocation.ts';
 import type { Generation } from '../../../api/hooks/generation.ts';
-import { beforeCreate, type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
+import { beforeCreate, keepBusy, type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
 
 let own: OwnHooks;
 
@@ -22,11 +21,7 @@ const files = {
 async function leave(hooks: AppHooks): Promise<{ left: Generation; ended: Promise<unknown> }> {
   const { live } = hooks;
   if (live === undefined) throw new Error('nothing was loaded');
-  const asked = new UnaryInvocation('result', Infinity, () => Promise.resolve(null));
-  live.begin(asked, { requestId: 'test', depth: 0, deadline: Infinity }, (id) => (
-    { type: 'cron', id, name: 'never', scheduled_at: '', request_id: 'test' }
-  ));
-  const ended = asked.settled.catch((error: unknown) => error);
+  const ended = keepBusy(hooks);
   await hooks.reload(true);
   return { left: live, ended };
 }
@@ -55,9 +50,11 @@ it('keeps four of them, and ends the oldest for a fifth', async () => {
   for (let count = 0; count < 3; count++) others.push(await leave(hooks));
   expect(first.left.channel.isOpen).toBe(true);
   others.push(await leave(hooks));
+  expect(first.left.channel.isOpen).toBe(false);
   expect(await first.ended).toEqual(stopped);
   expect(others.map(({ left }) => left.channel.isOpen)).toEqual([true, true, true, true]);
   hooks.drop();
+  expect(others.map(({ left }) => left.channel.isOpen)).toEqual([false, false, false, false]);
   expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([stopped, stopped, stopped, stopped]);
 });
 

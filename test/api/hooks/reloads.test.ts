@@ -54,3 +54,12 @@ it('gives a file that was left out another chance when one that it imports is an
   await own.write('helped', { 'a.js': 'export const go = () => {};' });
   expect(await hooks.reload(false)).toEqual({ loaded: ['a.js', 'z.js'], errors: [] });
 });
+
+it('lets a call that waits for a load which finds nothing new start a process', async () => {
+  const hooks = await own.app('rested', { 'a.js': veto });
+  await hooks.reload(true);
+  hooks.rest();
+  const changed = hooks.reload(false);
+  expect(await beforeCreate(hooks, 'notes')).toMatchObject({ outcome: 'veto' });
+  expect(await changed).toEqual({ loaded: ['a.js'], errors: [] });
+});
