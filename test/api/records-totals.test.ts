@@ -198,3 +198,20 @@ describe('RememberedTotals', () => {
     expect(await read()).toBe(1);
   });
 });
+
+it('a total is never less than the records that a page shows, though they are gone when it is counted', async () => {
+  await app.define('fleeting', []);
+  const ids = [await create('fleeting', {}), await create('fleeting', {}), await create('fleeting', {})];
+  const totals: Deps['totals'] = {
+    needsSnapshot: () => false,
+    during: (_tables, write) => write(),
+    of: async (_question, ask) => {
+      for (const id of ids) await app.remove('fleeting', { id });
+      return (await ask()).total;
+    },
+  };
+  const page = { page: 2, per_page: 1, count: true };
+  const list = await listRecords({ ...deps, totals }, await app.target('fleeting'), { access, page });
+  expect(list.items.map(({ id }) => id)).toEqual([ids[1]]);
+  expect(list).toMatchObject({ total_items: 2, total_pages: 2 });
+});
