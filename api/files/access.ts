@@ -25,8 +25,7 @@ export async function fileFor(
   { id, principal, purpose }: { id: string; principal: Principal; purpose: Purpose },
 ): Promise<FileRow> {
   const file = await fileOf({ databases }, app, id);
-  const mayRemove = isAdminOf(app, principal) ||
-    (principal.role === 'user' && file.uploaded_by === principal.id);
+  const mayRemove = isAdminOf(app, principal) || file.uploaded_by === principal.id;
   if (purpose === 'remove' && !mayRemove) {
     fail('forbidden', 'only an admin or who uploaded a file may delete it');
   }
