@@ -219,4 +219,23 @@ describe('a review', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(asked).toBe(3);
   });
+
+  it('gives no stream what somebody may see whose token it no longer has', async () => {
+    const { watch } = setUp();
+    const { stream, member } = join(watch('orders'));
+    const opening = Promise.withResolvers<View>();
+    const gate: Gate = {
+      open: () => opening.promise,
+      tokenState: () => 'good',
+      onDefinitionChange: () => () => undefined,
+    };
+    new Reviewer({ gate, now: () => 0, report: () => undefined }).add([member]);
+    const principal = { role: 'user', id: 'another', jti: 'other', issuedAt: 0, expiresAt: 0 } as const;
+    stream.holder = { ...stream.holder, principal };
+    const before = member.view;
+    opening.resolve({ ...sameForAll, key: 'of before' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(member.view).toBe(before);
+    expect(stream.isOpen).toBe(true);
+  });
 });

@@ -4,6 +4,9 @@ import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { as, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, put, upload } from '../../harness/file-app.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
+import { quoteIdentifier } from '../../../storage/quote.ts';
+import { qualified } from '../../../storage/tables.ts';
 import { ownUser } from '../../harness/users.ts';
 
 const files = await fileApp();
@@ -137,6 +140,22 @@ describe('the cap of uploads', () => {
     request.destroy();
     await ended;
     await expect.poll(files.blobs).toEqual(before);
+    expect(expectOk(await fresh.admin.get(`${fresh.path}/files`)).total_items).toBe(0);
+  });
+
+  it('file.key-safety: leaves no blob when its row cannot be written', async () => {
+    const fresh = await files.own.app();
+    const before = await files.blobs();
+    const database = await openDatabaseOf(files.own.id);
+    const { status, body } = await database.transaction(async (sql) => {
+      const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+        select schema from workspace.apps where id = ${fresh.id}`;
+      await sql.unsafe(`set local role ${quoteIdentifier(schema)}`);
+      await sql.unsafe(`lock table ${qualified({ schema, collection: '_files' })}`);
+      return await fresh.admin.post(`${fresh.path}/files`, 'bytes');
+    }).finally(() => database.end());
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' });
+    expect(await files.blobs()).toEqual(before);
     expect(expectOk(await fresh.admin.get(`${fresh.path}/files`)).total_items).toBe(0);
   });
 });
