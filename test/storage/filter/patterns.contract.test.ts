@@ -90,6 +90,28 @@ describe('patterns', () => {
     }
   });
 
+  it.each(patterns)(
+    '%s finds nothing by what a record holds of more than 256 characters',
+    async (operator) => {
+      const long = ['x', '𝒳'].flatMap((letter) => [256, 257].map((length) => ({ letter, length })));
+      const keyOf = ({ letter, length }: typeof long[number]) => `long ${operator} ${letter} ${length}`;
+      for (const each of long) {
+        const [text, pattern] = [each.letter.repeat(300), each.letter.repeat(each.length)];
+        await tables.insert('pairs', {
+          key: keyOf(each),
+          l_text: text,
+          r_text: pattern,
+          json: { r: pattern },
+        });
+      }
+      const found = long.filter(({ length }) => (length === 256) === (operator === '~')).map(keyOf).sort();
+      for (const right of ['r_text', 'json.r']) {
+        const filter = `key ~ 'long ${operator} %' && l_text ${operator} ${right}`;
+        expect(await tables.select(filter, { collection: 'pairs' })).toEqual({ sql: found, memory: found });
+      }
+    },
+  );
+
   it.each(patterns)('%s takes a UUID for its text, and no other type for one', async (operator) => {
     const uuids = pairsOf('uuid').filter(({ left }) => ([2, 3].includes(left)) === (operator === '~')).map((
       { key },
