@@ -99,11 +99,17 @@ describe('a length', () => {
 });
 
 /** Opens a connection and sends the head of an upload with a part of its body. */
-async function begin(to: OwnApp, length: number, sent: Buffer, by: Caller = user): Promise<Socket> {
+async function begin(
+  to: OwnApp,
+  length: number | 'chunked',
+  sent: Buffer,
+  by: Caller = user,
+): Promise<Socket> {
   const { hostname, port } = new URL(serverUrl());
   const socket = connect({ host: hostname, port: Number(port) });
   await once(socket, 'connect');
-  socket.write(headOf(by, to, `Content-Length: ${length}`, 'Connection: close'));
+  const framing = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
+  socket.write(headOf(by, to, framing, 'Connection: close'));
   socket.write(sent);
   return socket;
 }
@@ -167,6 +173,13 @@ describe('an upload under way', () => {
       expect(await finish(socket, Buffer.alloc(1))).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       await expect.poll(files.blobs).toEqual(before);
     }
+    // Every byte has come by then, and nothing but the end is missing.
+    const dan = await ownUser(own);
+    const socket = await begin(fresh, 'chunked', Buffer.from('4\r\nbyte\r\n'), dan);
+    await expect.poll(files.unfinished).toEqual([4]);
+    expectOk(await dan.delete(`${own.path}/auth/sessions`));
+    expect(await finish(socket, Buffer.from('0\r\n\r\n'))).toMatch(/^HTTP\/1\.1 401 /);
+    await expect.poll(files.blobs).toEqual(before);
     expect(await countIn(fresh)).toBe(0);
   });
 
