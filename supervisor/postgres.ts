@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Child, type ChildEvent } from './child.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
-import { makeCluster, provisionerName } from './postgres-cluster.ts';
+import { complaintIn, makeCluster, provisionerName } from './postgres-cluster.ts';
 import { type ClusterPaths, pgHbaConf, postgresqlConf } from './postgres-config.ts';
 import { endOrphans, removeStalePid } from './postgres-orphans.ts';
 import { makeSocketDirectory, socketPort } from './postgres-socket.ts';
@@ -78,7 +78,12 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
   const socket = await makeSocketDirectory(options.dataDir, account);
   const paths: ClusterPaths = { data, socket: socket.path, config: base };
   await writeConfiguration(paths, options.platform);
-  const child = supervise({ options, binaries, runAs, paths });
+  let complaint = '';
+  const onLine = (line: string) => {
+    complaint = complaintIn(line) ?? complaint;
+    options.onLine(line);
+  };
+  const child = supervise({ options: { ...options, onLine }, binaries, runAs, paths });
   return {
     access: {
       host: socket.path,
@@ -88,7 +93,11 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
       database: provisionerName,
       ssl: 'disable',
     },
-    start: () => child.start(),
+    start: () =>
+      child.start().catch((error: unknown) => {
+        if (complaint === '' || !(error instanceof StartRefused)) throw error;
+        throw new StartRefused(`${error.message}: ${complaint}`);
+      }),
     stop: async () => {
       await child.stop();
       await socket.remove();

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmod, chown, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillingCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
-import { findPlace, makePassable } from './runner-files.ts';
+import { findPlace, makePassable, removeIfOurs } from './runner-files.ts';
 import { letEnd, tryRunner } from './trial.ts';
 
 /**
@@ -82,6 +82,6 @@ async function dropOthers(home: string, { place, prefix }: { place: string; pref
   for (const name of await readdir(place)) {
     const path = join(place, name);
     const isOurs = name.startsWith(prefix) && /^[0-9a-f]{16}(\.\d+)?$/.test(name.slice(prefix.length));
-    if (isOurs && path !== home) await rm(path, { recursive: true });
+    if (isOurs && path !== home) await removeIfOurs(path);
   }
 }

@@ -16,6 +16,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codeOf } from './error-code.ts';
 import { closedDirectory } from './postgres-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isFiltered, seccompProgram } from './seccomp.ts';
@@ -156,8 +157,15 @@ const copyName = /^[0-9a-f]{16}(\.\d+)?$/;
 async function dropOthers(home: string): Promise<void> {
   for (const name of await readdir(dirname(home))) {
     const path = join(dirname(home), name);
-    if (path !== home && copyName.test(name)) await rm(path, { recursive: true });
+    if (path !== home && copyName.test(name)) await removeIfOurs(path);
   }
+}
+
+/** Removes a folder, but leaves one of another user's, such as root's, who ran this server once. */
+export async function removeIfOurs(path: string): Promise<void> {
+  await rm(path, { recursive: true }).catch((error: unknown) => {
+    if (!['EACCES', 'EPERM'].includes(codeOf(error))) throw error;
+  });
 }
 
 async function exists(path: string): Promise<boolean> {

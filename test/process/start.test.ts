@@ -1,5 +1,5 @@
 // Starting: how long it takes, how much it needs, and on what it can stand.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -83,6 +83,16 @@ describe('a start', () => {
     expect(await server.exited).toMatchObject({ code: 0 });
   });
 
+  it.runIf(isRoot)('loses no hooks to what another user has left, who ran it once', async () => {
+    await chmod(home, 0o711);
+    const runtime = join(home, 'data/runtime');
+    await mkdir(join(runtime, '0123456789abcdef/code'), { recursive: true });
+    const user = { uid: 65_534, gid: 65_534 };
+    for (const folder of [join(home, 'data'), runtime]) await chown(folder, user.uid, user.gid);
+    const server = await startServer({ dataDir: join(home, 'data'), user });
+    expect(server.output.filter((line) => /"(warn|error)"/.test(line))).toEqual([]);
+    await server.stop();
+  });
   it.runIf(isRoot)('below a directory that only root may pass warns, and serves', async () => {
     // As mkdtemp made it: 0700.
     const server = await startServer({ dataDir: join(home, 'data') });

@@ -2,6 +2,7 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StartRefused } from '../../supervisor/start-refused.ts';
 import { ask, makeTestCluster, type TestCluster } from '../harness/cluster.ts';
 import { measured } from '../harness/measured.ts';
 
@@ -27,6 +28,20 @@ describe('the embedded PostgreSQL', () => {
       `info making the PostgreSQL cluster ${join(cluster.dir, 'postgresql', 'data')}`,
     ]);
     expect(took).toBeLessThan(3000);
+  });
+
+  it('says in one line why it does not start', async () => {
+    const made = await cluster.prepare();
+    await made.start();
+    await cluster.stop();
+    // As from a PostgreSQL of another release.
+    await writeFile(join(cluster.dir, 'postgresql', 'data', 'PG_VERSION'), '17\n');
+    const other = await cluster.prepare();
+    await expect(other.start()).rejects.toThrow(
+      new StartRefused(
+        'postgres does not start: exited with code 1: database files are incompatible with server',
+      ),
+    );
   });
 
   it('begins again when a crash left a cluster half made', async () => {
