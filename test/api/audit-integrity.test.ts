@@ -104,6 +104,8 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
     text: long,
     list: [long],
     deep: { a: { b: long } },
+    many: Array.from({ length: 2_000 }, () => 'word'),
+    short: { 'a\u001b[31m': ['b\u202e'] },
     number: 7,
     none: null,
     lone: 'a\ud800b',
@@ -116,6 +118,8 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
   );
   const [entry] = items;
   expect(Object.keys(entry?.details ?? {}).sort()).toEqual(Object.keys(details).sort());
+  for (const name of ['text', 'list', 'deep', 'many']) expect(entry?.details[name]).toBeTypeOf('string');
+  expect(entry?.details['short']).toEqual({ 'a\\u001b[31m': ['b\\u202e'] });
   for (const value of [entry?.actor, entry?.target, ...Object.values(entry?.details ?? {})]) {
     if (typeof value !== 'string') continue;
     expect(Buffer.byteLength(value)).toBeLessThanOrEqual(4_096);

@@ -121,6 +121,14 @@ describe('audit.integrity: verification finds', () => {
       ['4: the row is missing'],
     ],
     [
+      'an end that was cut off, and a head that was set back without its seal',
+      async (log) =>
+        `delete from workspace.audit_log where id in ('${await log.idAt(5)}', '${await log.idAt(6)}');
+       delete from workspace.audit_seals where seq >= 5;
+       update workspace.audit_head set seq = 4`,
+      ['4: the last seal is not the one it was'],
+    ],
+    [
       'a row that is missing with its seal',
       async (log) =>
         `delete from workspace.audit_log where id = '${await log.idAt(4)}';
