@@ -96,7 +96,13 @@ describe('jwt.confusion: a token is refused everywhere when it is', () => {
     expectOk(await as(forge.genuine({ role: 'master_admin', sub: claims.sub })).get('/api/workspaces'));
     const broken = Object.entries(forge.broken({ role: 'master_admin', sub: claims.sub }));
     expect(broken.map(([what]) => what)).toEqual(
-      expect.arrayContaining(['expired', 'not valid yet', 'of another issuer', 'of another type']),
+      expect.arrayContaining([
+        'expired',
+        'not valid yet',
+        'of another issuer',
+        'for an audience',
+        'of another type',
+      ]),
     );
     for (const [what, text] of broken) {
       expect([what, (await as(text).get('/api/workspaces')).status]).toEqual([what, 401]);
