@@ -3,8 +3,12 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unlimited } from '../../storage/permits.ts';
+import { Pool } from '../../storage/pool.ts';
 import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
+import { endpointOf } from '../harness/database.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { somebodyWaits } from '../harness/waiting.ts';
 import { claimsOf, cookiesOf, headerOf } from './tokens.ts';
 
 const legacySecret = 'the secret of a 0.1 release, 32 bytes or more';
@@ -152,6 +156,21 @@ describe('session.revoke-all: the master’s own password', () => {
     ]);
     expect((await login(passwords.second)).status).toBe(401);
     expect((await login(passwords.first)).status).toBe(200);
+  });
+
+  it('leaves no session to a refresh token that is being exchanged', async () => {
+    const { refresh_token } = expectOk(await login(passwords.first));
+    const endpoint = endpointOf(dataDir, 'bulkhead');
+    const control = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+    const { answering } = await control.transaction(async (sql) => {
+      await sql`select 1 from control.master_admins for update`;
+      let isOver = false;
+      const answering = refreshes(refresh_token).finally(() => isOver = true);
+      while (!isOver && !await somebodyWaits(sql));
+      await sql`update control.sessions set revoked_at = now()`;
+      return { answering };
+    }).finally(() => control.end());
+    expect(await answering).toBe(401);
   });
 
   it('ends every other session and token when it changes', async () => {
