@@ -31,7 +31,7 @@ export class Suspects {
       const chosen = files.filter((file) => !this.#guilty.has(keyOf(file)));
       if (chosen.length === 0) return undefined;
       try {
-        return await this.#load(chosen, load);
+        return await this.#loadOrAgain(chosen, load);
       } catch (error) {
         if (!isOfCode(error) || found === mostGuilty) throw error;
         const guilty = await this.#find(chosen, load);
@@ -55,8 +55,6 @@ export class Suspects {
     const suspects = files.filter((file) => !this.#innocent.has(keyOf(file)));
     const others = files.filter((file) => this.#innocent.has(keyOf(file)));
     let [good, bad] = [0, suspects.length];
-    // Where nothing has loaded before, all get a second chance: a machine that is busy must not cost an app its vetoes.
-    if (others.length === 0 && await this.#loads(suspects, load)) return undefined;
     while (bad - good > 1) {
       const middle = Math.floor((good + bad) / 2);
       if (await this.#loads([...others, ...suspects.slice(0, middle)], load)) good = middle;
@@ -72,6 +70,16 @@ export class Suspects {
     } catch (error) {
       if (!isOfCode(error)) throw error;
       return false;
+    }
+  }
+
+  /** Where nothing has loaded before, all get a second chance: a machine that is busy must not cost an app its vetoes. */
+  async #loadOrAgain(files: readonly SourceFile[], load: Load): Promise<Generation> {
+    try {
+      return await this.#load(files, load);
+    } catch (error) {
+      if (!isOfCode(error) || files.some((file) => this.#innocent.has(keyOf(file)))) throw error;
+      return await this.#load(files, load);
     }
   }
 

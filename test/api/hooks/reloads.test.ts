@@ -63,3 +63,11 @@ it('lets a call that waits for a load which finds nothing new start a process', 
   expect(await beforeCreate(hooks, 'notes')).toMatchObject({ outcome: 'veto' });
   expect(await changed).toEqual({ loaded: ['a.js'], errors: [] });
 });
+
+it('gives all files a second chance where none has loaded before: the machine may have been busy', async () => {
+  const over = Date.now() + 2_000;
+  const source = `if (Date.now() < ${over}) { while (Date.now() < ${over}); ${bomb} } ${veto}`;
+  const hooks = await own.app('busy', { 'a.js': source });
+  expect(await hooks.reload(true)).toEqual({ loaded: ['a.js'], errors: [] });
+  expect(await beforeCreate(hooks, 'notes')).toMatchObject({ outcome: 'veto' });
+});
