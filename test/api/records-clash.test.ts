@@ -169,6 +169,37 @@ describe('a batch of an admin', () => {
   );
 });
 
+describe('a batch of an end-user', () => {
+  it('holds up nobody’s records that it may not change, while it waits for its own', async () => {
+    const user = await app.user();
+    const fields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'relation', target: 'users' }];
+    const records = await app.define('clash_owned', fields, { update: 'owner = @request.auth.id' });
+    const ids = {
+      foreign: '01890000-0000-7000-8000-000000000001',
+      own: '01890000-0000-7000-8000-000000000002',
+    };
+    await app.make(records, { id: ids.foreign });
+    await app.make(records, { id: ids.own, owner: user.id });
+    const requests = [ids.own, ids.foreign].map((id) => (
+      { method: 'PATCH', collection: 'clash_owned', id, body: { title: 'changed' } }
+    ));
+    const { answer, free } = await app.inDatabase(async (sql) => {
+      const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+        select schemaname as schema from pg_tables where tablename = 'clash_owned'`;
+      const table = qualified({ schema, collection: 'clash_owned' });
+      await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
+      await sql.unsafe(`select from ${table} where id = $1::uuid for update`, [ids.own]);
+      const answering = user.post(batch, { requests });
+      await waiter(sql, schema, { table: 'clash_owned', seen: new Set(), batch: answering });
+      const free = await sql.unsafe(`select id from ${table} for update skip locked`);
+      await sql`rollback`;
+      return { answer: await answering, free: free.map(({ id }) => id) };
+    });
+    expectError(answer, 403, 'forbidden');
+    expect(free).toContain(ids.foreign);
+  });
+});
+
 /** Changes a collection while a transaction writes to it, and asks for the app's lock as soon as the change waits. */
 async function changeOnce(collection: string) {
   await app.define(collection, [{ name: 'title', kind: 'text' }]);
