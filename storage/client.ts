@@ -3,7 +3,7 @@ import type driver from 'postgres';
 import { postgres } from './driver.ts';
 import { disarmDriverRetry } from './driver-retry.ts';
 import { StorageError } from './errors.ts';
-import { Numbered } from './numbered.ts';
+import { InFlight } from './in-flight.ts';
 import type { Outage } from './outage.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from './text-array.ts';
@@ -30,7 +30,7 @@ export class Client {
   readonly #onLost: () => void;
   readonly #outage: Outage;
   /** Ends each run and each open transaction with an error. */
-  readonly #open = new Numbered<(error: Error) => void>();
+  readonly #open = new InFlight<(error: Error) => void>();
   #lastNumber = 0;
   #socket: OwnSocket | undefined;
   #state: 'open' | 'closing' | 'lost' = 'open';

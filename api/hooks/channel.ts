@@ -2,7 +2,7 @@
 // protocol has it ends the runner.
 import type { Socket } from 'node:net';
 import type { FromRunner, Loaded, Log, ToRunner } from '../../hook-runner/protocol.ts';
-import { Numbered } from '../../storage/numbered.ts';
+import { InFlight } from '../../storage/in-flight.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameBudget } from './frame-budget.ts';
@@ -55,7 +55,7 @@ export class Channel {
   readonly #writer: FrameWriter;
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
-  readonly #open = new Numbered<Invocation>();
+  readonly #open = new InFlight<Invocation>();
   readonly #budget = new FrameBudget((text) => this.#writer.sendText(text));
   /** Ids of invocations that nobody waits for any more, oldest first. */
   readonly #dropped = new Set<number>();

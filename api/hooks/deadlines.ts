@@ -1,9 +1,9 @@
 // Many deadlines on one timer: setting one costs nothing while an earlier one is already waited for.
-import { Numbered } from '../../storage/numbered.ts';
+import { InFlight } from '../../storage/in-flight.ts';
 
 /** Deadlines by id, in milliseconds of `performance.now()`. */
 export class Deadlines {
-  readonly #due = new Numbered<number>();
+  readonly #due = new InFlight<number>();
   readonly #onDue: (id: number) => void;
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;

@@ -3,7 +3,7 @@
 const remembered = 4_096;
 
 /** The 4,096 entries that were used last. */
-export class Recent<Entry> {
+export class LruCache<Entry> {
   /** In the order of use. */
   readonly #entries = new Map<string, Entry>();
 

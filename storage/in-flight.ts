@@ -1,4 +1,4 @@
-// What comes and goes with every request, by a number.
+// What is in flight, by a number: it comes and goes with every request.
 
 interface Entry<Value> {
   readonly number: number;
@@ -18,7 +18,7 @@ const lists = 64;
  * young collection promotes its successors too: under load most of what requests make then outlives them, until the next
  * full collection, which begins the same anew.
  */
-export class Numbered<Value> {
+export class InFlight<Value> {
   readonly #newest: (Entry<Value> | undefined)[] = Array.from({ length: lists }, () => undefined);
   #size = 0;
 

@@ -1,11 +1,11 @@
 // What is under way, by number; and that it leaves nothing behind for the collector of old objects.
 import { describe, expect, it } from 'vitest';
-import { Numbered } from '../../storage/numbered.ts';
+import { InFlight } from '../../storage/in-flight.ts';
 import { oldBytesOf } from '../harness/old-objects.ts';
 
 describe('values by number', () => {
   it('are found, replaced and taken away as those of a map', () => {
-    const ours = new Numbered<string>();
+    const ours = new InFlight<string>();
     const map = new Map<number, string>();
     // Of more numbers than there are lists, so that they meet in them.
     for (let step = 0; step < 5_000; step++) {
@@ -26,7 +26,7 @@ describe('values by number', () => {
   });
 
   it('do not outlive their time among the old objects', async () => {
-    const ours = new Numbered<number[]>();
+    const ours = new InFlight<number[]>();
     ours.set(0, []);
     const most = await oldBytesOf(100_000, (index) => {
       ours.set(index + 1, Array.from({ length: 100 }, () => index));
