@@ -59,7 +59,7 @@ export interface HookFileChange {
 export interface PutAnswer {
   file: HookFile;
   reload: Loading;
-  /** What the type checker has against the app's files, and hooks that nothing calls. */
+  /** What the type checker has against the app's files. */
   warnings: FileFault[];
 }
 

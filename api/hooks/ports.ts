@@ -97,7 +97,7 @@ export interface RecordHooks {
 export interface HookLoader {
   /** Loads an app's files again; what was in effect stays so until the new ones are. Never throws for a fault of theirs. */
   reload(app: AppDefinition): Promise<Loading>;
-  /** Hooks that nothing calls, and type errors in an app's files; waits for these for 5 s. */
+  /** Type errors in an app's files, waiting for them for 5 s; the log hears of hooks that nothing calls. */
   check(app: AppDefinition): Promise<FileFault[]>;
   /** Ends what runs for an app that is gone. */
   drop(app: AppDefinition): void;

@@ -21,7 +21,7 @@ import type { Registrations } from './registrations.ts';
 import type { CronTimes } from './cron-times.ts';
 import { StartGate } from './start-gate.ts';
 import { stateOf } from './state.ts';
-import { type CheckParts, uncalledIn, warningsOf } from './warnings.ts';
+import { type CheckParts, tellOfUncalled, warningsOf } from './warnings.ts';
 
 const sweepMilliseconds = 5_000;
 
@@ -88,10 +88,11 @@ export class Runners implements Hooks {
     if (!isKnown && this.#parts.schedule !== undefined) void this.#discover(workspace, app);
   }
 
-  async check(app: AppDefinition): Promise<FileFault[]> {
+  check(app: AppDefinition): Promise<FileFault[]> {
     const { deps, checker } = this.#parts;
-    const { known, log } = this.of(app);
-    return [...uncalledIn(known, app), ...await warningsOf({ deps, host: checker, log }, app)];
+    const hooks = this.of(app);
+    tellOfUncalled(hooks, app);
+    return warningsOf({ deps, host: checker, log: hooks.log }, app);
   }
 
   log(app: AppDefinition): AppLog {

@@ -1,12 +1,12 @@
-// What there is against an app's hook files besides faults: what the type checker says, and hooks that nothing calls.
+// What there is against an app's hook files besides faults: what the type checker says, and, for the log, hooks that nothing calls.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { usersOf } from '../../storage/identities.ts';
 import type { Deps } from '../deps.ts';
+import type { AppHooks } from './app-hooks.ts';
 import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import type { SupervisedRunners } from './host.ts';
 import type { HookLog } from './log.ts';
 import type { FileFault } from './ports.ts';
-import type { Registrations } from './registrations.ts';
 import { typesOf } from './types.ts';
 
 const mostWarnings = 100;
@@ -32,20 +32,20 @@ export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefini
   return [];
 }
 
-/** Hooks of collections that the app does not have: of a name with a slip, or of one that is still to be made. */
-export function uncalledIn(registrations: Registrations | undefined, app: AppDefinition): FileFault[] {
+/** Has the log say which hooks never run, as the app has no collection of their name: it has a slip, or is still to be made. */
+export function tellOfUncalled({ known, log }: Pick<AppHooks, 'known' | 'log'>, app: AppDefinition): void {
   const names = new Set([...app.collections.keys(), usersOf(app).id]);
-  const found = (registrations?.files ?? []).flatMap(({ file, hooks }) =>
-    [...new Set(hooks.map(({ collection }) => collection))]
-      .filter((collection) => !names.has(collection))
-      .map((collection) => {
-        const message = `no hook of ${
-          JSON.stringify(collection)
-        } runs: the app has no collection of that name`;
-        return { file, message, line: null, column: null };
-      })
-  );
-  return found.slice(0, mostWarnings);
+  for (const { file, hooks } of known?.files ?? []) {
+    for (const collection of new Set(hooks.map(({ collection }) => collection))) {
+      if (names.has(collection)) continue;
+      const name = JSON.stringify(collection);
+      log.add({
+        level: 'warn',
+        file,
+        message: `no hook of ${name} runs: the app has no collection of that name`,
+      });
+    }
+  }
 }
 
 /**
