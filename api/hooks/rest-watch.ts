@@ -79,7 +79,8 @@ export class RestWatch {
     if (use === undefined) return false;
     this.#since = { ...asked, idle, cpu: use.cpu_ms };
     if (since === undefined) return false;
-    const isScarce = idle - since.idle < leastIdle * this.#cores * (asked.at - since.at);
+    // Some systems do not tell, and say 0.
+    const isScarce = idle > 0 && idle - since.idle < leastIdle * this.#cores * (asked.at - since.at);
     // It was measured at some moment until now: what is not certain speaks for the runner.
     const heard = this.#stand();
     const own = use.cpu_ms - since.cpu - (heard.busy - since.busy) * this.#cores;

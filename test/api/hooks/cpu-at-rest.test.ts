@@ -46,8 +46,8 @@ describe('a hook that derives keys when nobody waits for them any more', () => {
 
 describe('what a runner takes while nothing is asked of it', () => {
   /** A clock, and a process that takes so many milliseconds of CPU time each second. */
-  function watched(idleEach = 1_000) {
-    const state = { now: 0, cpu: 0, measured: 0, idle: 0 };
+  function watched(idleEach = 1_000, idle = 1) {
+    const state = { now: 0, cpu: 0, measured: 0, idle };
     const watch = new RestWatch({
       now: () => state.now,
       measure: () => {
@@ -93,6 +93,10 @@ describe('what a runner takes while nothing is asked of it', () => {
       pass(10, share);
       expect([idle, share, await watch.isOverdrawn()]).toEqual([idle, share, expected]);
     }
+    const { watch, pass } = watched(0, 0);
+    await watch.isOverdrawn();
+    pass(10, 790);
+    expect(await watch.isOverdrawn()).toBe(false);
   });
 
   it('is not what it takes for calls, however long and whatever of it they take', async () => {
