@@ -106,8 +106,8 @@ export class RememberedTotals implements Totals {
     const known = this.#totals.get(key);
     if (known?.stamp === before) return known.total;
     const { total } = await ask();
-    // A write that began meanwhile may be in the total or not.
-    if (this.#stampOf(basis.tables) === before) this.#totals.set(key, { total, stamp: before });
+    // A write that began meanwhile may be in the total or not: nobody finds it under the stamp of before.
+    this.#totals.set(key, { total, stamp: before });
     return total;
   }
 
