@@ -71,3 +71,12 @@ it('gives all files a second chance where none has loaded before: the machine ma
   expect(await hooks.reload(true)).toEqual({ loaded: ['a.js'], errors: [] });
   expect(await beforeCreate(hooks, 'notes')).toMatchObject({ outcome: 'veto' });
 });
+
+it('knows nothing of what was forgotten, and finds out what there is by now', async () => {
+  const hooks = await own.app('forgotten', { 'a.js': '' });
+  await hooks.reload(true);
+  await own.write('forgotten', { 'a.js': veto });
+  hooks.forget();
+  expect([hooks.known, hooks.live]).toEqual([undefined, undefined]);
+  expect((await hooks.learn()).of('notes', 'create')).toEqual({ before: true, after: false });
+});

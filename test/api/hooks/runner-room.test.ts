@@ -15,6 +15,20 @@ async function three(settings: NonNullable<HookOptions['settings']>) {
   return [await own.app('one', files), await own.app('two', files), await own.app('three', files)] as const;
 }
 
+it('is none where all have something to do: nobody knows then what new files would refuse, and nothing may pass', async () => {
+  const own = await ownHooks({ settings: { max_runners: 1 } });
+  onTestFinished(() => own.end());
+  const [busy, bare] = [await own.app('busy', files), await own.app('bare', {})];
+  await busy.reload(true);
+  void keepBusy(busy);
+  expect(await bare.reload(true)).toEqual({ loaded: [], errors: [] });
+  expect(bare.known?.files).toEqual([]);
+  await own.write('bare', files);
+  expect((await bare.reload(false)).errors).toHaveLength(1);
+  expect(bare.known).toBeUndefined();
+  await expect(bare.learn()).rejects.toMatchObject({ code: 'hook_busy' });
+});
+
 it('is the one that was not used for longest, of those with nothing to do', async () => {
   const [one, two, three_] = await three({ max_runners: 2 });
   await one.reload(true);
