@@ -68,7 +68,6 @@ async function untilInFlight(hooks: string): Promise<void> {
 
 describe('a runner that is killed while a hook runs', () => {
   it('hook.killed: refuses that write at once, and serves the next; nothing of it is stored', {
-    ...measured,
     timeout: 60_000 + kills * 1_000,
   }, async () => {
     const { result: { records, hooks } } = await runnerOf(() => appWith(waits));
@@ -97,7 +96,6 @@ describe('a runner that is killed while a hook runs', () => {
 
   it(
     'hook.stopped: a runner that no longer runs is given up by the deadline and replaced',
-    measured,
     async () => {
       const { pid, result: { app, records, hooks } } = await runnerOf(() => appWith(waits));
       await bound(app, 500);
@@ -171,7 +169,6 @@ describe('an app whose hook loops', () => {
 describe('code that hangs while it is loaded', () => {
   it.each([['a loop', 'for (;;);'], ['a promise', 'await new Promise(() => {});']])(
     'hook.top-level-hang: %s is an error of the PUT in time, and what was live before goes on',
-    measured,
     async (_name, hang) => {
       const { app, records, hooks } = await appWith(`onRecordBeforeCreate('orders', () => false);`);
       await bound(app, 500);

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
 import { apiPidOf } from '../harness/kills.ts';
-import { measured } from '../harness/measured.ts';
 import { isAlive, listProcesses, processTree } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import {
@@ -57,7 +56,7 @@ const enough = (journal: Journal, more: number) => {
 };
 
 describe('a killed API', () => {
-  it('is back within 2 s, three times in a row, without losing what it acknowledged', measured, async () => {
+  it('is back within 2 s, three times in a row, without losing what it acknowledged', async () => {
     const { journal, stop } = writeUntilStopped(store, 8);
     for (let round = 0; round < 3; round++) {
       await enough(journal, 100);
@@ -88,7 +87,6 @@ describe('a killed PostgreSQL', () => {
 
   it(
     'makes 503 with Retry-After and no other error, while /healthz answers; writes work again within 5 s',
-    measured,
     async () => {
       const api = await apiPid();
       const { journal, stop } = writeUntilStopped(store, 8);
@@ -129,7 +127,6 @@ describe('a killed PostgreSQL', () => {
 
   it(
     'loses only one backend when one backend is killed, and serves again within a second or so',
-    measured,
     async () => {
       const { journal, stop } = writeUntilStopped(store, 8);
       await enough(journal, 200);
@@ -159,7 +156,6 @@ describe('a killed PostgreSQL', () => {
 describe('a killed supervisor', () => {
   it(
     'leaves nothing alive a second later, no port and no lock, and the next start has every record',
-    measured,
     async () => {
       const { journal, stop } = writeUntilStopped(store, 8);
       await enough(journal, 200);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => cluster.remove());
 
 describe('the embedded PostgreSQL', () => {
-  it('keeps its data, makes the cluster once, and starts fast then', measured, async () => {
+  it('keeps its data, makes the cluster once, and starts fast then', async () => {
     const first = await cluster.prepare();
     await first.start();
     await ask(first, 'create table kept as select 42 as answer');

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type HookChange, watchHooks } from '../../supervisor/watch.ts';
-import { measured } from '../harness/measured.ts';
 
 let root = '';
 let outside = '';
@@ -47,7 +46,7 @@ async function onlyTheNextIsHeard(): Promise<void> {
   expect(changes).toEqual([{ workspace: 'acme', app: 'witness' }]);
 }
 
-describe('hook files', measured, () => {
+describe('hook files', () => {
   it('are not told of when the watch begins', async () => {
     await onlyTheNextIsHeard();
   });

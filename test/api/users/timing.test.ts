@@ -1,9 +1,10 @@
 // Nobody can tell from the time of an answer whether an address is known.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { measured } from '../../harness/measured.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
-const options = { timeout: 120_000 };
+const options = { ...measured, timeout: 120_000 };
 const tries = 200;
 const triesPerUser = 4;
 let own: OwnWorkspace;
@@ -26,12 +27,11 @@ async function timed(ask: () => Promise<Answer>): Promise<number> {
   return performance.now() - began;
 }
 
-/** What a tenth of them stay below: the work itself, with little of what else the machine did meanwhile. */
-function firstDecile(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? Number.NaN;
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** First deciles of both, asked in turn so that the machine is as busy for one as for the other. */
+/** Medians of both, asked in turn so that the machine is as busy for one as for the other. */
 async function compare(ask: (email: string) => Promise<Answer>): Promise<{ known: number; unknown: number }> {
   const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
   for (let round = 0; round < tries; round++) {
@@ -41,7 +41,7 @@ async function compare(ask: (email: string) => Promise<Answer>): Promise<{ known
       times[kind].push(await timed(() => ask(kind === 'known' ? email : freshEmail())));
     }
   }
-  return { known: firstDecile(times.known), unknown: firstDecile(times.unknown) };
+  return { known: median(times.known), unknown: median(times.unknown) };
 }
 
 /**
