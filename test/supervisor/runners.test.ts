@@ -112,6 +112,8 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
       'DENO_EMIT_CACHE_MODE',
       'DENO_NO_UPDATE_CHECK',
       ...level === 'deno' ? ['HOME'] : [],
+      'MALLOC_TOP_PAD_',
+      'MALLOC_TRIM_THRESHOLD_',
       'NO_COLOR',
     ]);
     await desk.kill(id);
