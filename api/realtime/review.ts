@@ -13,11 +13,16 @@ interface ReviewOptions {
 /** How long subscriptions are reviewed in one turn, in milliseconds. */
 const turnMilliseconds = 8;
 
-/** Reviews subscriptions one after the other; one that changes again while it waits is reviewed once. */
+/**
+ * Reviews the subscriptions of an app one after the other, and none waits for what another app's database does; one that
+ * changes again while it waits is reviewed once.
+ */
 export class Reviewer {
   readonly #options: ReviewOptions;
-  readonly #waiting = new Set<Member>();
-  #isBusy = false;
+  /** By app. */
+  readonly #waiting = new Map<string, Set<Member>>();
+  #turnEnds = 0;
+  #nextTurn: Promise<void> | undefined;
 
   constructor(options: ReviewOptions) {
     this.#options = options;
@@ -25,24 +30,37 @@ export class Reviewer {
 
   /** Has subscriptions reviewed in this turn or the next ones. */
   add(members: Iterable<Member>): void {
-    for (const member of members) this.#waiting.add(member);
-    if (this.#isBusy || this.#waiting.size === 0) return;
-    this.#isBusy = true;
-    void this.#work();
+    if (this.#waiting.size === 0) this.#turnEnds = this.#options.now() + turnMilliseconds;
+    for (const member of members) {
+      const { workspace, app } = member.wish.topic;
+      const place = `${workspace} ${app}`;
+      const waiting = this.#waiting.get(place);
+      if (waiting === undefined) void this.#work(place, member);
+      else waiting.add(member);
+    }
   }
 
-  async #work(): Promise<void> {
-    const { now } = this.#options;
-    let end = now() + turnMilliseconds;
-    for (const member of this.#waiting) {
-      this.#waiting.delete(member);
+  async #work(place: string, first: Member): Promise<void> {
+    const waiting = new Set([first]);
+    this.#waiting.set(place, waiting);
+    for (const member of waiting) {
+      waiting.delete(member);
       await this.#review(member);
-      if (now() < end) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      end = now() + turnMilliseconds;
+      while (this.#options.now() >= this.#turnEnds) await this.#turn();
     }
     // In the same step that found nothing waiting: nothing can be added in between and be forgotten.
-    this.#isBusy = false;
+    this.#waiting.delete(place);
+  }
+
+  /** One for all apps: many of them must not hold up everybody else in turn. */
+  #turn(): Promise<void> {
+    return this.#nextTurn ??= new Promise((resolve) =>
+      setImmediate(() => {
+        this.#nextTurn = undefined;
+        this.#turnEnds = this.#options.now() + turnMilliseconds;
+        resolve();
+      })
+    );
   }
 
   /** Fails closed: a subscription whose view cannot be found out ends. */

@@ -104,9 +104,11 @@ function eventServer(hub: Hub): Server {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://rig');
     const bearer = request.headers.authorization?.slice('Bearer '.length);
     const lastEventId = request.headers['last-event-id'];
+    // A collection of the rig's app, unless another app stands before it.
+    const [collection = '', app = place.app] = pathname.slice(1).split('/').reverse();
     serveEvents(hub, {
       response,
-      topic: { ...place, collection: pathname.slice(1) },
+      topic: { ...place, app, collection },
       holder: {
         principal: bearer === undefined ? null : authenticate(bearer),
         address: String(request.headers['x-address'] ?? '127.0.0.1'),
