@@ -62,7 +62,9 @@ const givesBackSoon = { MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_TOP_PAD_: '16384
  * being shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
  * Without a home it would ask the system's database of users for one, and keep the libraries of that in its memory.
  */
-function environmentOf({ cache, level, jit }: Pick<RunnerPlan, 'cache' | 'level' | 'jit'>): Record<string, string> {
+function environmentOf(
+  { cache, level, jit }: Pick<RunnerPlan, 'cache' | 'level' | 'jit'>,
+): Record<string, string> {
   return {
     NO_COLOR: '1',
     DENO_NO_UPDATE_CHECK: '1',
