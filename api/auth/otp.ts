@@ -1,6 +1,5 @@
 // Login by a code that was mailed; whoever can read the mail of an address may be its user.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
 import { findToken, redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { findUserId, insertUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
@@ -64,12 +63,7 @@ export async function loginByOtp(
       ? await addUser(sql, deps, { ...attempt, mostUsers })
       : await proved(sql, deps, { user, now });
   };
-  const signIn = () => signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
-  return await signIn().catch((error: unknown) => {
-    // Somebody has registered the address since it was looked for: now there is an account, and here is its owner.
-    if (error instanceof StorageError && error.constraint === 'users_email') return signIn();
-    throw error;
-  });
+  return await signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
 }
 
 /** A user whose address was just shown to be their own. */

@@ -45,10 +45,13 @@ export async function registerUser(
   return showUser(row);
 }
 
+/** Whether a user was not made, or not given an address, since another one has it. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof StorageError && error.constraint === 'users_email';
+}
+
 /** Turns the violation of the unique constraint into the answer for it. */
 export function refuseDuplicate(error: unknown): never {
-  if (error instanceof StorageError && error.constraint === 'users_email') {
-    fail('conflict', 'a user with this email already exists');
-  }
+  if (isDuplicate(error)) fail('conflict', 'a user with this email already exists');
   throw error;
 }

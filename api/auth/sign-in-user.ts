@@ -11,6 +11,7 @@ import { type Attempt, ChangedMeanwhile, succeedWithin, tryInTurn } from './atte
 import type { Grant } from './claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftToken, hashOfToken, makeToken } from './one-time.ts';
+import { isDuplicate } from './register.ts';
 import { prepareSession, type SessionDraft, type SessionTerms, sessionTerms, tokensOf } from './sessions.ts';
 import { requireMethod } from './user-attempt.ts';
 
@@ -37,7 +38,8 @@ export interface SignIn {
   method: LoginMethod;
   /**
    * Uses up what proves who it is, and answers the user; undefined when it proves nothing, and has changed nothing. In
-   * one transaction with the session: others who try the same at once cannot come in between.
+   * one transaction with the session: others who try the same at once cannot come in between. Asked once more, in another
+   * transaction, when the user that it makes is registered by somebody else at that moment.
    */
   prove(sql: Sql): Promise<UserRow | undefined>;
   /** The second factor has just been shown. */
@@ -70,12 +72,18 @@ export async function signInUser(
   // Asked at the end, however long it is since the beginning.
   await requireMethod(deps, method, { workspace: workspace.id, app });
   const terms = await sessionTerms(deps, { workspace: workspace.id, app });
-  const result = await tryInTurn(deps, attempt, async (sql) => {
-    const user = await prove(sql);
-    if (user === undefined) return undefined;
-    return user.totp_enabled && !isSecondStep
-      ? await challenge(sql, deps, { user, app, method, now: attempt.now })
-      : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
+  const sign = () =>
+    tryInTurn(deps, attempt, async (sql) => {
+      const user = await prove(sql);
+      if (user === undefined) return undefined;
+      return user.totp_enabled && !isSecondStep
+        ? await challenge(sql, deps, { user, app, method, now: attempt.now })
+        : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
+    });
+  const result = await sign().catch((error: unknown) => {
+    // Now there is an account of the address, and here is whose address it is.
+    if (isDuplicate(error)) return sign();
+    throw error;
   });
   if ('challenge_id' in result) return result;
   return { pair: await tokensOf(deps, result.draft), user: showUser(result.user) };

@@ -39,6 +39,12 @@ async function signInMeanwhile(
   return await answering.answer;
 }
 
+/** Somebody else makes an account of an address. */
+const squat = (email: string) => (sql: Sql) =>
+  sql`
+    insert into workspace.users (id, email, password_hash, created_at, updated_at)
+    values (gen_random_uuid(), ${email}, 'of somebody else', now(), now())`;
+
 describe('session.revoke-all', () => {
   it('leaves no challenge to a login that was under way with the old password', async () => {
     const user = await ownUser(own);
@@ -145,16 +151,23 @@ describe('oauth.prehijack', () => {
   });
 });
 
+describe('a provider that vouches for an address', () => {
+  it('oauth.prehijack: lets its owner into the account that somebody makes of it meanwhile, and cleans it', async () => {
+    const email = freshEmail();
+    const someone = { id: 8, emails: [{ email, primary: true, verified: true }] };
+    const back = await host.enter(expectOk(await authorize(own, 'github')).authorize_url, someone);
+    const answer = await signInMeanwhile(squat(email), () => redeem(own, 'github', back));
+    expect(expectOk(answer).user).toMatchObject({ email, verified: true, has_password: false });
+  });
+});
+
 describe('a code to log in', () => {
   it('is good for the account that somebody makes of its address meanwhile, and cleans it', async () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/otp/request`, { email }));
     const code = await secretFor(email);
     const answer = await signInMeanwhile(
-      (sql) =>
-        sql`
-          insert into workspace.users (id, email, password_hash, created_at, updated_at)
-          values (gen_random_uuid(), ${email}, 'of somebody else', now(), now())`,
+      squat(email),
       () => as().post(`${own.path}/auth/otp/login`, { email, code }),
     );
     expect(expectOk(answer).user).toMatchObject({ email, verified: true, has_password: false });
