@@ -43,7 +43,7 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
   const { signals, output, masterKey } = surroundings;
   const onEvent = (event: ChildEvent) => reportEvent(output, event);
   const postgres = config.database.url === '' ? await embedded(config, surroundings, onEvent) : undefined;
-  if (signals.stop.aborted) return;
+  if (signals.stop.aborted) return await postgres?.stop();
   const external = postgres === undefined ? parseDatabaseUrl(config.database.url) : undefined;
   const database = Promise.withResolvers<DatabaseAccess>();
   const hooks = createHooks({ config, uid: surroundings.uid, path: searchPath(), say: output.say });
