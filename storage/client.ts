@@ -131,6 +131,7 @@ export class Client {
     return this.#socket.socket;
   }
 
+  /** Gives the connection up, as the server cannot be reached, and answers the error that says so. */
   #fail(cause?: unknown): StorageError {
     const failure = new StorageError('unavailable', 'the database does not answer', { cause });
     this.#lose(failure);

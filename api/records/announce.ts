@@ -46,17 +46,18 @@ export function announceAll(
   }
 }
 
-/** What one transaction wrote, and for whom it is told. */
+/** What one transaction did. */
 export interface Tidings {
   written: readonly Written[];
-  /** Places that it had the turn of. */
+  /** Places of which the caller has the turn already. */
   held: readonly string[];
+  /** See `announceAll`. */
   others?: readonly StoredRecord[];
 }
 
 /**
- * The same, after the writes under way of records that went along with others: those were done before, or find nothing any
- * more.
+ * As `announceAll`, after the writes under way of records that went along with others: those were done before, or find
+ * nothing any more.
  */
 export async function announceInTurn(
   deps: { realtime: Publisher } & Pick<Deps, 'writeOrder'>,
