@@ -96,16 +96,13 @@ export class Feed implements Source {
     if (this.#subscriptions.delete(subscription)) this.#laneOf(subscription.view.view).remove(subscription);
   }
 
-  /** Gives a subscription another view: from the next events that it is shown, the new one judges. */
+  /** Gives a subscription another view. */
   review(subscription: Subscription, view: View): void {
-    if (!this.#subscriptions.has(subscription)) return;
-    const [before, lane] = [subscription.view, this.#laneOf(view)];
+    const lane = this.#laneOf(view);
     const shared = lane.share(view);
-    this.#laneOf(before.view).remove(subscription);
+    this.#laneOf(subscription.view.view).remove(subscription);
     subscription.view = shared;
     lane.add(subscription);
-    const isDirect = before.view.reading === undefined && view.reading === undefined;
-    if (shared !== before && !isDirect) subscription.restart();
   }
 
   /** Called by a subscription whose predicate threw. */

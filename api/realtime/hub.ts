@@ -148,9 +148,9 @@ export class Hub implements Publisher {
     const cursor = feed.log.cursorAt(position);
     said(cursor);
     if (known === undefined) stream.write(stream.wire.reset(id, cursor));
-    member.catchUp();
     // A rule that changed while this one was read would otherwise be missed.
     if (grant.version !== this.#version) this.#reviewer.add([member]);
+    else member.catchUp();
   }
 
   /** Looks again at all subscriptions of a stream, whose principal has changed. */

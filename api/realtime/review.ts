@@ -15,7 +15,8 @@ const turnMilliseconds = 8;
 
 /**
  * Reviews the subscriptions of an app one after the other, and none waits for what another app's database does; one that
- * changes again while it waits is reviewed once.
+ * changes again while it waits is reviewed once. Until then it is shown nothing: what it might see no more it does not, and
+ * what it may see now it does not miss.
  */
 export class Reviewer {
   readonly #options: ReviewOptions;
@@ -32,6 +33,7 @@ export class Reviewer {
   add(members: Iterable<Member>): void {
     if (this.#waiting.size === 0) this.#turnEnds = this.#options.now() + turnMilliseconds;
     for (const member of members) {
+      member.hold();
       const { workspace, app } = member.wish.topic;
       const place = `${workspace} ${app}`;
       const waiting = this.#waiting.get(place);
@@ -45,7 +47,7 @@ export class Reviewer {
     this.#waiting.set(place, waiting);
     for (const member of waiting) {
       waiting.delete(member);
-      await this.#review(member);
+      await this.#review(member, () => waiting.has(member));
       while (this.#options.now() >= this.#turnEnds) await this.#turn();
     }
     // In the same step that found nothing waiting: nothing can be added in between and be forgotten.
@@ -64,14 +66,14 @@ export class Reviewer {
   }
 
   /** Fails closed: a subscription whose view cannot be found out ends. */
-  async #review(member: Member): Promise<void> {
+  async #review(member: Member, isOutdated: () => boolean): Promise<void> {
     const { gate, now, report } = this.#options;
     const { principal } = member.stream.holder;
     try {
       const view = await gate.open(member.wish);
+      if (isOutdated() || member.stream.holder.principal !== principal) return;
       if (view.incarnation !== member.incarnation) throw collectionGone();
-      // The principal may have changed meanwhile; then the member waits for its next review.
-      if (member.stream.holder.principal === principal) member.review(view);
+      member.review(view);
     } catch (error) {
       if (!(error instanceof ApiError)) report('review a subscription', error);
       member.stream.lose(member, toApiError(error), now());

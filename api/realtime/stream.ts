@@ -41,7 +41,9 @@ export interface Member {
   readonly wish: Wish;
   /** See `View`. */
   readonly incarnation: string;
-  /** From the next events on, this view judges. */
+  /** Sends nothing, and loses nothing, until it is reviewed. */
+  hold(): void;
+  /** Goes on with this view. */
   review(view: View): void;
   /** Takes no more events. */
   leave(): void;

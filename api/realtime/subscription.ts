@@ -55,8 +55,8 @@ export class Subscription implements Member {
   readonly #source: Source;
   readonly #onLeft: () => void;
   #position: number;
-  /** `behind` until it has sent what was missed; only then events come as they happen. */
-  #state: 'behind' | 'reading' | 'live' | 'left' = 'behind';
+  /** `behind` until it has sent what was missed; only then events come as they happen. `held` until it is reviewed. */
+  #state: 'behind' | 'reading' | 'live' | 'held' | 'left' = 'behind';
   #missed: Missed | undefined;
 
   constructor(options: SubscriptionOptions) {
@@ -98,13 +98,12 @@ export class Subscription implements Member {
     }
   }
 
-  /** Has its new view judge whatever the one before it has not sent yet. */
-  restart(): void {
-    if (this.#state !== 'live' && this.#state !== 'reading') return;
+  /** What its view has not sent yet is for the next one to judge. */
+  hold(): void {
+    if (this.#state === 'left') return;
     if (this.#missed !== undefined) this.#position = this.#missed.from;
     this.#missed = undefined;
-    this.#state = 'behind';
-    this.catchUp();
+    this.#state = 'held';
   }
 
   /** Gives up what it has been offered and not sent yet, and says so. Where it sends from the log, nothing is lost. */
@@ -120,7 +119,11 @@ export class Subscription implements Member {
   }
 
   review(view: View): void {
+    if (this.#state === 'left') return;
     this.#source.review(this, view);
+    this.hold();
+    this.#state = 'behind';
+    this.catchUp();
   }
 
   leave(): void {

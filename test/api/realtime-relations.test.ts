@@ -187,16 +187,20 @@ describe('a filter with relations on a stream', () => {
   it('follows a rule of the related records that changes', async () => {
     const { authors, posts } = await press({ posts: { list: 'any' }, authors: { get: 'any' } });
     const author = await authors.create({ title: 'x' });
-    const hers = await watchAs(posts, ada, 'author.title = "x"');
+    const filter = 'author.title = "x"';
+    const hers = await watchAs(posts, ada, filter);
+    const all = await posts.watch({ token: tokenOf(app.admin), filter });
     await posts.create({ title: 'seen', author: author.id });
     await hers.count(1);
     await app.setRules(authors.name, { get: 'admin' });
     await posts.create({ title: 'hidden', author: author.id });
+    await all.count(2);
     await app.setRules(authors.name, { get: 'auth' });
     await posts.create({ title: 'seen again', author: author.id });
     await hers.count(2);
     expect(titlesOf(hers)).toEqual(['seen', 'seen again']);
     hers.socket.destroy();
+    all.socket.destroy();
   });
 
   it('ends alone when the related records cannot be read, and can be asked for again', async () => {

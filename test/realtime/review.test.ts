@@ -1,4 +1,4 @@
-// Whom another look at the rights of open streams keeps waiting.
+// Whom another look at the rights of open streams keeps waiting, and what they are shown meanwhile.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fail } from '../../api/errors.ts';
 import { openEvents } from './event-client.ts';
@@ -20,4 +20,27 @@ it('sse.authz-live: a stream is looked at again while the database of another ap
   await ada.closed;
   expect([ada.body.includes('forbidden'), stuck.socket.closed]).toEqual([true, false]);
   stuck.socket.destroy();
+});
+
+it('sse.authz-live: a stream is shown nothing by the old rule while the new one is being read, and misses nothing', async () => {
+  const [bob, ada] = [
+    await openEvents(rig.port, { token: 'bob' }),
+    await openEvents(rig.port, { token: 'ada' }),
+  ];
+  const read = Promise.withResolvers<void>();
+  rig.gate.rule = async ({ principal }) => {
+    if (principal?.id === 'ada') await read.promise;
+    return rig.gate.view(principal?.id ?? '', ({ record }) => record.owner === principal?.id);
+  };
+  rig.gate.changed();
+  for (const [n, owner] of ['ada', 'bob', 'ada', 'bob'].entries()) rig.write({ n, owner });
+  await bob.count(2);
+  expect(ada.events).toEqual([]);
+  rig.gate.changed();
+  read.resolve();
+  expect((await ada.count(2)).map(({ data }) => data)).toEqual([{ n: 0, owner: 'ada' }, {
+    n: 2,
+    owner: 'ada',
+  }]);
+  expect(ada.events).toHaveLength(2);
 });
