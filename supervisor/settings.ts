@@ -152,7 +152,11 @@ export const settings: SettingsOf<Config> = {
     master_key: secret(masterKey, 'The key of all secrets; empty: <data_dir>/master.key, made once.'),
   },
   api: {
-    workers: row(integer(1, 64), 1, 'API processes that share the port.'),
+    workers: row(
+      integer(1, 64),
+      1,
+      'API processes that share the port. An event stream hears of the writes of its own one only.',
+    ),
   },
   log: {
     level: row(choice('debug', 'info', 'warn', 'error'), 'info', 'Least serious lines that are written.'),
