@@ -1,5 +1,7 @@
 // Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html): one subscription on one response.
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type ApiError, fail } from '../errors.ts';
 import type { Hub } from './hub.ts';
 import type { Holder } from './ports.ts';
@@ -22,19 +24,19 @@ export interface EventsRequest {
 const ping = Buffer.from(': ping\n\n');
 /** How long a browser waits before it comes back with a rule or filter that could not be evaluated, in milliseconds. */
 const failurePause = 30_000;
+/** How long a stream waits for the answer before it on its connection, in milliseconds. */
+const mostWait = 5_000;
 
 /**
  * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a cap, what the rules say, 400 for
- * the filter or a pipelined request.
+ * the filter, or behind an answer on the same connection that takes long.
  */
 export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
   const { response, topic, holder, filter, lastEventId } = request;
   const seat = hub.seat(holder);
   try {
     const grant = await hub.grant({ topic, principal: holder.principal, filter });
-    const { socket } = response;
-    // Behind an unfinished answer on the same connection the stream would gather without bound.
-    if (socket === null) fail('validation', 'a stream cannot be pipelined');
+    const socket = response.socket ?? await turnOf(response);
     if (socket.destroyed) return seat.release();
     begin(request);
     if (response.req.method === 'HEAD') {
@@ -53,6 +55,16 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
     seat.release();
     throw error;
   }
+}
+
+/**
+ * The connection, once the answers before it are through: a client that has all of one may ask again before its end is
+ * known here. Behind an answer without end the stream would gather without bound.
+ */
+async function turnOf(response: ServerResponse): Promise<Socket> {
+  const signal = AbortSignal.timeout(mostWait);
+  await once(response, 'socket', { signal }).catch(() => undefined);
+  return response.socket ?? fail('validation', 'the connection is busy with another answer');
 }
 
 /** The id dispatches no event, but lets a browser that loses the connection before its first event ask for what it missed. */

@@ -1,6 +1,8 @@
 // Server-Sent Events over real sockets: bytes, order, pings, the end of streams.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEvents } from './event-client.ts';
+import { connect } from 'node:net';
+import { fail } from '../../api/errors.ts';
+import { EventClient, openEvents } from './event-client.ts';
 import { type Rig, startRig } from './rig.ts';
 
 let rig: Rig;
@@ -95,6 +97,24 @@ describe('an event stream', () => {
     goes.socket.destroy();
     let n = 1;
     await expect.poll(() => write(++n)).toEqual(['stays']);
+  });
+
+  it('begins when the answer before it on the same connection is through', async () => {
+    const [asked, isDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    rig.gate.rule = async ({ topic: { collection } }) => {
+      if (collection === 'before') await isDone.promise.then(() => fail('forbidden', 'not for you'));
+      asked.resolve();
+      return rig.gate.view('', () => true);
+    };
+    const client = new EventClient(connect(rig.port, '127.0.0.1'));
+    for (const path of ['/before', '/orders']) {
+      client.socket.write(`GET ${path} HTTP/1.1\r\nHost: rig\r\n\r\n`);
+    }
+    await asked.promise;
+    isDone.resolve();
+    await client.until(({ text }) => text.includes(': connected'));
+    rig.write({ n: 1 });
+    expect((await client.count(1))[0]?.data).toEqual({ n: 1 });
   });
 
   it('behind an unfinished one on the same connection is refused, not gathered', async () => {
