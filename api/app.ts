@@ -1,6 +1,7 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
 import { answerText } from './answer-text.ts';
+import { check } from './check.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, toApiError } from './errors.ts';
@@ -14,7 +15,6 @@ import { bucketKey } from './pipeline/rate-limit.ts';
 import { requireSetup } from './pipeline/setup-gate.ts';
 import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './route.ts';
 import { isPaced } from './route-errors.ts';
-import { check } from './schema.ts';
 import { decide, type Principal, type Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
 

@@ -1,7 +1,6 @@
 // Builders of schemas that validate (superstruct) and describe themselves (JSON Schema for OpenAPI) at once.
 // The only importer of superstruct, because its structs do not show their refinements afterwards.
 import * as superstruct from 'superstruct';
-import { failValidation, type FieldError } from './errors.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** A validator and its description. `isOptional` marks a member that may be left out. */
@@ -116,12 +115,10 @@ export function list<Item>(item: Schema<Item>, limits: { max?: number } = {}): S
   const { max } = limits;
   const json: JsonSchema = { type: 'array', items: item.json };
   if (max !== undefined) json.maxItems = max;
-  const struct = superstruct.refine(
-    named(superstruct.array(item.struct), 'must be an array'),
-    'size',
-    (value) =>
-      max === undefined || !Array.isArray(value) || value.length <= max || `must have at most ${max} items`,
-  );
+  const struct = inOurWords(superstruct.array(item.struct), (value) => {
+    if (!Array.isArray(value)) return 'must be an array';
+    return max === undefined || value.length <= max || `must have at most ${max} items`;
+  });
   return { struct, json, isOptional: false };
 }
 
@@ -146,7 +143,7 @@ export function object<M extends Members>(members: M): Schema<ObjectOf<M>> {
   const structs = Object.fromEntries(
     names.map((name) => [name, members[name]?.struct ?? superstruct.unknown()]),
   );
-  const struct = named(superstruct.object(structs), 'must be an object');
+  const struct = inOurWords(superstruct.object(structs), isObject);
   return { struct, json, isOptional: false };
 }
 
@@ -154,7 +151,7 @@ export function object<M extends Members>(members: M): Schema<ObjectOf<M>> {
 export function fieldMap(description: string): Schema<Record<string, unknown>> {
   return schema(
     { type: 'object', description, additionalProperties: true },
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value) || 'must be an object',
+    isObject,
   );
 }
 
@@ -193,7 +190,7 @@ export function variants<const M extends Record<string, Schema<unknown>>>(
   const shapeOf = (value: unknown) => {
     const word = typeof value === 'object' && value !== null ? Reflect.get(value, tag) : undefined;
     const shape = typeof word === 'string' && Object.hasOwn(shapes, word) ? shapes[word] : undefined;
-    return shape?.struct ?? named(neither, 'must be an object');
+    return shape?.struct ?? inOurWords(neither, isObject);
   };
   const struct = superstruct.dynamic<unknown>(shapeOf);
   return { struct, json: { anyOf: Object.values(shapes).map(({ json }) => json) }, isOptional: false };
@@ -210,36 +207,29 @@ export function pageOf<Item>(item: Schema<Item>) {
   });
 }
 
-/** Checks a value against a schema; `400 validation` names everything that is wrong at once. */
-export function check<Value>(value: unknown, against: Schema<Value>): Value {
-  if (against.accepts?.(value) === true) return value as Value;
-  const [error, result] = superstruct.validate(value, against.struct);
-  if (error === undefined) return result as Value;
-  const errors: FieldError[] = [];
-  const seen = new Set<string>();
-  for (const failure of error.failures()) {
-    const field = failure.path.join('.');
-    if (seen.has(field)) continue;
-    seen.add(field);
-    errors.push({ field, reason: failure.type === 'never' ? 'unknown field' : failure.message });
-  }
-  failValidation(errors);
+const unknownField = superstruct.define<unknown>('unknown', () => 'unknown field');
+
+function isObject(value: unknown): true | string {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) || 'must be an object';
 }
 
-/** The same struct with our words for a value that is missing or of another type. */
-function named<Value, S>(
-  struct: superstruct.Struct<Value, S>,
-  message: string,
+/**
+ * The same struct with our words for a value that is missing or of another type, and for members that it does not know.
+ * The library's own words quote the value, and JSON can hold one that no text can be made of: `{"toString": 1}`.
+ */
+function inOurWords<Value, S>(
+  { entries, type }: superstruct.Struct<Value, S>,
+  check: (value: unknown) => true | string,
 ): superstruct.Struct<unknown, unknown> {
-  const { validator, entries, type } = struct;
   return new superstruct.Struct<unknown, unknown>({
     type,
     schema: null,
-    entries,
-    validator(value, context) {
-      if (value === undefined) return 'is required';
-      for (const _failure of validator(value, context)) return message;
-      return true;
+    *entries(value, context) {
+      if (check(value) !== true) return;
+      for (const [name, part, struct] of entries(value, context)) {
+        yield [name, part, struct.type === 'never' ? unknownField : struct];
+      }
     },
+    validator: (value) => value === undefined ? 'is required' : check(value),
   });
 }

@@ -1,6 +1,7 @@
 // The parameters of a request: names in the path, values in the query.
+import { check } from '../check.ts';
 import { fail } from '../errors.ts';
-import { check, type Schema } from '../schema.ts';
+import type { Schema } from '../schema.ts';
 import type { Arrival } from './arrival.ts';
 
 const none: Readonly<Record<string, string>> = {};
