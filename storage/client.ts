@@ -16,6 +16,7 @@ export interface Login extends Address {
 }
 
 const authenticationSeconds = 5;
+const lookMilliseconds = 500;
 
 /** A driver's client with a single connection, opened by its first statement. */
 export class Client {
@@ -29,15 +30,30 @@ export class Client {
   readonly #role: string;
   readonly #onLost: () => void;
   readonly #outage: Outage;
+  readonly #patience: number;
   /** Ends each run and each open transaction with an error. */
   readonly #open = new InFlight<(error: Error) => void>();
   #lastNumber = 0;
   #socket: OwnSocket | undefined;
   #state: 'open' | 'closing' | 'lost' = 'open';
+  /** Runs as long as something is in flight, and until the next look. */
+  #looking: NodeJS.Timeout | undefined;
+  /** Looks, one after another, that have found the server silent. */
+  #silentLooks = 0;
+  #bytesRead = 0;
+  /** Milliseconds of silence that open transactions bear which may take longer than the rest. */
+  readonly #patient = new Map<number, number>();
 
-  /** `onLost` is called once, when the connection could not be made or ended by itself. */
-  constructor(endpoint: Login, options: { now: number; onLost: () => void; outage: Outage }) {
+  /**
+   * `onLost` is called once, when the connection could not be made, ended by itself or was given up, because the server
+   * said nothing for `patience` milliseconds while something was in flight. Without `patience` it is waited for without end.
+   */
+  constructor(
+    endpoint: Login,
+    options: { now: number; onLost: () => void; outage: Outage; patience?: number | undefined },
+  ) {
     this.idleSince = options.now;
+    this.#patience = options.patience ?? Infinity;
     this.#role = endpoint.username;
     this.#onLost = options.onLost;
     this.#outage = options.outage;
@@ -55,13 +71,20 @@ export class Client {
 
   /**
    * Runs work in a transaction. A lost connection ends it at once: the driver itself would wait for the answer to a
-   * `rollback` that it cannot send.
+   * `rollback` that it cannot send. `patience` is that of this transaction, where it is longer than the usual one.
    */
-  transaction<Result>(work: (sql: driver.ISql) => Promise<Result>): Promise<Result> {
-    return this.#whileOpen(async () => {
+  transaction<Result>(
+    work: (sql: driver.ISql) => Promise<Result>,
+    patience?: number,
+  ): Promise<Result> {
+    const begun = this.#whileOpen(async () => {
       const { result } = await this.sql.begin((sql) => work(sql).then((result) => ({ result })));
       return result;
     });
+    if (patience === undefined) return begun;
+    const number = this.#lastNumber;
+    this.#patient.set(number, patience);
+    return begun.finally(() => this.#patient.delete(number));
   }
 
   /** Whether the role is still there that this is connected as; a connection that cannot say does not count against it. */
@@ -75,8 +98,29 @@ export class Client {
       if (this.#state === 'lost') return reject(lostConnection());
       const number = ++this.#lastNumber;
       this.#open.set(number, reject);
+      this.#looking ??= setInterval(() => this.#look(), lookMilliseconds).unref();
       start().then(resolve, reject).finally(() => this.#open.delete(number));
     });
+  }
+
+  /**
+   * Gives up a server that no longer answers, as one that is stopped or whose host is gone: its own deadlines do not come
+   * then. Looks are counted, not time: after a rest of this process itself there is one, and then what was said meanwhile is
+   * read.
+   */
+  #look(): void {
+    if (this.#open.size === 0 || this.#state === 'lost') {
+      clearInterval(this.#looking);
+      this.#looking = undefined;
+      this.#silentLooks = 0;
+      return;
+    }
+    const bytesRead = this.#socket?.socket.bytesRead ?? 0;
+    this.#silentLooks = bytesRead === this.#bytesRead ? this.#silentLooks + 1 : 0;
+    this.#bytesRead = bytesRead;
+    const bearable = Math.max(this.#patience, ...this.#patient.values());
+    // The first of them may have come right behind the question.
+    if ((this.#silentLooks - 1) * lookMilliseconds >= bearable) this.#fail();
   }
 
   /** Closes the connection, at most `seconds` from now; what is in flight then fails. */
@@ -125,6 +169,10 @@ export class Client {
       this.#outage.begin();
       throw this.#fail(error);
     }
+    if (this.#state === 'lost') {
+      this.#socket.socket.destroy();
+      throw lostConnection();
+    }
     // It says nothing before the driver, which listens by then, has introduced itself.
     this.#socket.socket.once('data', (answer) => this.#outage.heard(answer));
     if (this.#state === 'closing') this.#socket.release();
@@ -143,6 +191,7 @@ export class Client {
     if (this.#state !== 'open') return;
     this.#state = 'lost';
     void this.sql.end({ timeout: 0 });
+    this.#socket?.socket.destroy();
     for (const [, end] of this.#open.entries()) end(failure);
     this.#onLost();
   }

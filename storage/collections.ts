@@ -11,6 +11,9 @@ export interface CollectionChange {
   now: Date;
 }
 
+/** What one statement of a change may take: an index over a large table. Milliseconds. */
+export const changeMilliseconds = 60_000;
+
 const columns = 'id, kind, fields, version, created_at, updated_at';
 
 function tableOf(schema: string): string {
@@ -33,7 +36,7 @@ export async function listCollections(sql: Sql, schema: string): Promise<Collect
  * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.
  */
 export async function lockCollections(sql: Sql, schema: string): Promise<void> {
-  await sql.unsafe(`set local statement_timeout = '60s'; set local transaction_timeout = 0`);
+  await sql.unsafe(`set local statement_timeout = ${changeMilliseconds}; set local transaction_timeout = 0`);
   await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
 }
 

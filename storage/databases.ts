@@ -21,6 +21,8 @@ const sweepMilliseconds = 10_000;
 /** A tenant that has asked nothing for so long can spare its connections rather than others one of several. */
 const restingMilliseconds = 1_000;
 const permitWaitMilliseconds = 2_000;
+/** Tenants' statements end after 5 s (roles.ts), if there is still somebody to end them. */
+const patience = 5_500;
 const controlConnections = 4;
 const sessions = 2;
 const sessionWaitMilliseconds = 10_000;
@@ -56,6 +58,7 @@ export class Databases {
       permits: unlimited,
       now: options.now,
       outage: this.#outage,
+      patience,
     });
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepMilliseconds);
     this.#sweep.unref();
@@ -130,9 +133,14 @@ export class Databases {
 
   #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
-    const password = role === provisioner.username ? provisioner.password : passwordOf(role);
-    const endpoint = { ...provisioner, database, username: role, password };
-    const pool = new Pool(endpoint, { cap, permits: this.#permits, now, outage: this.#outage });
+    const common = { cap, permits: this.#permits, now, outage: this.#outage };
+    // Dropping the schema of a large app takes as long as it takes.
+    const pool = role === provisioner.username
+      ? new Pool({ ...provisioner, database }, common)
+      : new Pool({ ...provisioner, database, username: role, password: passwordOf(role) }, {
+        ...common,
+        patience,
+      });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));
     return pool;

@@ -76,7 +76,7 @@ export async function migrate(connection: Connection, target: Schema): Promise<n
       await liftTimeouts(sql);
       await sql`select pg_advisory_xact_lock(hashtextextended('bulkhead migrations', 0))`;
       await applyMigration(sql, target, migration);
-    });
+    }, Infinity);
   }
   return latest;
 }

@@ -20,8 +20,8 @@ export type Endpoint = Login;
 export interface Connection {
   /** Runs statements outside a transaction. Throws `StorageError`. */
   run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
-  /** Runs statements in one transaction; throwing rolls it back. Throws `StorageError`. */
-  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /** Runs statements in one transaction; throwing rolls it back. `patience`: see `Client`. Throws `StorageError`. */
+  transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result>;
 }
 
 const closeSeconds = 5;
@@ -36,7 +36,7 @@ export class Pool implements Connection {
   readonly #cap: number;
   readonly #permits: Permits;
   readonly #now: () => number;
-  readonly #outage: Outage;
+  readonly #server: { outage: Outage; patience: number | undefined };
   #clients: Client[] = [];
   /** Clients that take no new work and are closed as soon as they have none. */
   readonly #retired = new Set<Client>();
@@ -48,16 +48,16 @@ export class Pool implements Connection {
   #ending: Promise<void> | undefined;
   #whenEmpty: (() => void) | undefined;
 
-  /** `outage` is what other pools to the same server know of it too. */
+  /** `outage` is what other pools to the same server know of it too; `patience`: see `Client`. */
   constructor(
     endpoint: Endpoint,
-    options: { cap: number; permits: Permits; now: () => number; outage?: Outage },
+    options: { cap: number; permits: Permits; now: () => number; outage?: Outage; patience?: number },
   ) {
     this.endpoint = endpoint;
     this.#cap = options.cap;
     this.#permits = options.permits;
     this.#now = options.now;
-    this.#outage = options.outage ?? new Outage();
+    this.#server = { outage: options.outage ?? new Outage(), patience: options.patience };
   }
 
   /** Connections that take work, busy or not. */
@@ -88,11 +88,11 @@ export class Pool implements Connection {
     }
   }
 
-  async transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result> {
     const client = this.#take() ?? await this.#takeFirst();
     client.transactions++;
     try {
-      return await client.transaction(work);
+      return await client.transaction(work, patience);
     } catch (error) {
       throw await this.#explain(client, error);
     } finally {
@@ -236,7 +236,7 @@ export class Pool implements Connection {
     const client: Client = new Client(this.endpoint, {
       now: this.#now(),
       onLost: () => this.#drop(client),
-      outage: this.#outage,
+      ...this.#server,
     });
     this.#clients.push(client);
     return client;

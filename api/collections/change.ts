@@ -1,5 +1,5 @@
 // The one way to change an app's collections: one change at a time, table, definition and audit in one transaction.
-import { listCollections, lockCollections } from '../../storage/collections.ts';
+import { changeMilliseconds, listCollections, lockCollections } from '../../storage/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Sql } from '../../storage/pool.ts';
@@ -47,7 +47,7 @@ export async function changeCollections<Result>(
         audit: (action, target, details) =>
           auditApp(sql, deps, { actor, action, target, details, origin: by.origin }),
       });
-    });
+    }, changeMilliseconds + 1_000);
   const result = await againAfterDeadlock(attempt);
   await deps.definitions.invalidate(workspace.id, app.id);
   return result;

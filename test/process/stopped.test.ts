@@ -1,0 +1,57 @@
+// A part of the server that is stopped without ending: nobody is told, and its own deadlines do not come.
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectOk } from '../harness/api.ts';
+import { listProcesses } from '../harness/processes.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
+
+let server: TestServer;
+let store: Storefront;
+beforeAll(async () => {
+  server = await startServer({ config: unlimited });
+  store = await openStorefront(server.url);
+});
+afterAll(() => server.stop());
+
+/** PostgreSQL's processes that serve the app. */
+async function backends(): Promise<number[]> {
+  const text = await readFile(join(server.dataDir, 'postgresql', 'data', 'postmaster.pid'), 'utf8');
+  const postmaster = Number.parseInt(text, 10);
+  return (await listProcesses())
+    .filter(({ parent, command }) => parent === postmaster && /^postgres: a_/.test(command))
+    .map(({ pid }) => pid);
+}
+
+/** Stops processes while work is done. */
+async function stopped<Result>(pids: readonly number[], work: () => Promise<Result>): Promise<Result> {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  try {
+    return await work();
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+  }
+}
+
+async function timed(id: string) {
+  const began = performance.now();
+  const { status, headers } = await store.write(id);
+  return { id, status, retry: headers.get('retry-after'), ms: performance.now() - began };
+}
+
+it('fault.stopped: what a stopped backend of PostgreSQL was asked is refused in 6 s or so, all else is done meanwhile', async () => {
+  await Promise.all(Array.from({ length: 16 }, () => store.write(randomUUID()).then(expectOk)));
+  const { during, after } = await stopped(await backends(), async () => ({
+    during: await Promise.all(Array.from({ length: 8 }, () => timed(randomUUID()))),
+    after: await Promise.all(Array.from({ length: 8 }, () => timed(randomUUID()))),
+  }));
+  for (const { status, retry, ms } of during) {
+    expect({ status, retry }).toEqual({ status: 503, retry: '1' });
+    expect(ms).toBeGreaterThan(5_000);
+    expect(ms).toBeLessThan(10_000);
+  }
+  expect(after.map(({ status }) => status)).toEqual(Array(8).fill(201));
+  for (const { id } of after) expectOk(await store.read(id));
+});
