@@ -93,12 +93,14 @@ function operationOf(route: AnyRoute, shared: Responses): Operation {
   };
 }
 
-function requestBodyOf({ body, bodyMayBeEmpty, readsBody }: AnyRoute): Operation['requestBody'] {
+function requestBodyOf({ body, bodyMayBeEmpty, readsBody, passesBody }: AnyRoute): Operation['requestBody'] {
   if (body !== undefined) {
     return { required: bodyMayBeEmpty !== true, content: { [json]: { schema: body.json } } };
   }
   // Bytes are no JSON, so their schema says nothing (section 4.8.14 of the specification).
-  return readsBody === true ? { required: false, content: { '*/*': { schema: {} } } } : undefined;
+  return readsBody === true || passesBody === true
+    ? { required: false, content: { '*/*': { schema: {} } } }
+    : undefined;
 }
 
 function operationId({ method, path }: AnyRoute): string {
@@ -125,10 +127,14 @@ function securityOf({ scope }: AnyRoute): Record<string, never[]>[] {
 }
 
 function responsesOf(route: AnyRoute, shared: Responses): Operation['responses'] {
+  const done = success(route.response.json, route.contentType ?? json);
+  for (const [type, description] of Object.entries(route.ownTypes ?? {})) {
+    done.content[type] = { schema: { type: 'string', description } };
+  }
   const responses: Operation['responses'] = {
     [route.status]: route.status === 101
       ? { description: 'Switching Protocols.', headers: {}, content: {} }
-      : success(route.response.json, route.contentType ?? json),
+      : done,
   };
   for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {
     responses[status] = success(schema, json);

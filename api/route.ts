@@ -105,6 +105,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   body?: Schema<Body>;
   /** The handler reads the body itself, and bounds it itself: no cap of the server's is applied. */
   readsBody?: boolean;
+  /** A body of any type goes to whoever answers in the handler's place. */
+  passesBody?: boolean;
   /** An empty body counts as `{}`. */
   bodyMayBeEmpty?: boolean;
   /** 101 only where another protocol takes over, and never from a handler. */
@@ -112,8 +114,10 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   response: Schema<Answer>;
   /** Other statuses that `reply.status` may choose, with the shape of their body. */
   alternatives?: Readonly<Record<number, Schema<unknown>>>;
-  /** Other statuses that an answer of the handler's own may have, and what each means. */
-  ownAnswers?: Readonly<Record<number, string>>;
+  /** Other statuses that an answer of the handler's own may have, and what each means; `default` is any other. */
+  ownAnswers?: Readonly<Record<string, string>>;
+  /** Other media types that an answer of the handler's own may have, and what each means. */
+  ownTypes?: Readonly<Record<string, string>>;
   /** Media type of the answer when it is not `application/json`. */
   contentType?: string;
   /** Errors that this route answers besides those that follow from its scope, target, query and body. */

@@ -76,6 +76,28 @@ describe('the API description', () => {
     expect(headersOf(events, 'get')).toEqual(['Last-Event-ID']);
   });
 
+  it('says which other types an answer may have, and that hooks may take and answer anything', () => {
+    const typesOf = (path: string, method: string, status: string) => {
+      const response = document.paths[path]?.[method]?.responses[status];
+      return response !== undefined && 'content' in response ? Object.keys(response.content) : [];
+    };
+    const app = '/api/workspaces/{workspace}/apps/{app}';
+    for (const path of ['/api/system/audit', '/api/workspaces/{workspace}/audit', `${app}/audit`]) {
+      expect(typesOf(path, 'get', '200'), path).toEqual(['application/json', 'application/x-ndjson']);
+    }
+    expect(typesOf(`${app}/hooks/logs`, 'get', '200')).toEqual(['application/json', 'text/event-stream']);
+    for (const method of ['get', 'post', 'put', 'patch', 'delete', 'options']) {
+      expect(typesOf(`${app}/custom/{path}`, method, '200'), method).toEqual(['*/*']);
+      expect(typesOf(`${app}/custom/{path}`, method, 'default'), method).toEqual(['*/*']);
+    }
+    for (const method of ['post', 'put', 'patch', 'delete']) {
+      expect(document.paths[`${app}/custom/{path}`]?.[method]?.requestBody, method).toEqual({
+        required: false,
+        content: { '*/*': { schema: {} } },
+      });
+    }
+  });
+
   it('refuses a path parameter that nobody has described', () => {
     const odd = route({
       method: 'GET',

@@ -29,6 +29,10 @@ function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): Audi
   return { filter: { action, actor: actor === '' ? undefined : actor }, page: pageRequestOf(page), format };
 }
 
+const ownTypes = {
+  'application/x-ndjson': 'With `format=jsonl`: an entry on each line, as JSON.',
+} as const;
+
 const entries = pageOf(object({
   id: text({ format: 'uuid' }),
   ts: timestamp(),
@@ -47,6 +51,7 @@ export const auditSystem = route({
   query,
   status: 200,
   response: entries,
+  ownTypes,
   handle: ({ deps, query }) => queryAudit(deps, 'system', wishOf(query)),
 });
 
@@ -59,6 +64,7 @@ export const auditWorkspace = route({
   query,
   status: 200,
   response: entries,
+  ownTypes,
   handle: ({ deps, target: { workspace }, query }) => queryAudit(deps, { workspace }, wishOf(query)),
 });
 
@@ -71,5 +77,6 @@ export const auditApp = route({
   query,
   status: 200,
   response: entries,
+  ownTypes,
   handle: ({ deps, target: { app }, query }) => queryAudit(deps, { app }, wishOf(query)),
 });

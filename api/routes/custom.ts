@@ -13,6 +13,9 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
     scope: 'anyone',
     status: 200,
     response: described(anyValue(), 'Whatever the hook answers, with any status and type.'),
+    contentType: '*/*',
+    ownAnswers: { default: 'Whatever status the hook answers with.' },
+    passesBody: method !== 'GET' && method !== 'OPTIONS',
     errors: ['not_found', 'deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
     handle: ({ deps, target, principal, origin: { requestId } }) =>
       new OwnAnswer(({ response, headers }) =>

@@ -101,6 +101,7 @@ export const hookLogs = route({
   }),
   status: 200,
   response: pageOf(entry),
+  ownTypes: { 'text/event-stream': 'With `follow=true`: events `log`, each with an entry as JSON.' },
   handle: async ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
     const log = deps.hooks.log(app);
     if (follow !== true) return logPage(await log.read(), pageRequestOf(page));
