@@ -21,28 +21,21 @@ export function mediaTypeOf(header: string | undefined): string {
 }
 
 /**
- * What a browser, or what it hands files on to, would run, or read as markup that can run something: by exact type, and by
- * suffix (RFC 6839). PDF has scripts of its own.
+ * What a browser, or what it hands files on to, would run, or read as markup that can run something: by exact type, besides
+ * those that `isActive` knows by suffix (RFC 6839) or pattern. PDF has scripts of its own.
  */
 const running = new Set([
   'text/html',
-  'application/xhtml',
   'text/xml',
   'application/xml',
   'application/xml-dtd',
   'text/xml-external-parsed-entity',
   'application/xml-external-parsed-entity',
   'text/xsl',
-  'image/svg',
-  'text/javascript',
-  'text/ecmascript',
   'text/jscript',
   'text/livescript',
   'text/vbscript',
   'text/x-component',
-  'application/javascript',
-  'application/x-javascript',
-  'application/ecmascript',
   'application/hta',
   'application/java-archive',
   'application/x-java-applet',
@@ -60,6 +53,6 @@ const running = new Set([
 /** Whether a browser could run the type: such a file is only ever offered for saving. */
 export function isActive(type: string): boolean {
   const essence = type.split(';')[0]?.trim().toLowerCase() ?? '';
-  return running.has(essence) || running.has(essence.replace(/\+xml$/, '')) || essence.endsWith('+xml') ||
+  return running.has(essence) || essence.endsWith('+xml') ||
     /^(?:text|application)\/(?:x-)?(?:java|ecma)script[0-9.]*$/.test(essence);
 }
