@@ -1,6 +1,6 @@
 // Downloads: in full, in part, and so that no browser runs them.
 import { describe, expect, it } from 'vitest';
-import { serverUrl } from '../../harness/api.ts';
+import { expectOk, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, upload } from '../../harness/file-app.ts';
 
 const files = await fileApp();
@@ -43,6 +43,16 @@ describe('a download', () => {
     expect((await get(user, path, { 'If-None-Match': '"x"' })).status).toBe(200);
     expect((await get(user, path, { 'Range': 'bytes=0-1', 'If-Range': `"${id}"` })).status).toBe(206);
     expect((await get(user, path, { 'Range': 'bytes=0-1', 'If-Range': '"x"' })).status).toBe(200);
+  });
+
+  it('is kept by no cache that others share, and by none unasked', async () => {
+    const { id } = await upload(user, app, '0123456789');
+    const { url } = expectOk(await user.post(`${app.path}/files/${id}/link`));
+    for (
+      const [path, headers] of [[`${app.path}/files/${id}`, {}], [url, {}], [url, { Range: 'bytes=0-1' }]]
+    ) {
+      expect((await get(user, path, headers)).headers.get('cache-control')).toBe('private, no-cache');
+    }
   });
 
   it('answers HEAD with the head alone', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { as, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, put, upload } from '../../harness/file-app.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
+import { sendRaw } from '../../harness/raw.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
 import { qualified } from '../../../storage/tables.ts';
 import { ownUser } from '../../harness/users.ts';
@@ -95,6 +96,17 @@ describe('the cap of uploads', () => {
     const answer = await put(user, app, Buffer.alloc(tenMegabytes + 1));
     expect(answer.status).toBe(413);
     expect(await answer.json()).toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('ends an upload that announces more before any of it has come', async () => {
+    const head = [
+      `POST ${app.path}/files HTTP/1.1`,
+      'Host: x',
+      `Authorization: Bearer ${user.token}`,
+      `Content-Length: ${tenMegabytes + 1}`,
+    ];
+    const { status, text } = await sendRaw(serverUrl(), `${head.join('\r\n')}\r\n\r\n`, 'max_upload_mb');
+    expect([status, text]).toEqual([413, expect.stringContaining('payload_too_large')]);
   });
 
   it('file.key-safety: is enforced while a body of unknown length streams, and nothing is left', async () => {
