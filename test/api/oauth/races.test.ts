@@ -32,12 +32,14 @@ describe('otp.single-use-race', () => {
     expect(host.exchanges).toHaveLength(rounds);
   }, 120_000);
 
-  it('makes one user of an account that comes several times at once', async () => {
-    const someone = account(1_000, freshEmail());
+  it.each([
+    ['one address', 1_000, Array<string>(10).fill(freshEmail())],
+    ['another address each time', 1_001, Array.from({ length: 10 }, freshEmail)],
+  ])('makes one user of an account that comes several times at once with %s', async (_what, id, emails) => {
     const backs = await Promise.all(
-      Array.from({ length: 10 }, async () => {
+      emails.map(async (email) => {
         const { authorize_url } = expectOk(await authorize(own, 'github'));
-        return host.enter(authorize_url, someone);
+        return host.enter(authorize_url, account(id, email));
       }),
     );
     const answers = await Promise.all(backs.map((back) => redeem(own, 'github', back)));
