@@ -53,17 +53,23 @@ describe('a filter', () => {
     expect(expectOk(await list(as(), 'views >= 10', '&skip_total=true'))).toMatchObject({ total_items: -1 });
   });
 
-  it('knows the email of an admin, and that a master admin has none', async () => {
+  it('knows the email of a user and of an admin, and that a master admin has none', async () => {
     const { workspace } = app;
-    const ofWorkspace = await workspace.login();
-    const notes = await app.define('notes', [{ name: 'by', kind: 'email' }]);
+    const [user, ofWorkspace] = [await app.user(), await workspace.login()];
+    const notes = await app.define('notes', [{ name: 'by', kind: 'email' }], { list: 'any' });
+    await app.make(notes, { by: user.email });
     await app.make(notes, { by: ofWorkspace.email });
     const asked = (caller: Caller, filter: string) =>
       caller.get(`${notes}?filter=${encodeURIComponent(filter)}`).then((answer) =>
         expectOk(answer).total_items
       );
     for (
-      const [caller, own, absent] of [[ofWorkspace, 1, 0], [admin, 0, 0], [workspace.master, 0, 1]] as const
+      const [caller, own, absent] of [
+        [user, 1, 0],
+        [ofWorkspace, 1, 0],
+        [admin, 0, 0],
+        [workspace.master, 0, 2],
+      ] as const
     ) {
       expect(await asked(caller, 'by = @request.auth.email')).toBe(own);
       expect(await asked(caller, '@request.auth.email = null')).toBe(absent);

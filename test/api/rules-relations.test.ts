@@ -112,6 +112,9 @@ describe('rule.relation-target', () => {
         const isOwn = item.fields.title === caller.email;
         expect(item.expand.of?.fields.title).toBe(isOwn ? caller.email : undefined);
       }
+      const found = expectOk(await caller.get(`${pages}?filter=of.title ~ "@"`));
+      expect(new Set(found.items.map(({ fields }: { fields: { of: string } }) => fields.of)))
+        .toEqual(new Set([made[index]?.of]));
     }
   });
 

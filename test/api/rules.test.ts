@@ -174,4 +174,26 @@ describe('a rule over the request', () => {
     expectError(await as().get(`${records}/${id}`), 401, 'unauthorized');
     expectError(await ada.delete(`${records}/${id}`), 403, 'forbidden');
   });
+
+  it('is told the method by which each action is asked for', async () => {
+    const methods = { list: 'GET', get: 'GET', create: 'POST', update: 'PATCH', delete: 'DELETE' };
+    const rules = (operator: '=' | '!=') =>
+      Object.fromEntries(
+        Object.entries(methods).map((
+          [action, method],
+        ) => [action, `@request.method ${operator} "${method}"`]),
+      );
+    const records = await app.define('methods', [title], rules('!='));
+    const path = `${records}/${await app.make(records, { title: 'x' })}`;
+    const ask = [
+      () => ada.get(records),
+      () => ada.get(path),
+      () => ada.post(records, {}),
+      () => ada.patch(path, {}),
+      () => ada.delete(path),
+    ];
+    for (const one of ask) expectError(await one(), 403, 'forbidden');
+    await app.setRules('methods', rules('='));
+    for (const one of ask) expectOk(await one());
+  });
 });

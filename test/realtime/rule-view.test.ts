@@ -14,7 +14,7 @@ function targetWith(filter: string, created_at = instant) {
     kind: 'base',
     fields: [],
     version: 1,
-    rules: { list },
+    rules: { list, get: list },
     ...times,
     created_at,
   };
@@ -60,6 +60,16 @@ describe('a view', () => {
     ];
     expect(after.incarnation).not.toBe(before.incarnation);
   });
+});
+
+it('a related record is looked at as of now, not of when the stream began', async () => {
+  const target = targetWith('@now < "2026-01-02T03:04:06Z"');
+  const asking = { principal: null, now: instant, query: {} };
+  const access = await admit({ databases: noDatabases }, target, 'list', asking);
+  const stamp = instant.toISOString();
+  const record = { id: 'x', fields: {}, created_at: stamp, updated_at: stamp };
+  const isSeen = (at: number) => sightOf(access, target.app)?.('posts', { record }, at);
+  expect([isSeen(instant.getTime()), isSeen(instant.getTime() + 1_000)]).toEqual([true, false]);
 });
 
 it('a user looks at itself through relations, however its token spells the id', async () => {
