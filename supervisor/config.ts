@@ -1,7 +1,8 @@
 // The configuration: file, then environment, then flags, the later winning.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from './protocol.ts';
+import { WrongValue } from './setting-kinds.ts';
 import { type Setting, settings } from './settings.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -68,9 +69,14 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   const set = (key: string, source: string, read: (setting: Setting<unknown>) => unknown) => {
     const setting = settingsByKey.get(key);
     if (setting === undefined) throw new StartRefused(`unknown setting ${key} (${source})`);
-    const value = read(setting);
-    if (value === undefined) throw new StartRefused(`${key} must be ${setting.kind.expected} (${source})`);
-    effective.set(key, { value, source, secret: setting.secret, doc: setting.doc });
+    try {
+      const value = read(setting);
+      if (value === undefined) throw new WrongValue(`must be ${setting.kind.expected}`);
+      effective.set(key, { value, source, secret: setting.secret, doc: setting.doc });
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      throw new StartRefused(`${key} ${error.message} (${source})`);
+    }
   };
   if (input.file !== undefined) {
     const { path, value } = input.file;
@@ -155,6 +161,8 @@ export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefine
   }
   const path = join(cwd, name);
   try {
+    // The loader stumbles over YAML whose lines are all comments.
+    if (name.endsWith('.yaml') && isBlank(readFileSync(path, 'utf8'))) return { path, value: {} };
     // Loaded only when there is a file: it would cost every server 10 MB.
     const { loadConfig } = await import('c12');
     const off = { rcFile: false, globalRc: false, packageJson: false, dotenv: false, extend: false } as const;
@@ -164,6 +172,10 @@ export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefine
     const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new StartRefused(`${path} cannot be read: ${line}`);
   }
+}
+
+function isBlank(yaml: string): boolean {
+  return yaml.split('\n').every((line) => /^\s*(#|$)/.test(line));
 }
 
 /** The supervisor's environment; nothing else in the program reads it. */

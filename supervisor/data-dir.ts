@@ -20,7 +20,7 @@ export interface DataDir {
  * another server uses it. As root it stays passable (0711) for the user that PostgreSQL runs as.
  */
 export async function openDataDir(wanted: string, uid: number): Promise<DataDir> {
-  const path = await make(wanted, uid);
+  const path = await makeDirectory('data_dir', wanted, uid === 0 ? 0o711 : 0o700);
   const found = await stat(path);
   if (found.uid !== uid && uid !== 0) {
     throw new StartRefused(
@@ -32,13 +32,16 @@ export async function openDataDir(wanted: string, uid: number): Promise<DataDir>
   return { path, release: lock(path) };
 }
 
-async function make(wanted: string, uid: number): Promise<string> {
+/** Makes the directory that a setting names, if need be; answers its path without symbolic links. Throws `StartRefused`. */
+export async function makeDirectory(key: string, wanted: string, mode: number): Promise<string> {
   try {
-    await makeFolder(resolve(wanted), uid === 0 ? 0o711 : 0o700);
-    return await realpath(wanted);
+    await makeFolder(resolve(wanted), mode);
+    const path = await realpath(wanted);
+    if (!(await stat(path)).isDirectory()) throw new Error('it is there, and is no directory');
+    return path;
   } catch (error) {
     throw new StartRefused(
-      `data_dir ${wanted} cannot be made: ${error instanceof Error ? error.message : error}`,
+      `${key} ${wanted} cannot be made: ${error instanceof Error ? error.message : error}`,
     );
   }
 }

@@ -1,5 +1,6 @@
 // `database.url`: a PostgreSQL server of the operator's own.
 import type { DatabaseAccess } from './protocol.ts';
+import { WrongValue } from './setting-kinds.ts';
 
 const modes: Readonly<Record<string, DatabaseAccess['ssl']>> = {
   disable: 'disable',
@@ -13,27 +14,31 @@ const noHost = 'no-host.invalid';
 
 /**
  * Reads `postgres://user:password@host:port/database?sslmode=…`; `?host=/directory` names a Unix socket's directory
- * (https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Throws an `Error` that says what is
- * wrong and does not repeat the URL, which holds a password.
+ * (https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Throws `WrongValue`, which does not
+ * repeat the URL, as that holds a password.
  */
 export function parseDatabaseUrl(text: string): DatabaseAccess {
   // With a socket's directory the host is left empty, which only other schemes may.
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', `@${noHost}/`));
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    throw new Error('must be a URL like postgres://user:password@host:5432/database');
+    throw new WrongValue('must be a URL like postgres://user:password@host:5432/database');
   }
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'sslmode' && name !== 'host');
   if (unknown !== undefined) {
-    throw new Error(`has an unknown parameter ${unknown}: sslmode and host are known`);
+    // After a question mark in a password it is the rest of that.
+    if (!/^\w+$/.test(unknown)) {
+      throw new WrongValue('has a ? that is written as %3F where it does not begin parameters');
+    }
+    throw new WrongValue(`has an unknown parameter ${unknown}: sslmode and host are known`);
   }
   const socket = url.searchParams.get('host');
   const host = socket ?? decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'));
-  if (host === '' || host === noHost) throw new Error('names no host');
-  if (url.username === '') throw new Error('names no user');
+  if (host === '' || host === noHost) throw new WrongValue('names no host');
+  if (url.username === '') throw new WrongValue('names no user');
   const mode = url.searchParams.get('sslmode') ?? (host.startsWith('/') ? 'disable' : 'prefer');
   const ssl = modes[mode];
   if (ssl === undefined) {
-    throw new Error(`has sslmode=${mode}: one of ${Object.keys(modes).join(', ')} is needed`);
+    throw new WrongValue(`has sslmode=${mode}: one of ${Object.keys(modes).join(', ')} is needed`);
   }
   return {
     host,
@@ -49,6 +54,6 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new Error('has a % that is not followed by two hexadecimal digits');
+    throw new WrongValue('has a % that is not followed by two hexadecimal digits');
   }
 }

@@ -1,6 +1,9 @@
 // The kinds of values that settings have: how each is read from a file and from text, and how it is described.
 
-/** A kind of value. Both readers answer undefined for what is not one. */
+/** What is wrong with a value, where its kind can say more than what is expected: completes its key. */
+export class WrongValue extends Error {}
+
+/** A kind of value. Both readers answer undefined for what is not one, or throw `WrongValue`. */
 export interface Kind<Value> {
   /** Completes "must be …". */
   expected: string;

@@ -37,7 +37,11 @@ const httpUrl = text(
 );
 const smtpUrl = text(
   'an smtp or smtps URL, or empty',
-  (value) => value === '' || /^smtps?:$/.test(URL.parse(value)?.protocol ?? ''),
+  (value) => value === '' || /^smtps?:\/\//.test(value) && (URL.parse(value)?.hostname ?? '') !== '',
+);
+const sender = text(
+  'an address, as in Example <no-reply@example.com>',
+  (value) => /^[^<>]*(?:[^\s<>@]@[^\s<>@]+|<[^\s<>@]+@[^\s<>@]+>)\s*$/.test(value),
 );
 const masterKey = text(
   '32 bytes as base64 or hexadecimal digits',
@@ -45,7 +49,7 @@ const masterKey = text(
 );
 const databaseUrl = text(
   'a URL like postgres://user:password@host:5432/database?sslmode=require',
-  isDatabaseUrl,
+  (value) => value === '' || parseDatabaseUrl(value).host !== '',
 );
 
 function row<Value>(kind: Kind<Value>, value: Value, doc: string): Setting<Value> {
@@ -114,7 +118,7 @@ export const settings: SettingsOf<Config> = {
       'outbox',
       'How mail leaves: outbox writes files to <data_dir>/outbox.',
     ),
-    from: row(notEmpty, 'Bulkhead <bulkhead@localhost>', 'Sender of the mails.'),
+    from: row(sender, 'Bulkhead <bulkhead@localhost>', 'Sender of the mails.'),
     smtp: { url: secret(smtpUrl, 'URL of the mail server, like smtps://user:password@host:465.') },
   },
   hooks: {
@@ -163,11 +167,3 @@ export const settings: SettingsOf<Config> = {
     format: row(choice('pretty', 'json'), 'json', 'How lines are written; unset: pretty on a terminal.'),
   },
 };
-
-function isDatabaseUrl(value: string): boolean {
-  try {
-    return value === '' || parseDatabaseUrl(value).host !== '';
-  } catch {
-    return false;
-  }
-}

@@ -1,5 +1,5 @@
 // Watching the hook files of all apps, `<hooks.dir>/<workspace>/<app>/<file>`.
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 
@@ -24,11 +24,10 @@ const hookFile = /^[A-Za-z0-9_].*\.(js|ts)$/;
 /** Names of workspaces, apps and their files, and not of an editor's or npm's folders. */
 const ignored = /^\.|^node_modules$/;
 
-/** Watches until the answer is called. Makes the directory when there is none. */
+/** Watches until the answer is called. */
 export async function watchHooks(
   { directory, onChange, onError }: WatchOptions,
 ): Promise<() => Promise<void>> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const root = await realpath(directory);
   const waiting = new Map<string, NodeJS.Timeout>();
   // Loaded only now: the start of the server does not wait for it.

@@ -2,7 +2,7 @@
 import { type Api, createApi } from '../api-process.ts';
 import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
-import { openDataDir } from '../data-dir.ts';
+import { makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { createHooks, type Hooks } from '../hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
@@ -24,6 +24,7 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
+    await makeDirectory('hooks.dir', config.hooks.dir, 0o700);
     const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
     await run({ ...config, data_dir: dataDir.path }, { signals, output, uid, masterKey });
     output.say('info', 'stopped');

@@ -45,6 +45,13 @@ describe('a start', () => {
     expect(stderr).toMatch(/^bulkhead: the PostgreSQL cluster \S+ could not be made: .*File too large$/m);
   });
 
+  it('that is told to keep hooks where there is a file says so in one line', async () => {
+    const config = { hooks: { dir: import.meta.filename } };
+    await expect(startServer({ config })).rejects.toThrow(
+      `bulkhead: hooks.dir ${import.meta.filename} cannot be made: it is there, and is no directory`,
+    );
+  });
+
   it('takes less than 10 s the first time and much less later, and less than 180 MiB', measured, async () => {
     const dataDir = join(home, 'data');
     const first = await startServer({ dataDir, config: unlimited });

@@ -112,24 +112,31 @@ describe('the configuration', () => {
   );
 
   it.each([
+    ['HTTP__PORT', '80a', 'http.port must be an integer from 0 to 65535'],
+    ['HTTP__PORT', '', 'http.port must be an integer from 0 to 65535'],
+    ['HOOKS__JIT', 'yes', 'hooks.jit must be true or false'],
+    ['LOG__LEVEL', 'all', 'log.level must be one of debug, info, warn, error'],
+    [
+      'CORS__ALLOWED_ORIGINS',
+      'https://a.example/path',
+      'cors.allowed_origins must be a list, each an origin like https://example.com',
+    ],
+    [
+      'DATABASE__URL',
+      'postgres://me@db?sslmode=verify-ca',
+      'database.url has sslmode=verify-ca: one of disable, allow, prefer, require, verify-full is needed',
+    ],
+    ['MAIL__SMTP__URL', 'smtp://', 'mail.smtp.url must be an smtp or smtps URL, or empty'],
+    ['MAIL__FROM', 'Example', 'mail.from must be an address, as in Example <no-reply@example.com>'],
+  ])('refuses %s=%s in one line', (name, text, complaint) => {
+    const variable = `BULKHEAD_${name}`;
+    expect(() => resolve({ env: { [variable]: text } })).toThrow(
+      new StartRefused(`${complaint} (environment ${variable})`),
+    );
+  });
+
+  it.each([
     [{ BULKHEAD_HTTP__PROT: '1' }, 'unknown setting BULKHEAD_HTTP__PROT (environment)'],
-    [
-      { BULKHEAD_HTTP__PORT: '80a' },
-      'http.port must be an integer from 0 to 65535 (environment BULKHEAD_HTTP__PORT)',
-    ],
-    [
-      { BULKHEAD_HTTP__PORT: '' },
-      'http.port must be an integer from 0 to 65535 (environment BULKHEAD_HTTP__PORT)',
-    ],
-    [{ BULKHEAD_HOOKS__JIT: 'yes' }, 'hooks.jit must be true or false (environment BULKHEAD_HOOKS__JIT)'],
-    [
-      { BULKHEAD_LOG__LEVEL: 'all' },
-      'log.level must be one of debug, info, warn, error (environment BULKHEAD_LOG__LEVEL)',
-    ],
-    [
-      { BULKHEAD_CORS__ALLOWED_ORIGINS: 'https://a.example/path' },
-      'cors.allowed_origins must be a list, each an origin like https://example.com (environment BULKHEAD_CORS__ALLOWED_ORIGINS)',
-    ],
     [{ BULKHEAD_STORAGE__BACKEND: 's3' }, 'storage.s3.bucket is needed when storage.backend is s3'],
     [{ BULKHEAD_MAIL__TRANSPORT: 'smtp' }, 'mail.smtp.url is needed when mail.transport is smtp'],
   ])('refuses %o in one line', (env, message) => {
@@ -223,12 +230,16 @@ describe('the configuration file', () => {
     expect(await loadConfigFile(cwd)).toBeUndefined();
   });
 
+  it('may be all comments', async () => {
+    await writeFile(join(cwd, 'bulkhead.config.yaml'), '# http:\n#   port: 99\n\n');
+    expect(resolve({ file: await loadConfigFile(cwd) }).config.http.port).toBe(8080);
+  });
+
   it('is refused in one line that names it when it cannot be read', async () => {
     await writeFile(join(cwd, 'bulkhead.config.json'), '{"http": ');
     const error = await loadConfigFile(cwd).catch((reason: Error) => reason);
-    expect(error).toBeInstanceOf(Error);
-    expect(String(error)).toContain(join(cwd, 'bulkhead.config.json'));
-    expect(String(error)).not.toContain('\n');
+    expect(error).toBeInstanceOf(StartRefused);
+    expect(String(error)).toMatch(/^StartRefused: \S+bulkhead\.config\.json cannot be read: .+$/);
   });
 
   it('is refused when there are two', async () => {

@@ -43,6 +43,7 @@ describe('database.url', () => {
       'has sslmode=sometimes: one of disable, allow, prefer, require, verify-full is needed',
     ],
     ['postgres://me@db?sslcert=x', 'has an unknown parameter sslcert: sslmode and host are known'],
+    ['postgres://me:1?pw@db.example/x', 'has a ? that is written as %3F where it does not begin parameters'],
     ['postgres://db.example/x', 'names no user'],
     ['postgres://me:pw@/x', 'names no host'],
     ['postgres://me:100%@db.example/x', 'has a % that is not followed by two hexadecimal digits'],

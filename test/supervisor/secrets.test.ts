@@ -109,6 +109,8 @@ describe('the data directory', () => {
   it('is refused in one line when it cannot be made', async () => {
     await writeFile(join(dir, 'file'), '');
     await expect(openDataDir(join(dir, 'file', 'data'), uid)).rejects.toThrow(/data_dir .* cannot be made/);
+    await expect(openDataDir(join(dir, 'file'), uid)).rejects.toThrow(/data_dir .* is no directory/);
+    expect((await stat(join(dir, 'file'))).mode & 0o111).toBe(0);
   });
 
   it.runIf(uid === 0)('is refused when it belongs to someone else', async () => {
