@@ -1,5 +1,5 @@
 // The socket under a connection to PostgreSQL, made by us and not by the driver.
-import { connect as connectSocket, type Socket } from 'node:net';
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 /** Where a server listens: the directory of its Unix socket, or a host name. */
@@ -66,8 +66,10 @@ async function encrypted(socket: Socket, { host, ssl }: Address): Promise<Socket
     socket.destroy();
     throw failure('ECONNREFUSED', 'the database server does not speak TLS');
   }
+  // An address is no name to ask a server by, but what its certificate is looked at for.
+  const servername = isIP(host) === 0 ? host : '';
   return await settled(
-    connectTls({ socket, servername: host, rejectUnauthorized: ssl === 'verify-full' }),
+    connectTls({ socket, host, servername, rejectUnauthorized: ssl === 'verify-full' }),
     'secureConnect',
   );
 }

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
+import { trustEnvironment } from './config.ts';
 import { isFromApi, isPeerRequest, isRunnerRequest } from './from-api.ts';
 import { type PeerDesk, Peers } from './peers.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
@@ -126,7 +127,7 @@ class Worker {
     return {
       file: process.execPath,
       args: [preload, this.#options.program ?? apiProgram],
-      env: { PATH: this.#options.path, ...compileCacheEnvironment() },
+      env: { PATH: this.#options.path, ...compileCacheEnvironment(), ...trustEnvironment() },
       ipc: { onMessage: (message) => this.#receive(message) },
       orphanSignal: 'KILL',
     };

@@ -183,7 +183,16 @@ export function environment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** Where programs are looked for: the one variable that is handed down to children. */
+/** Whom Node trusts besides the authorities that it knows itself: handed down to what speaks to other servers. */
+export function trustEnvironment(): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'];
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+/** Where programs are looked for: the one variable that is handed down to all children. */
 export function searchPath(): string {
   return process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
 }

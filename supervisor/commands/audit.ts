@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCacheEnvironment } from '../compile-cache.ts';
-import { searchPath } from '../config.ts';
+import { searchPath, trustEnvironment } from '../config.ts';
 import { DataDirInUse, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
@@ -121,7 +121,7 @@ async function ask(start: VerifyStart, onVerified: (verified: Verified) => void)
   const running = spawn({
     file: process.execPath,
     args: [program],
-    env: { PATH: searchPath(), ...compileCacheEnvironment() },
+    env: { PATH: searchPath(), ...compileCacheEnvironment(), ...trustEnvironment() },
     ipc: {
       onMessage: (message) => {
         if (!isFromVerify(message)) return;

@@ -56,8 +56,8 @@ afterAll(async () => {
   await own.remove();
 });
 
-async function reach(ssl: 'prefer' | 'require') {
-  const pool = new Pool({ ...own.access, host: 'localhost', port, ssl }, {
+async function reach(host: string, ssl: 'prefer' | 'require') {
+  const pool = new Pool({ ...own.access, host, port, ssl }, {
     cap: 2,
     permits: unlimited,
     now: Date.now,
@@ -71,24 +71,29 @@ async function reach(ssl: 'prefer' | 'require') {
   }
 }
 
-it.each(['prefer', 'require'] as const)('encrypts with %s, whoever signed the certificate', async (ssl) => {
+it.each(
+  [['localhost', 'prefer'], ['localhost', 'require'], ['127.0.0.1', 'require']] as const,
+)('encrypts the way to %s with %s, whoever signed the certificate', async (host, ssl) => {
   const before = encrypted;
-  expect(await reach(ssl)).toEqual([[{ number: 1 }], [{ number: 2 }], [{ number: 3 }]]);
+  expect(await reach(host, ssl)).toEqual([[{ number: 1 }], [{ number: 2 }], [{ number: 3 }]]);
   expect(encrypted).toBeGreaterThan(before);
 });
 
-it('refuses with verify-full a certificate that nobody vouches for', async () => {
-  const pool = new Pool({ ...own.access, host: 'localhost', port, ssl: 'verify-full' }, {
-    cap: 1,
-    permits: unlimited,
-    now: Date.now,
-  });
-  await expect(pool.run((sql) => sql`select 1`)).rejects.toMatchObject({
-    failure: 'unavailable',
-    cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
-  });
-  await pool.end();
-});
+it.each(['localhost', '127.0.0.1'])(
+  'refuses for %s with verify-full what nobody vouches for',
+  async (host) => {
+    const pool = new Pool({ ...own.access, host, port, ssl: 'verify-full' }, {
+      cap: 1,
+      permits: unlimited,
+      now: Date.now,
+    });
+    await expect(pool.run((sql) => sql`select 1`)).rejects.toMatchObject({
+      failure: 'unavailable',
+      cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    });
+    await pool.end();
+  },
+);
 
 it('says so when the name of the server leads nowhere', async () => {
   const pool = new Pool({ ...own.access, host: 'nowhere.invalid', port, ssl: 'require' }, {

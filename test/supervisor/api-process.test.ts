@@ -21,6 +21,7 @@ const masterKey = Buffer.alloc(32, 7);
 let api: Api | undefined;
 afterEach(async () => {
   await api?.stop();
+  vi.unstubAllEnvs();
 });
 
 function make(change: (config: Config) => Config, database = Promise.resolve(access)) {
@@ -55,6 +56,7 @@ async function ask(
 
 describe('the API processes', () => {
   it('are told everything by message, and nothing by the environment but where programs are', async () => {
+    for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA']) vi.stubEnv(name, undefined);
     const { api: made, progress } = make((config) => config);
     const { url, initialized } = await made.start();
     expect(initialized).toBe(false);
@@ -62,6 +64,15 @@ describe('the API processes', () => {
     expect(answer).toMatchObject({ worker: 0, database: access, masterKey: masterKey.toString('base64') });
     expect(answer.environment.filter((name) => !/^(PWD|_|NODE_CHANNEL_.*)$/.test(name))).toEqual(['PATH']);
     expect(progress).toEqual(['worker 0 listens']);
+  });
+
+  it('are told whom Node is to trust, too', async () => {
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', '/etc/ssl/own.pem');
+    vi.stubEnv('NODE_USE_SYSTEM_CA', '1');
+    const { url } = await make((config) => config).api.start();
+    expect((await ask(url)).environment).toEqual(
+      expect.arrayContaining(['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA']),
+    );
   });
 
   it('come back within 2 s on the same port when one is killed', measured, async () => {
