@@ -2,7 +2,6 @@
 import { checkArguments, isPlain } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
 import type { Channel } from './channel.ts';
-import { calledAt } from './faults.ts';
 import type { Invocations } from './invocations.ts';
 import { jsonText } from './json-text.ts';
 import type { CallResult } from './protocol.ts';
@@ -12,20 +11,14 @@ interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
   /** Made where the call was made. */
-  call: Error;
+  call: AppError;
 }
 
 /** An answer of the API that is an error: `code` and `status` as in an answer over HTTP. */
 export class AppError extends Error {
-  readonly code: string;
-  readonly status: number;
-
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.name = 'AppError';
-    this.status = status;
-    this.code = code;
-  }
+  override readonly name = 'AppError';
+  status = 0;
+  code = '';
 }
 
 /** Asks the API and hands its answers to who asked. */
@@ -60,7 +53,7 @@ export class Asking {
       }
       checkArguments(method, args);
       const id = this.#nextId++;
-      const call = new AppError(0, '', '');
+      const call = new AppError('');
       const json = jsonText(args, `an argument of ${method}`);
       if (!args.every(isPlain)) checkArguments(method, parseJson(json) as readonly unknown[]);
       const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${json}}`;
@@ -78,10 +71,7 @@ export class Asking {
     const waiting = this.#settle(result.id);
     if (waiting === undefined) return;
     if (result.ok) waiting.resolve(result.value);
-    else {
-      const { status, code, message } = result.error;
-      waiting.reject(calledAt(waiting.call, new AppError(status, code, message)));
-    }
+    else waiting.reject(refused(waiting.call, result.error));
   }
 
   #settle(id: number): Waiting | undefined {
@@ -89,4 +79,18 @@ export class Asking {
     this.#waiting.delete(id);
     return waiting;
   }
+}
+
+/**
+ * The error of a call that the API says no to. It knows where the call was made: when the answer comes, none of the author's
+ * code is on the stack, and one whose `stack` was assigned loses it, and its class, when a module throws it.
+ */
+function refused(
+  call: AppError,
+  { code, status, message }: Extract<CallResult, { ok: false }>['error'],
+): AppError {
+  call.code = code;
+  call.status = status;
+  call.message = message;
+  return call;
 }

@@ -85,15 +85,12 @@ export function messageOf(thrown: unknown): string {
   return message === noText ? '' : message.replace(positionAtEnd, '').slice(0, longestMessage);
 }
 
-/**
- * The error of a call, with the stack of one that was made with the call: when the answer comes, none of the author's code
- * is on the stack.
- */
-export function calledAt<Thrown extends Error>(call: Error, error: Thrown): Thrown {
-  const stack = textOf(call, 'stack') ?? '';
-  const frames = stack.indexOf('\n    at ');
-  error.stack = `${describe(error)}${frames === -1 ? '' : stack.slice(frames)}`;
-  return error;
+/** The fault of a file whose code failed in another's: where its own stands on the stack. */
+export function faultWithin(file: string, thrown: unknown): Fault {
+  const place: Place = { file, line: null, column: null };
+  const lines = (textOf(thrown, 'stack') ?? '').split('\n');
+  const own = lines.map(placeIn).find((one) => one?.file === file) ?? place;
+  return { ...faultOf(thrown, file), ...own };
 }
 
 /** The first place in the app's files that a stack names. */

@@ -2,7 +2,6 @@
 import type { Asking } from './asking.ts';
 import { bodyOf, carried } from './bytes.ts';
 import type { EgressResponse } from './calls.ts';
-import { calledAt } from './faults.ts';
 import { PlainPromise, plainRequest, plainResponse } from './untampered.ts';
 
 /** Statuses whose responses have no body (Fetch standard, "null body status"). */
@@ -12,6 +11,8 @@ const bodiless = new Set([101, 103, 204, 205, 304]);
 export function createFetch(asking: Asking): typeof fetch {
   return async (input, init) => {
     const request = new (plainRequest())(input, init);
+    // Made here: when the answer comes, none of the author's code is on the stack.
+    const failure = new TypeError('fetch: it was refused');
     const { url, method, signal } = request;
     const bytes = request.body === null ? null : new Uint8Array(await request.arrayBuffer());
     const redirect = request.redirect === 'manual' || request.redirect === 'error'
@@ -24,7 +25,7 @@ export function createFetch(asking: Asking): typeof fetch {
       body: bytes === null || bytes.length === 0 ? null : carried(bytes),
       redirect,
     });
-    return responseOf(await unlessAborted(answer, signal));
+    return responseOf(await unlessAborted(answer, signal, failure));
   };
 }
 
@@ -42,12 +43,16 @@ function responseOf({ url, redirected, status, status_text, headers, body }: Egr
   return response;
 }
 
-function unlessAborted(answer: Promise<EgressResponse>, signal: AbortSignal): Promise<EgressResponse> {
+function unlessAborted(
+  answer: Promise<EgressResponse>,
+  signal: AbortSignal,
+  failure: TypeError,
+): Promise<EgressResponse> {
   return new PlainPromise((resolve, reject) => {
-    answer.then(resolve, (error: unknown) => {
-      if (error instanceof Error) {
-        reject(calledAt(error, new TypeError(`fetch: ${error.message}`, { cause: error })));
-      } else reject(new TypeError('fetch: it was refused', { cause: error }));
+    answer.then(resolve, (cause: unknown) => {
+      if (cause instanceof Error) failure.message = `fetch: ${cause.message}`;
+      failure.cause = cause;
+      reject(failure);
     });
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();

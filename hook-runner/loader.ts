@@ -1,6 +1,6 @@
 // Loads the app's files from memory and says of each that fails where and why.
 import { urlOf } from './addresses.ts';
-import { fault, faultOf, messageOf, nameFiles } from './faults.ts';
+import { fault, faultOf, faultWithin, messageOf, nameFiles } from './faults.ts';
 import { Imports } from './imports.ts';
 import type { SourceFile } from './protocol.ts';
 import type { Fault } from './registrations.ts';
@@ -114,7 +114,7 @@ class Explanation {
     const refused = this.#imports.refused(file, message);
     if (refused !== null) return fault(refused.refusal, refused.at);
     const found = faultOf(thrown, file);
-    if (found.file !== file) return this.#blamed(file) ?? found;
+    if (found.file !== file) return this.#blamed(file) ?? faultWithin(file, thrown);
     return { ...found, message: `${found.message}${this.#hint(file, message)}` };
   }
 

@@ -36,3 +36,27 @@ it('names file, line and column of the call, and how it came to it', async () =>
     fields: { line: 9 },
   });
 });
+
+it('names the line of a call that the top level of a file waits for, its own or by way of another file', async () => {
+  const app = await (await ownWorkspace()).app();
+  const files = {
+    'a.js': `const one = 1;\nconst page = await $app.records.list('nothing');`,
+    'b.js': `\nexport const get = () => fetch('https://example.com/');`,
+    'c.js': `import { get } from './b.js';\n\nconst answer = await get();`,
+  };
+  for (const [name, source] of Object.entries(files)) {
+    expectOk(await app.admin.put(`${app.path}/hooks/${name}`, { source }));
+  }
+  expect(expectOk(await app.admin.post(`${app.path}/hooks/reload`))).toEqual({
+    loaded: ['b.js'],
+    errors: [
+      { file: 'a.js', message: 'AppError: collection "nothing" does not exist', line: 2, column: 33 },
+      {
+        file: 'c.js',
+        message: 'TypeError: fetch: policy hooks.egress does not name example.com',
+        line: 3,
+        column: 22,
+      },
+    ],
+  });
+});
