@@ -21,6 +21,13 @@ onRecordBeforeCreate('gate', async () => { open(); await new Promise((resolve) =
 onRecordBeforeCreate('async-false', async () => { await null; return false; });
 onRecordBeforeCreate('thrown', () => { throw 'only words'; });
 onRecordBeforeCreate('falsy', () => undefined);
+for (const value of [null, 0, '', NaN]) onRecordBeforeCreate('falsy', () => value);
+onRecordBeforeCreate('replaced', (e) => { e.record = { fields: { total: 9 } }; });
+const nested = (levels) => { let value = 1; for (let i = 0; i < levels; i++) value = [value]; return value; };
+onRecordBeforeCreate('deepest', (e) => { e.record.fields.meta = nested(60); });
+onRecordBeforeCreate('deeper', (e) => { e.record.fields.meta = nested(61); });
+onRecordBeforeCreate('widest', (e) => { e.record.fields.meta = Array(90_000).fill(0); });
+onRecordBeforeCreate('wider', (e) => { e.record.fields.meta = Array(90_001).fill(0); });
 onRecordBeforeCreate('nan', (e) => { e.record.fields.total = NaN; });
 onRecordBeforeCreate('never', (e) => { e.record.fields.total = new Date('never'); });
 onRecordBeforeCreate('deep', (e) => {
@@ -77,6 +84,10 @@ describe('record events in the hook runner', () => {
       outcome: 'veto',
       message: expect.stringContaining("'id'"),
     });
+    expect(await create('replaced')).toMatchObject({
+      outcome: 'veto',
+      message: expect.stringContaining("'record'"),
+    });
     const previous = { ...order, fields: { ...order.fields, total: 4 } };
     expect(await runner.event('before_update', { previous })).toMatchObject({
       outcome: 'veto',
@@ -94,6 +105,8 @@ describe('record events in the hook runner', () => {
     ['nan', 'record.fields.total is NaN'],
     ['never', 'record.fields.total is an invalid Date'],
     ['deep', 'record.fields.meta is nested deeper'],
+    ['deeper', 'record.fields.meta is nested deeper than 60 levels'],
+    ['wider', 'record.fields.meta has more than 90000 parts'],
     ['ring', 'record.fields.meta cannot be written as JSON'],
     ['huge', 'exceeds 1048576 bytes'],
   ])('says that %s cannot be sent, and goes on', async (collection, message) => {
@@ -102,6 +115,15 @@ describe('record events in the hook runner', () => {
       faults: [{ message: expect.stringContaining(message), file: 'hooks.ts' }],
     });
     expect(await create('falsy')).toMatchObject({ outcome: 'done' });
+  });
+
+  it('sends what is as deep and as wide as it may be, which the API takes', async () => {
+    for (const collection of ['deepest', 'widest']) {
+      expect(await create(collection)).toMatchObject({
+        outcome: 'done',
+        changes: { meta: expect.any(Array) },
+      });
+    }
   });
 
   it('sends nothing of what handlers left as it came, however deep it is', async () => {

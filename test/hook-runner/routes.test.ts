@@ -16,6 +16,8 @@ routerAdd('GET', '/null', () => null);
 routerAdd('GET', '/function', () => () => 1);
 routerAdd('GET', '/teapot', () => { throw new HttpError(418, 'teapot', 'short and stout'); });
 routerAdd('GET', '/bad-status', () => { throw new HttpError(200, 'ok', 'fine'); });
+routerAdd('GET', '/low-status', () => { throw new HttpError(399, 'ok', 'fine'); });
+routerAdd('GET', '/high-status', () => { throw new HttpError(600, 'ok', 'fine'); });
 routerAdd('GET', '/thrown', () => { throw new Error('broken'); });
 routerAdd('GET', '/large', () => 'x'.repeat(700_000));
 const made = { count: 0, cancelled: null };
@@ -121,7 +123,8 @@ describe('custom routes in the hook runner', () => {
       code: 'teapot',
       message: 'short and stout',
     });
-    for (const [path, message] of [['/thrown', 'Error: broken'], ['/bad-status', 'between 400 and 599']]) {
+    const wrong = ['/bad-status', '/low-status', '/high-status'].map((path) => [path, 'between 400 and 599']);
+    for (const [path, message] of [['/thrown', 'Error: broken'], ...wrong]) {
       expect(await fail(path ?? '')).toMatchObject({
         outcome: 'failed',
         faults: [{ file: 'routes.ts', message: expect.stringContaining(message ?? '') }],

@@ -27,6 +27,15 @@ describe('the world of hook files', () => {
     expect(names).not.toEqual(expect.arrayContaining(['Deno']));
   });
 
+  it('hook.tampering: no file changes `$app` for another', async () => {
+    const runner = await run(`
+      const tries = [() => { $app.id = 'bank'; }, () => { $app.env.REGION = 'south'; }, () => { $app.records.list = null; },
+        () => { $app.files.get = null; }, () => { $app.log.info = null; }, () => { delete $app.mail.send; }];
+      const names = tries.map((one) => { try { one(); return 'changed'; } catch (error) { return error.name; } });
+      routerAdd('GET', '/tries', () => [...new Set(names)]);`);
+    expect(await answer(runner, '/tries')).toEqual(['TypeError']);
+  });
+
   it('hook.tampering: built-ins that a hook replaces break neither frames nor dispatch', async () => {
     const runner = await run(`
       const lie = () => '{"forged":true}';

@@ -94,6 +94,19 @@ function isJson(text: string): boolean {
 }
 
 describe('messages of a runner', () => {
+  it.each([
+    ['an error of a route', { type: 'result', id: 1, outcome: 'http_error', code: 'x', message: 'x' }, [
+      400,
+      599,
+    ]],
+    ['an answer of a route', { type: 'response', id: 1, headers: [], body: null, end: true }, [200, 599]],
+  ])('have, as %s, a status that is one', (_name, message, [least = 0, most = 0]) => {
+    for (const status of [least, most]) expect(readMessage({ ...message, status })).toMatchObject({ status });
+    for (const status of [least - 1, most + 1, least + 0.5, String(least), null]) {
+      expect(() => readMessage({ ...message, status }), String(status)).toThrow(ProtocolError);
+    }
+  });
+
   it.each([1, 2, 3, 4])(
     'rpc.fuzz: 60,000 with other names and values (seed %i) are read or refused',
     (seed) => {
