@@ -124,6 +124,8 @@ export class SupervisedRunners implements RunnerHost {
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       if (handle instanceof Socket) handle.destroy();
+      // It was given up before the supervisor had begun to start it.
+      if (report.type === 'runner_started') this.#send({ type: 'runner_stop', id, kill: true });
       return;
     }
     switch (report.type) {
@@ -151,6 +153,7 @@ export class SupervisedRunners implements RunnerHost {
     this.#entries.get(id)?.started.reject(
       new RunnerRefused('cannot_start', 1_000, 'the hook runner was not started in time'),
     );
+    this.#entries.delete(id);
     this.#send({ type: 'runner_stop', id, kill: true });
   }
 
