@@ -48,7 +48,7 @@ export interface Desk {
   desk: RunnerDesk;
   reports: RunnerReport[];
   /** Starts one and answers its socket; throws when it is refused. */
-  start: (app?: string) => Promise<{ id: string; pid: number; socket: Socket }>;
+  start: (app?: string, workspace?: string) => Promise<{ id: string; pid: number; socket: Socket }>;
   /** Resolves when just this came over the channel. */
   heard: (id: string, text: string) => Promise<void>;
   endOf: (id: string) => Promise<Exited>;
@@ -113,9 +113,9 @@ export function openDesk({ plan, program, most = 10, now = () => performance.now
     desk.ask({ type: 'runner_stop', id, kill: true });
     return endOf(id);
   };
-  const start = async (app = 'shop') => {
+  const start = async (app = 'shop', workspace = 'acme') => {
     const id = randomUUID();
-    desk.ask({ type: 'runner_start', id, workspace: 'acme', app, memory_mb: 256 });
+    desk.ask({ type: 'runner_start', id, workspace, app, memory_mb: 256 });
     const report = await until((found): found is Answer => 'id' in found && found.id === id);
     const socket = sockets.get(id);
     if (report.type !== 'runner_started' || socket === undefined) throw new Error(JSON.stringify(report));

@@ -1,6 +1,6 @@
 // What bounds the runners of all apps together, and each app: crashes, number, output, and the life of who asked.
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -19,10 +19,15 @@ beforeAll(async () => {
 afterAll(() => rm(code, { recursive: true }));
 
 /** Starts one and lets it end the way its program does. */
-async function crash(desk: Desk, app = 'shop'): Promise<void> {
-  const { id, socket } = await desk.start(app);
+async function crash(desk: Desk, app = 'shop', workspace = 'acme'): Promise<void> {
+  const { id, socket } = await desk.start(app, workspace);
   socket.on('error', () => 'it may die while it is written to').write('go');
   await desk.endOf(id);
+}
+
+/** https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
+async function userOf(pid: number): Promise<string | undefined> {
+  return /^Uid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
 }
 
 describe('an app whose runners crash', () => {
@@ -41,6 +46,16 @@ describe('an app whose runners crash', () => {
     // One try is allowed; it fails too, and the app rests again.
     await crash(desk);
     await expect(desk.start()).rejects.toThrow(/"retry_ms":30000/);
+  });
+
+  it('is not left down for crashes that are more than a minute apart, nor for those of an app of its name elsewhere', async () => {
+    let clock = 1000;
+    const desk = openDesk({ plan, program: 'exits', now: () => clock });
+    for (let round = 0; round < 4; round++) await crash(desk);
+    await crash(desk, 'shop', 'bank');
+    clock += 60_001;
+    await crash(desk);
+    expect(desk.rested).toEqual([]);
   });
 
   it('is forgiven when its code changes', async () => {
@@ -69,6 +84,9 @@ describe('runners', () => {
   it('are at most so many, with a user each, and room again when one ends', async () => {
     const desk = openDesk({ plan, program: 'echo', most: 3 });
     const three = await Promise.all([desk.start('a'), desk.start('b'), desk.start('c')]);
+    await Promise.all(three.map(({ id }) => desk.heard(id, 'hello')));
+    const users = await Promise.all(three.map(({ pid }) => userOf(pid)));
+    expect(new Set(users).size).toBe(plan.users === undefined ? 1 : 3);
     await expect(desk.start('d')).rejects.toThrow(/"reason":"full","retry_ms":1000/);
     await desk.kill(three[0].id);
     await desk.start('d');

@@ -86,6 +86,22 @@ describe('the sandbox', () => {
     });
   });
 
+  it('is not taken from a setpriv that is there and takes nothing away', async () => {
+    const bin = join(folder, 'generous');
+    await mkdir(bin);
+    const script = 'while [ "${1#/}" = "$1" ]; do shift; done; exec "$@"';
+    await writeFile(join(bin, 'setpriv'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const { sandbox, plan } = await raise('deno', { path: bin });
+    expect(plan).toBeUndefined();
+    const missing = process.getuid?.() === 0
+      ? 'no new privileges, no capabilities, a user of its own'
+      : 'no new privileges';
+    expect(sandbox).toEqual({
+      level: 'none',
+      why: `hooks do not run: no deno level: a runner that was started does not have ${missing}`,
+    });
+  });
+
   it('gives every data directory a range of users of its own, far from those of people', async () => {
     const { plan } = await raise('deno');
     if (process.getuid?.() !== 0) return expect(plan?.users).toBeUndefined();

@@ -83,6 +83,33 @@ describe.each(arches)('the filter for %s', (arch) => {
   });
 });
 
+it('the filter refuses what leads to the network, other processes, other rights and deep into the kernel', () => {
+  const never = [
+    ...['socket', 'bind', 'listen', 'connect', 'accept', 'accept4'],
+    ...[
+      'ptrace',
+      'process_vm_readv',
+      'process_vm_writev',
+      'kcmp',
+      'kill',
+      'tkill',
+      'fork',
+      'vfork',
+      'execveat',
+    ],
+    ...['pidfd_open', 'pidfd_getfd', 'pidfd_send_signal', 'memfd_create', 'memfd_secret'],
+    ...['mount', 'umount2', 'pivot_root', 'chroot', 'unshare', 'setns', 'move_mount', 'open_tree', 'fsopen'],
+    ...['fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'name_to_handle_at', 'open_by_handle_at'],
+    ...['symlink', 'symlinkat', 'link', 'linkat', 'mknod', 'mknodat', 'swapon', 'swapoff'],
+    ...['setuid', 'setgid', 'setreuid', 'setregid', 'setresuid', 'setresgid', 'setfsuid', 'setfsgid'],
+    ...['setgroups', 'capset', 'personality', 'seccomp'],
+    ...['bpf', 'perf_event_open', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'userfaultfd'],
+    ...['keyctl', 'add_key', 'request_key', 'kexec_load', 'kexec_file_load', 'init_module', 'finit_module'],
+    ...['delete_module', 'reboot'],
+  ];
+  expect(never.filter((name) => !Object.hasOwn(refused, name))).toEqual([]);
+});
+
 describe('the filter on a process of this machine', () => {
   const { arch } = process;
   let folder = '';

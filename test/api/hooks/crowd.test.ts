@@ -57,6 +57,16 @@ describe('the calls of hooks over all apps', () => {
     expect(kept.at(-1)).toBe('b');
   });
 
+  it('that stream are 512 at once, of which one workspace has 128', () => {
+    const crowd = new Crowd();
+    const streams = (workspace: string, count: number) =>
+      Array.from({ length: count }, () => crowd.stream(workspace)).filter((isTaken) => isTaken).length;
+    expect(streams('a', 130)).toBe(128);
+    expect(['b', 'c', 'd', 'e'].map((workspace) => streams(workspace, 128))).toEqual([128, 128, 128, 0]);
+    crowd.endStream('a');
+    expect([streams('e', 2), streams('a', 1)]).toEqual([1, 0]);
+  });
+
   it('of an app wait for its own turns first', async () => {
     const turns = new Turns(new Crowd(), 'a');
     const taken = Array.from({ length: 160 }, () => turns.take());
