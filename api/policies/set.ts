@@ -64,10 +64,11 @@ export async function removePolicy(
   { field, by }: PolicyChange,
 ): Promise<{ ok: true }> {
   const place = placeOf(target);
+  const failNotSet = () =>
+    fail('not_found', `policy "${field.slice(0, longestField)}" is not set at this level`);
+  if (!isFieldName(field)) failNotSet();
   await change(deps, target, { field, by, action: 'policy_delete' }, async (sql) => {
-    if (!await deletePolicy(sql, { ...place, field })) {
-      fail('not_found', `policy "${field.slice(0, longestField)}" is not set at this level`);
-    }
+    if (!await deletePolicy(sql, { ...place, field })) failNotSet();
     return null;
   });
   return { ok: true };
@@ -134,9 +135,14 @@ async function audit(
   }
 }
 
+/** The database is not asked for another: some it cannot even be asked for. */
+function isFieldName(field: string): boolean {
+  return fieldPattern.test(field) && field.length <= longestField;
+}
+
 /** The spec, once the field may have it. */
 function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
-  if (!fieldPattern.test(field) || field.length > longestField) {
+  if (!isFieldName(field)) {
     failValidation([{
       field: 'field',
       reason: `"${field.slice(0, longestField)}" is not a name like \`a.b\``,

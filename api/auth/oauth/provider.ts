@@ -90,12 +90,22 @@ export function showProvider(
   };
 }
 
+const namePattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+/** They would be taken for another route. */
+const reserved = new Set(['providers']);
+
+/** Whether a provider can have this name. The database is not asked for another: some it cannot even be asked for. */
+export function isProviderName(name: string): boolean {
+  return namePattern.test(name) && !reserved.has(name);
+}
+
 /** Throws `404 not_found`. */
 export async function requireProvider(
   { databases }: Pick<Deps, 'databases'>,
   { database }: WorkspaceDefinition,
   name: string,
 ): Promise<ProviderRow> {
+  if (!isProviderName(name)) failNoProvider(name);
   return await databases.workspace(database).run((sql) => findProvider(sql, name)) ?? failNoProvider(name);
 }
 

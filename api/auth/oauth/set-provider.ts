@@ -12,14 +12,18 @@ import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { ValueOf } from '../../schema.ts';
 import { type Preset, presetOf, presets } from './presets.ts';
-import { failNoProvider, type Provider, type providerInput, secretOwner, showProvider } from './provider.ts';
+import {
+  failNoProvider,
+  isProviderName,
+  type Provider,
+  type providerInput,
+  secretOwner,
+  showProvider,
+} from './provider.ts';
 import { objectionTo } from './redirect-uri.ts';
 
 type Input = ValueOf<typeof providerInput>;
 
-const namePattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
-/** They would be taken for another route. */
-const reserved = new Set(['providers']);
 const defaultScopes = ['openid', 'email', 'profile'];
 const urlNames = ['auth_url', 'token_url', 'userinfo_url'] as const;
 
@@ -55,6 +59,7 @@ export async function removeProvider(
   { workspace, name }: { workspace: WorkspaceDefinition; name: string },
   { principal, origin }: By,
 ): Promise<void> {
+  if (!isProviderName(name)) failNoProvider(name);
   const actor = await actorOf(deps, principal);
   await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const details = { from: shownOf(await findProvider(sql, name)) };
@@ -75,7 +80,7 @@ type Settled = Omit<ProviderRow, 'provider' | 'client_id' | 'client_secret_seale
 /** Fills in what the preset knows, and names everything that is wrong at once. */
 function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }: Input): Settled {
   const errors: FieldError[] = [];
-  if (!namePattern.test(name) || reserved.has(name)) {
+  if (!isProviderName(name)) {
     errors.push({ field: 'provider', reason: 'must be 1 to 40 of a-z, 0-9, - and _, and not "providers"' });
   }
   const presetName = presetOf(name);

@@ -1,0 +1,70 @@
+// Path parameters that name nothing, and that no database can be asked for: answered as the API description says.
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Announces, readDescription } from '../contract/described.ts';
+import { additions, type Endpoint, specified } from '../contract/endpoints.ts';
+import { expectOk, type OwnApp, type OwnWorkspace, ownWorkspace, send, serverUrl } from '../harness/api.ts';
+import { expectError } from '../harness/expectations.ts';
+
+const odd = {
+  'a NUL character': '%00',
+  'bytes that are no UTF-8': '%ff',
+  'a slash': 'a%2Fb',
+  'a long name': 'a'.repeat(1_000),
+  'a character beyond the basic plane': '%F0%9F%92%A5',
+  'a name that every object has': 'constructor',
+} as const;
+const parameter = /:([a-z]+)/g;
+const endpoints = [...specified, ...additions].filter(({ path }) => path.includes(':'));
+
+let own: OwnWorkspace;
+let app: OwnApp;
+let announces: Announces;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  [app, announces] = await Promise.all([own.app(), readDescription()]);
+  const schema = { id: 'orders', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
+  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
+});
+
+/** The path, for each of its parameters, with that one odd and the others real. */
+function pathsOf({ path }: Endpoint, oddity: string): string[] {
+  const real: Record<string, string> = {
+    workspace: own.id,
+    app: app.id,
+    coll: 'orders',
+    name: 'orders',
+    id: randomUUID(),
+  };
+  return [...path.matchAll(parameter)].map(([, wanted]) =>
+    path.replaceAll(parameter, (_, name: string) => name === wanted ? oddity : real[name] ?? 'x')
+  );
+}
+
+/** What is odd about the answer, or nothing. */
+async function ask(endpoint: Endpoint, path: string): Promise<string[]> {
+  const { method, body } = endpoint;
+  const headers = { Authorization: `Bearer ${own.master.token}` };
+  const answer = await send(serverUrl() + path, { method, headers, ...(body === undefined ? {} : { body }) });
+  const { status, text } = answer;
+  const isAnnounced = announces(method, endpoint.path, { status, code: answer.body.code });
+  return isAnnounced && status >= 400 && status < 500 ? [] : [`${path}: ${status} ${text}`];
+}
+
+describe('odd parameters', () => {
+  it.each(endpoints)('are answered as described by $method $path', async (endpoint) => {
+    const paths = Object.values(odd).flatMap((oddity) => pathsOf(endpoint, oddity));
+    const found = await Promise.all(paths.map((path) => ask(endpoint, path)));
+    expect(found.flat()).toEqual([]);
+  });
+
+  it('name no provider to sign in by', async () => {
+    for (const oddity of Object.values(odd)) {
+      const path = `${own.path}/auth/oauth/${oddity}`;
+      const query = 'redirect_uri=https://app.example/';
+      expectError(await own.admin.get(`${path}/authorize?${query}`), 404, 'not_found');
+      expectError(await own.admin.post(`${path}/callback`, { code: 'a', state: 'b' }), 404, 'not_found');
+    }
+  });
+});
