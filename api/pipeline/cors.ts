@@ -40,7 +40,7 @@ export function cors(allowedOrigins: readonly string[]): Cors {
           ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
           [
             'Access-Control-Allow-Headers',
-            'Authorization, Content-Type, X-Filename, X-Request-Id, Last-Event-ID, Range, If-None-Match',
+            'Authorization, Content-Type, X-Filename, X-Request-Id, Last-Event-ID, Range, If-Range, If-None-Match',
           ],
           ['Access-Control-Max-Age', '600'],
         ]

@@ -1,6 +1,7 @@
 // Before setup, under the rate limit, from other origins: on a server of its own, where each test has its own address.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../api/routes/index.ts';
 import { additions, type Endpoint, specified } from '../contract/endpoints.ts';
 import { type Answer, send } from '../harness/api.ts';
 import { expectError, expectStandingHeaders } from '../harness/expectations.ts';
@@ -198,7 +199,14 @@ describe('cookie.csrf: other origins', () => {
     expectStandingHeaders(answer.headers);
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
     expect(answer.headers.get('Access-Control-Allow-Methods')).toContain('PATCH');
-    expect(answer.headers.get('Access-Control-Allow-Headers')).toContain('Authorization');
+    const read = [
+      'Authorization',
+      'Content-Type',
+      ...routes.flatMap(({ headers = {} }) => Object.keys(headers)),
+    ];
+    expect(answer.headers.get('Access-Control-Allow-Headers')?.split(', ')).toEqual(
+      expect.arrayContaining(read),
+    );
   });
 
   it('answers a preflight of any other origin like any request, without CORS headers', async () => {
