@@ -1,5 +1,6 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
+import { StoreAway } from '../storage/blobs/blob-store.ts';
 import { answerText } from './answer-text.ts';
 import { check } from './check.ts';
 import { compileRoutes } from './compiled-routes.ts';
@@ -81,7 +82,8 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   } catch (error) {
     const refusal = toApiError(error);
     status = refusal.status;
-    if (refusal.code === 'internal') reportFailure(deps, arrival, error);
+    // Why a store of files does not answer, nothing else says.
+    if (refusal.code === 'internal' || error instanceof StoreAway) reportFailure(deps, arrival, error);
     response = render(pipeline, arrival, renderError(refusal));
   }
   if (!isUpload) deps.traffic.answered();
@@ -239,12 +241,8 @@ function render(pipeline: Pipeline, arrival: Arrival, answer: Answer): Response 
   return new WholeResponse({ status, headers, body });
 }
 
-function reportFailure(deps: Deps, arrival: Arrival, error: unknown): void {
-  const stack = error instanceof Error ? error.stack : undefined;
-  deps.observe({
-    type: 'request_failed',
-    request_id: arrival.requestId,
-    error: error instanceof Error ? error.message : String(error),
-    ...(stack === undefined ? {} : { stack }),
-  });
+function reportFailure(deps: Deps, { requestId }: Arrival, error: unknown): void {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const trace = stack === undefined ? {} : { stack };
+  deps.observe({ type: 'request_failed', request_id: requestId, error: message, ...trace });
 }

@@ -1,4 +1,5 @@
 // The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
+import { StoreAway } from '../storage/blobs/blob-store.ts';
 import { StorageError } from '../storage/errors.ts';
 
 interface CodeRow {
@@ -123,6 +124,9 @@ const retrySoon = [['Retry-After', '1']] as const;
 /** What the caller is told of any error; `internal` hides everything. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof StoreAway) {
+    return new ApiError('unavailable', 'the store of files does not answer; try again', retrySoon);
+  }
   if (!(error instanceof StorageError)) return new ApiError('internal', 'something went wrong on our side');
   switch (error.failure) {
     case 'unavailable':

@@ -31,10 +31,10 @@ export interface BlobStore {
    * Stores the bytes as they come. Durable once it resolves; when it rejects (as it does when `bytes` throws), nothing
    * is left, at most what a crash would leave for the sweep. The chunks are the store's from then on: it may let go of
    * their memory. Throws `NoRoom` when the disk is full, `BlobMissing` when it notices that everything
-   * of the app was removed meanwhile.
+   * of the app was removed meanwhile, `StoreAway`.
    */
   put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
-  /** The bytes, or a range of them. Throws `BlobMissing`. */
+  /** The bytes, or a range of them. Throws `BlobMissing`, `StoreAway`; so does reading. */
   open(key: BlobKey, range?: ByteRange): Promise<Readable>;
   /** Removes a blob; one that is not there is no error. */
   remove(key: BlobKey): Promise<void>;
@@ -51,6 +51,16 @@ export class NoRoom extends Error {
   constructor(cause: unknown) {
     super('there is no room left for files', { cause });
     this.name = 'NoRoom';
+  }
+}
+
+/** The store cannot be reached, says nothing, or nothing of use. */
+export class StoreAway extends Error {
+  constructor(cause: unknown) {
+    super(`the store of files does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.name = 'StoreAway';
   }
 }
 

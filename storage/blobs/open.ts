@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { BlobStore } from './blob-store.ts';
 import { LocalBlobs } from './local.ts';
-import type { S3Access } from './s3.ts';
+import type { S3Access } from './s3-clients.ts';
 import type { GiveWay } from './write-turns.ts';
 
 /** What an operator chose. */

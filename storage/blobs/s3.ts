@@ -1,5 +1,4 @@
 // Blobs in a bucket of an S3 API: <database>/<schema>/<id>. Loaded only where that backend is configured.
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -10,7 +9,6 @@ import {
   type ListMultipartUploadsCommandInput,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
-  S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -23,48 +21,26 @@ import {
   type ByteRange,
   type ListedBlob,
 } from './blob-store.ts';
+import { type Clients, explained, heard, openClients, type S3Access } from './s3-clients.ts';
 import type { GiveWay } from './write-turns.ts';
-
-/** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
-export interface S3Access {
-  bucket: string;
-  region: string;
-  endpoint: string;
-  access_key_id: string;
-  secret_access_key: string;
-  virtual_hosted_style_request: boolean;
-}
 
 /** The smallest that a part of a multipart upload may be; one at a time is held in memory. */
 const partBytes = 5 * 1024 * 1024;
-const connectMilliseconds = 5_000;
-const silenceMilliseconds = 30_000;
+const silenceMilliseconds = 5_000;
 
 /** Keeps blobs in a bucket. A blob appears when its upload is complete, and not before. */
 export class S3Blobs implements BlobStore {
-  readonly #client: S3Client;
+  readonly #clients: Clients;
   readonly #bucket: string;
   readonly #giveWay: GiveWay;
+  readonly #silence: number;
 
-  /** `giveWay` is asked before each chunk is taken up. */
-  constructor(access: S3Access, giveWay: GiveWay = () => undefined) {
-    const { bucket, region, endpoint, virtual_hosted_style_request, ...keys } = access;
-    this.#bucket = bucket;
+  /** `giveWay` is asked before each chunk is taken up; `silence`: how long callers wait for a word of the store's. */
+  constructor(access: S3Access, giveWay: GiveWay = () => undefined, silence = silenceMilliseconds) {
+    this.#clients = openClients(access, silence);
+    this.#bucket = access.bucket;
     this.#giveWay = giveWay;
-    const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = keys;
-    const client = new S3Client({
-      region: region === '' ? 'us-east-1' : region,
-      forcePathStyle: !virtual_hosted_style_request,
-      // Stores that only speak the API know no checksums beyond it.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts: 2,
-      requestHandler: { connectionTimeout: connectMilliseconds, socketTimeout: silenceMilliseconds },
-      ...(endpoint === '' ? {} : { endpoint }),
-      ...(accessKeyId === '' ? {} : { credentials: { accessKeyId, secretAccessKey } }),
-    });
-    addContentMd5(client);
-    this.#client = client;
+    this.#silence = silence;
   }
 
   async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
@@ -75,13 +51,14 @@ export class S3Blobs implements BlobStore {
       Body: Readable.from(this.#watched(bytes, source)),
     };
     try {
-      await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: 1 }).done();
+      await new Upload({ client: this.#clients.writer, params, partSize: partBytes, queueSize: 1 })
+        .done();
     } catch (error) {
       // Whether the store could clear up or not: the caller is told what stopped the upload.
       if (source.failure !== undefined) throw source.failure;
       throw error instanceof S3ServiceException && error.name === 'NoSuchUpload'
         ? new BlobMissing(key.id)
-        : error;
+        : explained(error);
     }
     return { size: source.size };
   }
@@ -89,18 +66,22 @@ export class S3Blobs implements BlobStore {
   async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
     const asked = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
     try {
-      const { Body } = await this.#client.send(
+      const { Body } = await this.#clients.reader.send(
         new GetObjectCommand({ Bucket: this.#bucket, Key: nameOf(key), ...asked }),
       );
-      if (Body instanceof Readable) return Body;
+      if (Body instanceof Readable) return heard(Body, this.#silence);
     } catch (error) {
-      if (!(error instanceof S3ServiceException) || error.$metadata.httpStatusCode !== 404) throw error;
+      if (!(error instanceof S3ServiceException) || error.$metadata.httpStatusCode !== 404) {
+        throw explained(error);
+      }
     }
     throw new BlobMissing(key.id);
   }
 
   async remove(key: BlobKey): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key: nameOf(key) }));
+    await this.#clients.writer.send(
+      new DeleteObjectCommand({ Bucket: this.#bucket, Key: nameOf(key) }),
+    );
   }
 
   async removeAll({ database, schema }: { database: string; schema?: string }): Promise<void> {
@@ -109,7 +90,7 @@ export class S3Blobs implements BlobStore {
     for await (const page of this.#pages(prefix)) {
       const Objects = page.map(({ Key }) => ({ Key }));
       if (Objects.length === 0) continue;
-      const { Errors = [] } = await this.#client.send(
+      const { Errors = [] } = await this.#clients.keeper.send(
         new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
       );
       const [first] = Errors;
@@ -150,7 +131,7 @@ export class S3Blobs implements BlobStore {
   async *#pages(Prefix: string) {
     let ContinuationToken: string | undefined;
     do {
-      const page = await this.#client.send(
+      const page = await this.#clients.keeper.send(
         new ListObjectsV2Command({
           Bucket: this.#bucket,
           Prefix,
@@ -166,7 +147,7 @@ export class S3Blobs implements BlobStore {
     const Bucket = this.#bucket;
     let place: Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'> | undefined = {};
     while (place !== undefined) {
-      const page: ListMultipartUploadsCommandOutput | undefined = await this.#client
+      const page: ListMultipartUploadsCommandOutput | undefined = await this.#clients.keeper
         .send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...place }))
         .catch((error: unknown) => isUnknownToStore(error) ? undefined : Promise.reject(error));
       yield* page?.Uploads ?? [];
@@ -193,22 +174,8 @@ export class S3Blobs implements BlobStore {
   }
 
   async #abort(Key: string | undefined, UploadId: string | undefined): Promise<void> {
-    await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
+    await this.#clients.keeper.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
   }
-}
-
-/** Adds the one checksum that all stores know, and many ask for where objects are removed together; the SDK has a later one. */
-function addContentMd5(client: S3Client): void {
-  client.middlewareStack.add((next, { commandName }) => async (given) => {
-    if (commandName !== 'DeleteObjectsCommand' || !isRequest(given.request)) return await next(given);
-    const { headers, body } = given.request;
-    headers['content-md5'] = createHash('md5').update(body).digest('base64');
-    return await next(given);
-  }, { step: 'build', name: 'contentMd5' });
-}
-
-function isRequest(value: unknown): value is { headers: Record<string, string>; body: string | Uint8Array } {
-  return typeof value === 'object' && value !== null && 'headers' in value && 'body' in value;
 }
 
 /** Where the page after this one begins: a key may have several uploads. */

@@ -22,7 +22,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   croner: /^api\/hooks\/cron-times\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
   rolldown: /^supervisor\/bundle-runner\.ts$/,
-  '@aws-sdk/client-s3': /^storage\/blobs\/s3\.ts$/,
+  '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients)?\.ts$/,
   '@aws-sdk/lib-storage': /^storage\/blobs\/s3\.ts$/,
   chokidar: /^supervisor\/watch\.ts$/,
   c12: /^supervisor\/config\.ts$/,

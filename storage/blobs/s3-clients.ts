@@ -1,0 +1,105 @@
+// The clients of an S3 API, and how long each of them waits.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
+import { StoreAway } from './blob-store.ts';
+
+/** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
+export interface S3Access {
+  bucket: string;
+  region: string;
+  endpoint: string;
+  access_key_id: string;
+  secret_access_key: string;
+  virtual_hosted_style_request: boolean;
+}
+
+/** The clients of one bucket. */
+export interface Clients {
+  /** For what nobody waits for: removing a thousand objects takes some stores a while. */
+  keeper: S3Client;
+  /** For uploads. */
+  writer: S3Client;
+  /** For bytes, which come as slowly as they are taken: whoever takes them may rest, and has a connection meanwhile. */
+  reader: S3Client;
+}
+
+const connectionTimeout = 5_000;
+const keeperMilliseconds = 30_000;
+
+/** Makes them. A store that says nothing for `silence` milliseconds while callers wait for it is given up; it is asked twice. */
+export function openClients(
+  { region, endpoint, virtual_hosted_style_request, access_key_id, secret_access_key }: S3Access,
+  silence: number,
+): Clients {
+  const common: S3ClientConfig = {
+    region: region === '' ? 'us-east-1' : region,
+    forcePathStyle: !virtual_hosted_style_request,
+    // Stores that only speak the API know no checksums beyond it.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 2,
+    ...(endpoint === '' ? {} : { endpoint }),
+    ...(access_key_id === ''
+      ? {}
+      : { credentials: { accessKeyId: access_key_id, secretAccessKey: secret_access_key } }),
+  };
+  const make = (requestHandler: S3ClientConfig['requestHandler']) =>
+    new S3Client({ ...common, requestHandler: { connectionTimeout, ...requestHandler } });
+  const keeper = make({ socketTimeout: keeperMilliseconds });
+  addContentMd5(keeper);
+  const each = { maxSockets: Infinity };
+  return {
+    keeper,
+    writer: make({ socketTimeout: silence }),
+    reader: make({
+      socketTimeout: 0,
+      // Until the answer begins.
+      requestTimeout: silence,
+      throwOnRequestTimeout: true,
+      httpAgent: each,
+      httpsAgent: each,
+    }),
+  };
+}
+
+/** Adds the one checksum that all stores know, and many ask for where objects are removed together; the SDK has a later one. */
+function addContentMd5(client: S3Client): void {
+  client.middlewareStack.add((next, { commandName }) => async (given) => {
+    if (commandName !== 'DeleteObjectsCommand' || !isRequest(given.request)) return await next(given);
+    const { headers, body } = given.request;
+    headers['content-md5'] = createHash('md5').update(body).digest('base64');
+    return await next(given);
+  }, { step: 'build', name: 'contentMd5' });
+}
+
+function isRequest(value: unknown): value is { headers: Record<string, string>; body: string | Uint8Array } {
+  return typeof value === 'object' && value !== null && 'headers' in value && 'body' in value;
+}
+
+/** What a store has against a request stays what it is; all else becomes `StoreAway`. */
+export function explained(error: unknown): unknown {
+  if (error instanceof StoreAway) return error;
+  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode ?? 0 : 0;
+  return status >= 400 && status < 500 && status !== 429 ? error : new StoreAway(error);
+}
+
+/** The bytes of an answer, as they are taken; reading throws `StoreAway` when the next ones do not come in time. */
+export function heard(body: Readable, milliseconds: number): Readable {
+  const giveUp = () => body.destroy(new Error('no more bytes came'));
+  const bytes = async function* () {
+    let silence = setTimeout(giveUp, milliseconds);
+    try {
+      for await (const chunk of body) {
+        clearTimeout(silence);
+        yield chunk;
+        silence = setTimeout(giveUp, milliseconds);
+      }
+    } catch (error) {
+      throw explained(error);
+    } finally {
+      clearTimeout(silence);
+    }
+  };
+  return Readable.from(bytes(), { objectMode: false }).once('close', () => body.destroy());
+}
