@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../api/errors.ts';
+import { hookErrors } from '../api/hooks/errors.ts';
 import { openApiOf } from '../api/openapi.ts';
 import { errorsOf } from '../api/route-errors.ts';
 import { routes } from '../api/routes/index.ts';
@@ -146,6 +147,19 @@ describe('the errors of a route', () => {
     expect(answered({ query: body })).toEqual(expect.arrayContaining(['validation']));
     expect(answered({ query: body })).not.toContain('deserialization');
     expect(answered({ errors: ['conflict'] })).toContain('conflict');
+  });
+
+  it.each([
+    'POST /api/workspaces/:workspace/apps/:app/batch',
+    'POST /api/workspaces/:workspace/apps/:app/collections/:coll/records',
+    'PATCH /api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
+    'DELETE /api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
+    // Records that point to it lose it, and those of a user go.
+    'DELETE /api/workspaces/:workspace/apps/:app/files/:id',
+    'DELETE /api/workspaces/:workspace/users/:id',
+  ])('include those of the hooks that are asked about %s', (name) => {
+    const found = routes.find(({ method, path }) => `${method} ${path}` === name);
+    expect(found === undefined ? [] : errorsOf(found)).toEqual(expect.arrayContaining([...hookErrors]));
   });
 
   it('leave out what an open, unlimited route before setup never answers', () => {

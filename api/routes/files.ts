@@ -8,6 +8,7 @@ import { fileAnswer, showFile, showFiles } from '../files/list.ts';
 import { mediaTypeOf } from '../files/media-type.ts';
 import { removeFile } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
+import { hookErrors } from '../hooks/errors.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { described, integer, object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
@@ -102,7 +103,7 @@ export const filesRemove = route({
   scope: 'member',
   status: 200,
   response: object({ ok: yes() }),
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', ...hookErrors],
   handle: ({ deps, target: { app }, params: { id }, principal, origin: { requestId }, now }) =>
     removeFile(deps, app, { id, principal, requestId, now }),
 });

@@ -1,4 +1,5 @@
 // End-users, managed by the admins of their workspace.
+import { hookErrors } from '../hooks/errors.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { boolean, described, object, optional, pageOf, text, yes } from '../schema.ts';
@@ -55,7 +56,7 @@ export const usersRemove = route({
   scope: 'workspace_admin',
   status: 200,
   response: object({ ok: yes() }),
-  errors: ['conflict'],
+  errors: ['conflict', ...hookErrors],
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await removeUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
     return { ok: true };
