@@ -33,7 +33,7 @@ interface HookAuth {
   readonly id: string;
   /** Of the master: the username. */
   readonly email: string;
-  /** `user`, `app_admin`, `workspace_admin` or `master_admin`. */
+  /** `user`, `app_admin`, `workspace_admin` or `master_admin`; `hook` of what hooks do with `$app`, whoever they run for. */
   readonly role: string;
   readonly workspace: string | null;
   readonly app: string | null;
@@ -198,7 +198,7 @@ declare const $app: {
   };
   readonly files: {
     /** null when there is none. */
-    get(id: string): Promise<(HookFile & { readonly bytes: Uint8Array; text(): string }) | null>;
+    get(id: string): Promise<(HookFile & { readonly bytes: Uint8Array<ArrayBuffer>; text(): string }) | null>;
     create(file: {
       filename: string;
       mime?: string;

@@ -82,6 +82,10 @@ describe('the types for authors of hooks', () => {
         $app.log.info('read', { total: found.fields.total });
         return Response.json(found.fields);
       });
+      routerAdd('GET', '/files/:id', async (e) => {
+        const file = await $app.files.get(e.params.id ?? '');
+        return file === null ? undefined : new Response(file.bytes, { headers: { 'content-type': file.mime } });
+      });
       cronAdd('nightly', '0 3 * * *', (e) => console.log(e.scheduledAt));
     `),
     ).toBe('');
