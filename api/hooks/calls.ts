@@ -88,7 +88,6 @@ export async function answerCall(
   call: Call,
   context: CallContext,
 ): Promise<unknown> {
-  if (context.deadline <= performance.now()) fail('hook_error', 'the time for this call is over');
   // As it is by now: collections change while a runner lives.
   const app = deps.definitions.peekApp(workspace.id, id) ?? await deps.definitions.app(workspace.id, id) ??
     fail('app_not_found', 'the app is gone');
