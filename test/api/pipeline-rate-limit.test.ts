@@ -46,10 +46,11 @@ describe('the rate limit', () => {
     expect(passed(limit, '192.0.2.2', 0, 150)).toBe(100);
   });
 
-  it('does not refill when the clock is set back', () => {
+  it('does not refill when the clock is set back, and goes on refilling from there', () => {
     const limit = rateLimit(options);
     expect(passed(limit, '192.0.2.1', 60_000, 150)).toBe(100);
     expect(passed(limit, '192.0.2.1', 0, 10)).toBe(0);
+    expect(passed(limit, '192.0.2.1', 100, 10)).toBe(5);
   });
 
   it('lets everything pass when it is switched off', () => {

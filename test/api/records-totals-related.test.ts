@@ -7,6 +7,7 @@ import { RememberedTotals } from '../../api/records/totals.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { admit, unboundedAccess } from '../../api/rules/access.ts';
 import { putRule } from '../../api/rules/change.ts';
+import { removeUser } from '../../api/users/remove.ts';
 import { type BareApp, bareApp, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;
@@ -49,7 +50,7 @@ describe('a remembered total', () => {
     expect(await total('likes', 'comment != null')).toBe(2);
   });
 
-  it('follows what the rules look at that say what a filter may look at', async () => {
+  it('follows what its rule looks at, and what those look at that say what a filter may look at', async () => {
     await app.define('teams', [{ name: 'open', kind: 'bool' }]);
     await app.define('members', [{ name: 'name', kind: 'text' }, relationTo('teams', 'team')]);
     await app.define('tasks', [relationTo('members', 'member')]);
@@ -68,14 +69,33 @@ describe('a remembered total', () => {
     for (const each of [team, team, other, other]) {
       await create('tasks', { member: await create('members', { name: 'x', team: each }) });
     }
-    const seen = async () => {
+    const seen = async (filter?: string) => {
       const target = await app.target('tasks');
       const asked = await admit(deps, target, 'list', { principal: null, now, query: {} });
-      return (await listRecords(deps, target, { access: asked, page, filter: 'member.name = "x"' }))
-        .total_items;
+      return (await listRecords(deps, target, { access: asked, page, filter })).total_items;
     };
-    expect(await seen()).toBe(4);
+    expect(await seen('member.name = "x"')).toBe(4);
     await updateRecord(deps, await app.target('teams'), { access, id: team, input: { open: false }, now });
+    expect(await seen('member.name = "x"')).toBe(2);
+    const list = { template: 'filter' as const, filter: 'member.team.open = true' };
+    await putRule(deps, await app.target('tasks'), list, { action: 'list', by: app.by });
     expect(await seen()).toBe(2);
+    await updateRecord(deps, await app.target('teams'), { access, id: team, input: { open: true }, now });
+    expect(await seen()).toBe(4);
+  });
+
+  it('follows what goes with a user', async () => {
+    await app.define('orders', [relationTo('users', 'buyer', { cascade_delete: true })]);
+    const { workspace } = await app.definition();
+    const made = await deps.databases.workspace(workspace.database).run((sql) =>
+      sql<{ id: string }[]>`
+        insert into workspace.users (id, email, verified, created_at, updated_at)
+        select gen_random_uuid(), email, true, now(), now()
+        from unnest(array['ann@example.com', 'ben@example.com']) as email returning id`
+    );
+    for (const { id } of [...made, ...made]) await create('orders', { buyer: id });
+    expect(await total('orders')).toBe(4);
+    await removeUser(deps, { workspace, id: made[0]?.id ?? '' }, app.by);
+    expect(await total('orders')).toBe(2);
   });
 });

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 import { tokenOf } from '../../harness/watched.ts';
@@ -123,6 +124,30 @@ describe('email-change', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([400, 401, 401]);
   });
+
+  it.each([
+    [
+      'a new password',
+      ({ email }: OwnUser) => as().post(`${auth}/password-reset/request`, { email }),
+      { path: 'password-reset', new_password: 'another password' },
+    ],
+    ['a verified address', (user: OwnUser) => user.post(`${auth}/verify-email/request`), {
+      path: 'verify-email',
+    }],
+  ])(
+    'leaves no token for %s good that was just being made for the old one',
+    async (_what, mail, redeeming) => {
+      const user = await ownUser(own);
+      expectOk(await mail(user));
+      const token = await secretFor(user.email);
+      const pool = await openDatabaseOf(own.id);
+      // A change makes those tokens worthless that it sees, and not one of a request that has not ended yet.
+      await pool.run((sql) => sql`update workspace.users set email = ${freshEmail()} where id = ${user.id}`)
+        .finally(() => pool.end());
+      const { path, ...more } = redeeming;
+      expect((await as().post(`${auth}/${path}/confirm`, { token, ...more })).body.code).toBe('validation');
+    },
+  );
 
   it('makes earlier tokens worthless with every request', async () => {
     const user = await ownUser(own);
