@@ -14,7 +14,7 @@ export interface BatchRequest {
 
 /** A write with what its method needs. */
 export type Write =
-  | { method: 'POST'; input: RecordInput }
+  | { method: 'POST'; input: RecordInput; newId?: string }
   | { method: 'PATCH'; id: string; input: RecordInput }
   | { method: 'DELETE'; id: string };
 
@@ -37,10 +37,10 @@ export function writesOf(requests: readonly BatchRequest[]): Write[] {
   return writes;
 }
 
-/** Places of the records whose ids are known before. */
+/** Places of the records whose ids are known before: all but those of users whom new profiles are of. */
 export function placesOf(app: AppDefinition, writes: readonly Write[]): string[] {
   return writes.flatMap((write) => {
-    const id = write.method === 'POST' ? write.input['id'] : write.id;
+    const id = write.method === 'POST' ? write.input['id'] ?? write.newId : write.id;
     return typeof id === 'string' ? [placeOf(app, id)] : [];
   });
 }

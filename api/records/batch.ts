@@ -68,7 +68,7 @@ export async function runBatch(
     const pool = deps.databases.app(app.workspace.database, app.schema);
     await enrolAll(deps, admitted, { connection: pool, origin: batch.origin });
     const rehearsal = await rehearsalOf(deps, app, batch.by);
-    if (rehearsal !== undefined) chooseIds(deps, admitted);
+    chooseIds(deps, admitted);
     const work = async (sql: Sql) => {
       batch.by?.requireSender?.();
       if (rehearsal !== undefined) requireCurrent(deps, app);
@@ -124,11 +124,11 @@ async function rehearsalOf(
   return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
 }
 
-/** So that a new record is the same each time that the transaction is rehearsed. */
+/** So that a new record is the same each time that the transaction is rehearsed, and has its turn among the writes of it. */
 function chooseIds({ newId }: BatchDeps, admitted: readonly Admitted[]): void {
   for (const { target, write } of admitted) {
     if (write.method !== 'POST' || target.collection.kind === 'auth') continue;
-    write.input = { id: newId(), ...write.input };
+    write.newId = newId();
   }
 }
 
@@ -182,7 +182,7 @@ async function perform(
   const scope = scopeOf(target, connection);
   switch (write.method) {
     case 'POST': {
-      const creation = { access, now, input: write.input, enrolment };
+      const creation = { access, now, input: write.input, newId: write.newId, enrolment };
       const record = await createRehearsed(deps, scope, creation, rehearsal);
       return { result: { status: 201, body: record }, written: [{ type: 'record_created', record }] };
     }

@@ -45,8 +45,9 @@ export interface RecordCreation extends EnrolmentRequest {
 export async function createRecord(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
-  { by, ...creation }: RecordCreation & { by?: Author },
+  { by, ...asked }: RecordCreation & { by?: Author },
 ): Promise<StoredRecord> {
+  const creation = { ...asked, newId: deps.newId() };
   const known = deps.hooks.writesOf(target.app);
   const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'create');
   const actor = hooks === undefined ? undefined : authorOf(deps, target.app, by);
@@ -67,10 +68,9 @@ export async function createRecord(
       return record;
     });
   const during = () => deps.totals.during(writtenTables(target), write);
-  // Who knows the id can change the record before its create is answered.
-  const { id } = settled.input;
-  const record =
-    await (typeof id === 'string' ? deps.writeOrder.inTurn([placeOf(target.app, id)], during) : during());
+  // Who knows the id, or finds it in a list, can change the record before its create is answered.
+  const place = placeOf(target.app, String(settled.input['id'] ?? settled.newId));
+  const record = await deps.writeOrder.inTurn([place], during);
   if (actor !== undefined && hooks?.after === true) await hooks.tell({ actor, record, previous: null });
   return record;
 }
@@ -79,15 +79,11 @@ export async function createRecord(
 async function settle(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
-  creation: RecordCreation,
+  creation: RecordCreation & { newId: string },
   ask: (record: StoredRecord) => ReturnType<WriteHooks['ask']>,
-): Promise<RecordCreation> {
-  const newUserId = deps.newId();
-  const foreseen = { ...creation, newUserId };
-  const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, foreseen));
-  const settled = settledBy(creation.input, await ask(record));
-  if (target.collection.kind === 'auth') return { ...foreseen, ...settled };
-  return { ...creation, ...settled, input: { ...settled.input, id: record.id } };
+): Promise<RecordCreation & { newId: string }> {
+  const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, creation));
+  return { ...creation, ...settledBy(creation.input, await ask(record)) };
 }
 
 /**
@@ -96,7 +92,7 @@ async function settle(
 export async function candidateOn(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,
-  { access, input, now, enrolment, newUserId }: RecordCreation,
+  { access, input, now, enrolment, newId }: RecordCreation,
 ): Promise<StoredRecord> {
   const { plan, connection, target } = scope;
   refuseBuiltIn(target);
@@ -104,8 +100,8 @@ export async function candidateOn(
   const user = credentials === undefined
     ? undefined
     : await connection.run((sql) => foreseeUser(sql, credentials.email));
-  const chosen = user === undefined ? id : user.id ?? enrolment?.newId ?? newUserId;
-  const record = { id: chosen ?? deps.newId(), now: now.toISOString(), values };
+  const chosen = user === undefined ? id : user.id ?? enrolment?.newId;
+  const record = { id: chosen ?? newId ?? deps.newId(), now: now.toISOString(), values };
   const written = { positions: plan.everyPosition, values, byOthers: byOthers(defaulted) };
   const restriction = restrictionOn(access, scope, input, written);
   const stored = recordOf(plan, record);
@@ -130,7 +126,7 @@ export async function createOn(
   creation: RecordCreation,
 ): Promise<StoredRecord> {
   const { plan, connection } = scope;
-  const { access, input, now, hooked } = creation;
+  const { access, input, now, newId, hooked } = creation;
   refuseBuiltIn(scope.target);
   const { id, values, defaulted, credentials } = valuesOfNew(plan, input);
   const enrolment = plan.isProfile
@@ -147,7 +143,7 @@ export async function createOn(
   };
   try {
     const created = enrolment === undefined
-      ? await connection.run((sql) => insert(sql, id ?? deps.newId()))
+      ? await connection.run((sql) => insert(sql, id ?? newId ?? deps.newId()))
       : await connection.transaction((sql) =>
         insertProfile(sql, deps, { enrolment, id, now, insert, refuse: refuseWrite })
       );

@@ -42,8 +42,8 @@ export interface EnrolmentRequest {
   input: RecordInput;
   /** What hooks did to the input, once they were asked. */
   hooked?: Hooked;
-  /** What hooks were told that the id of a new user will be. */
-  newUserId?: string;
+  /** Of what is made, a record or its user, where the body says none: known before, to hooks and to whoever waits for it. */
+  newId?: string | undefined;
   origin?: AuditEvent['origin'];
 }
 
@@ -55,7 +55,7 @@ export interface EnrolmentRequest {
 export async function prepareEnrolment(
   deps: EnrolDeps,
   scope: RecordScope,
-  { access, input, hooked, newUserId, origin }: EnrolmentRequest,
+  { access, input, hooked, newId, origin }: EnrolmentRequest,
 ): Promise<Enrolment | undefined> {
   const { plan, target, connection } = scope;
   const { credentials } = valuesOfNew(plan, input);
@@ -73,7 +73,7 @@ export async function prepareEnrolment(
   }
   const actor = await actorOf(deps, scope, access) ?? email;
   const mostUsers = await mostOf(deps.policies, 'quota.users', at);
-  return { email, password, hash, mostUsers, newId: newUserId ?? deps.newId(), actor, origin };
+  return { email, password, hash, mostUsers, newId: newId ?? deps.newId(), actor, origin };
 }
 
 /** Throws `400 validation` when a profile has become another's since it was prepared, as hooks in a batch can make it. */

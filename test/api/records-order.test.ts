@@ -81,19 +81,24 @@ describe.each([
   });
 });
 
+const create = (chosen: boolean): Write => async (deps, id, n) =>
+  await createRecord({ ...deps, newId: () => id }, await app.target('counters'), {
+    access: unboundedAccess('create', created),
+    input: chosen ? { id, n } : { n },
+    now: created,
+  });
+const createInBatch = (chosen: boolean): Write => async (deps, id, n) =>
+  await runBatch({ ...deps, newId: () => id }, await app.definition(), {
+    requests: [{ method: 'POST', collection: 'counters', body: chosen ? { id, n } : { n } }],
+    asking: { principal: app.by.principal, now: created, query: {} },
+  });
+
 describe.each<[string, Write]>([
-  ['a create', async (deps, id) =>
-    await createRecord(deps, await app.target('counters'), {
-      access: unboundedAccess('create', created),
-      input: { id, n: 1 },
-      now: created,
-    })],
-  ['a create in a batch', async (deps, id) =>
-    await runBatch(deps, await app.definition(), {
-      requests: [{ method: 'POST', collection: 'counters', body: { id, n: 1 } }],
-      asking: { principal: app.by.principal, now: created, query: {} },
-    })],
-])('%s whose caller chose the id', (_title, create) => {
+  ['a create whose caller chose the id', create(true)],
+  ['a create', create(false)],
+  ['a create in a batch whose caller chose the id', createInBatch(true)],
+  ['a create in a batch', createInBatch(false)],
+])('%s', (_title, create) => {
   it('is told of before a change that is answered earlier', async () => {
     const id = randomUUID();
     const { deps, told, written } = slowAtFirst();
