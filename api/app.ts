@@ -1,11 +1,10 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
-import { StoreAway } from '../storage/blobs/blob-store.ts';
 import { answerText } from './answer-text.ts';
 import { check } from './check.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
-import { ApiError, fail, toApiError } from './errors.ts';
+import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { incomingOf, readJson, refuseLongBody } from './pipeline/body.ts';
@@ -82,8 +81,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   } catch (error) {
     const refusal = toApiError(error);
     status = refusal.status;
-    // Why a store of files does not answer, nothing else says.
-    if (refusal.code === 'internal' || error instanceof StoreAway) reportFailure(deps, arrival, error);
+    if (isToBeReported(error, refusal)) reportFailure(deps, arrival, error);
     response = render(pipeline, arrival, renderError(refusal));
   }
   if (!isUpload) deps.traffic.answered();

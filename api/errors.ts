@@ -1,5 +1,6 @@
 // The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
 import { StoreAway } from '../storage/blobs/blob-store.ts';
+import { isOutOfRoom } from '../storage/error-code.ts';
 import { StorageError } from '../storage/errors.ts';
 
 interface CodeRow {
@@ -120,6 +121,12 @@ export function nullWhenMissing(error: unknown): null {
 }
 
 const retrySoon = [['Retry-After', '1']] as const;
+const retryLater = [['Retry-After', '60']] as const;
+
+/** Whether the log has to say what it was: a fault, or what whoever runs the server can mend and nobody else. */
+export function isToBeReported(error: unknown, { code }: ApiError): boolean {
+  return code === 'internal' || error instanceof StoreAway || isOutOfRoom(error);
+}
 
 /** What the caller is told of any error; `internal` hides everything. */
 export function toApiError(error: unknown): ApiError {
@@ -127,6 +134,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof StoreAway) {
     return new ApiError('unavailable', 'the store of files does not answer; try again', retrySoon);
   }
+  if (isOutOfRoom(error)) return new ApiError('unavailable', 'the server has no room left', retryLater);
   if (!(error instanceof StorageError)) return new ApiError('internal', 'something went wrong on our side');
   switch (error.failure) {
     case 'unavailable':

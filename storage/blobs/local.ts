@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { codeOf } from '../error-code.ts';
+import { codeOf, isOutOfRoom } from '../error-code.ts';
 import { isUuid } from '../ids.ts';
 import {
   type BlobKey,
@@ -119,11 +119,6 @@ export class LocalBlobs implements BlobStore {
     if (!parts.every((part) => opaque.test(part))) throw new RangeError('not a place of ours');
     return join(this.#root, ...parts);
   }
-}
-
-/** The disk is full, or what this user may have of it. */
-function isOutOfRoom(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
 }
 
 /** A write may take less than it was given. */
