@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
 import { apiPidOf } from '../harness/kills.ts';
-import { residentMemory } from '../harness/processes.ts';
+import { isAlive, processTree, residentMemory } from '../harness/processes.ts';
 import { openStorefront } from '../harness/storefront.ts';
 import { type Breach, excessive, forged, garbage } from './cases.ts';
 import { type HostileServer, startHostileServer } from './runner.ts';
@@ -65,6 +65,43 @@ describe('a hostile runner', () => {
       expect(await titles()).not.toContain(title);
     },
   );
+
+  it('rpc.confused-deputy: is asked for nothing of another app, whoever it says that it is', async () => {
+    const bank = '/api/workspaces/acme/apps/bank';
+    expectOk(await admin.post('/api/workspaces/acme/apps', { id: 'bank', name: 'Bank' }));
+    const fields = [{ name: 'title', kind: 'text' }];
+    expectOk(await admin.post(`${bank}/collections`, { schema: { id: 'vault', kind: 'base', fields } }));
+    expectOk(await admin.post(`${bank}/collections/vault/records`, { title: 'treasure' }));
+    const source = `let event = 0;
+      return (frame) => {
+        if (frame.type === 'event') {
+          event = frame.id;
+          const forged = { workspace: 'acme', app: 'bank', schema: 'bank', role: 'master_admin', auth: { role: 'master_admin' } };
+          send({ ...forged, type: 'call', id: 1, parent: event, method: 'records.list', args: ['vault', forged, forged] });
+        }
+        if (frame.type === 'result') {
+          send({ ...frame, type: 'result', id: event, outcome: 'veto', message: JSON.stringify(frame), fault: null });
+        }
+      };`;
+    expectOk(await admin.put(`${app}/hooks/hostile.js`, { source }));
+    const { body } = await admin.post(records, { title: 'x' });
+    expect(body.code).toBe('hook_veto');
+    expect(JSON.parse(body.message)).toMatchObject({ ok: false, error: { code: 'not_found' } });
+    expect(body.message).not.toContain('treasure');
+  });
+
+  it('rpc.fuzz: is killed at its first breach, though it reads nothing more and so hears of no end', async () => {
+    const runners = async () =>
+      (await processTree(hostile.server.pid)).filter(({ command }) =>
+        /^\S*\/deno run .*--deny-read/.test(command)
+      );
+    await put(`raw(new Uint8Array(4)); for (;;);`);
+    // That of the code before ends of itself.
+    await expect.poll(async () => (await runners()).length).toBe(1);
+    const [runner] = await runners();
+    expect((await admin.post(records, { title: 'x' })).body.message).toContain('breaking its protocol');
+    await expect.poll(() => isAlive(runner?.pid ?? 0), { interval: 5 }).toBe(false);
+  });
 
   it('leaves the API the process and the size that it had, and with no failure of its own', async () => {
     // All of it has been done once, so what is made only once is there.

@@ -76,6 +76,17 @@ describe('$app', () => {
     expect(value).toEqual(['a b.txt', 5, 'text/plain', null]);
   });
 
+  it('reads files of up to 1 MiB', async () => {
+    const put = async (size: number) =>
+      expectOk(await app.admin.post(`${app.path}/files`, 'x'.repeat(size), { 'Content-Type': 'text/plain' }))
+        .id;
+    const read = async (size: number) =>
+      await run(`return (await $app.files.get('${await put(size)}')).bytes.length;`);
+    expect(await read(1_048_576)).toEqual({ value: 1_048_576 });
+    expect((await read(1_048_577)).error)
+      .toEqual({ code: 'hook_error', message: 'the file has more than 1048576 bytes' });
+  });
+
   it('file.xss: stores no type or name of a file that would break out of a header', async () => {
     const { error } = await run(
       `await $app.files.create({ filename: 'a', mime: 'text/plain\\r\\n; x', content: 'x' });`,

@@ -1,6 +1,7 @@
 // Hook files over HTTP: written, loaded, listed, removed.
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 
@@ -113,6 +114,30 @@ describe('a hook file', () => {
     expectOk(await admin.put(`${path}/hooks/link.js`, { source: '// mine' }));
     expect(await readFile(secret, 'utf8')).toBe(text);
     await rm(secret);
+  });
+
+  it('is no pipe, and nobody waits for one', async () => {
+    const { admin, path, id } = await own.app();
+    await mkdir(folder(id), { recursive: true });
+    await execa('mkfifo', [join(folder(id), 'pipe.js')]);
+    expect((await admin.get(`${path}/hooks/pipe.js`)).status).toBe(404);
+    expect(expectOk(await admin.post(`${path}/hooks/reload`))).toEqual({ loaded: [], errors: [] });
+  });
+
+  it('on disk that is too much, too large or no text has a fault of its own, and the others are loaded', async () => {
+    const { admin, path, id } = await own.app();
+    await mkdir(folder(id), { recursive: true });
+    const write = (name: string, text: string | Uint8Array) => writeFile(join(folder(id), name), text);
+    for (let file = 0; file < 63; file++) await write(`f${file}.js`, '');
+    await write('a-large.js', `//${'x'.repeat(1_048_575)}`);
+    await write('b-latin.js', Uint8Array.of(0x2f, 0x2f, 0xe9));
+    const { loaded, errors } = expectOk(await admin.post(`${path}/hooks/reload`));
+    expect(loaded).toHaveLength(62);
+    expect(errors.map(({ file, message }: { file: string; message: string }) => [file, message])).toEqual([
+      ['a-large.js', 'is larger than 1048576 bytes'],
+      ['b-latin.js', 'is not UTF-8'],
+      ['f9.js', 'is more than the 64 files that an app may have'],
+    ]);
   });
 
   it('is not put where the directory has a directory of its name', async () => {

@@ -58,6 +58,18 @@ describe('the log of hooks', () => {
     }
   });
 
+  it('ends for who may not read it any more', async () => {
+    const own = await ownWorkspace();
+    const { id, path } = await own.app();
+    const guest = await own.login([id]);
+    const port = Number(new URL(serverUrl()).port);
+    const reader = await openEvents(port, { path: `${path}/hooks/logs?follow=true`, token: tokenOf(guest) });
+    expect(reader.status).toBe(200);
+    expectOk(await own.master.delete(`${own.path}/admins/${guest.id}`));
+    await reader.closed;
+    expect(reader.events.at(-1)).toMatchObject({ event: 'unauthorized' });
+  });
+
   it('is shown live to 32 readers, who make room when they go', async () => {
     const port = Number(new URL(serverUrl()).port);
     const open = () =>

@@ -39,13 +39,50 @@ describe('a hook that does not come back', () => {
     expect(status).toMatchObject({ running: true, loaded: ['hooks.ts'], last_kill: 'timeout' });
   });
 
+  it('hook.veto-fail-closed: what it had begun to write is not written once its own time is up', async () => {
+    const app = await hooked(`
+      const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      onRecordBeforeCreate('posts', async () => { await sleep(600); await $app.records.create('seen', { what: 'late' }); });
+      onRecordBeforeCreate('seen', (e) => e.record.fields.what === 'late' ? sleep(800) : undefined);`);
+    const { admin, records, path } = app;
+    expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 1_000 }));
+    const refused = await admin.post(records('posts'), { title: 'x' });
+    expect(refused.body).toEqual({ code: 'hook_error', message: 'the hook did not finish in time' });
+    // By then the other one would have answered, which has not had all of its own time.
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expectOk(await admin.post(records('seen'), { what: 'in time' }));
+    expect((await seen(app)).map(({ what }) => what)).toEqual(['in time']);
+  });
+
+  it('hook.crash-loop: is left down after the fifth time, alone, until its code changes', async () => {
+    const source =
+      `onRecordBeforeCreate('posts', (e) => { if (e.record.fields.title === 'loop') for (;;); });`;
+    const { admin, records, path } = await hooked(source);
+    const other = await hooked(source);
+    expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 500 }));
+    let [answer, rounds] = [await admin.post(records('posts'), { title: 'loop' }), 1];
+    // The file that was just put is noticed in its folder too, which forgives what has happened by then.
+    while (answer.body.code === 'hook_error' && rounds++ < 12) {
+      answer = await admin.post(records('posts'), { title: 'loop' });
+    }
+    expect([answer.status, answer.body.code]).toEqual([503, 'hook_unavailable']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(rounds).toBeGreaterThan(5);
+    expectOk(await other.admin.post(other.records('posts'), { title: 'of another app' }));
+    expectOk(await admin.put(`${path}/hooks/hooks.ts`, { source: `${source}\n// mended` }));
+    expectOk(await admin.post(records('posts'), { title: 'fine' }));
+  });
+
   it('hook.no-tx-across-rpc: while hooks sleep no transaction of the workspace is open', async () => {
     const app = await hooked(`
       const sleep = () => new Promise((resolve) => setTimeout(resolve, 1500));
       onRecordBeforeCreate('posts', sleep);
-      onRecordBeforeUpdate('posts', sleep);`);
+      onRecordBeforeUpdate('posts', sleep);
+      onRecordBeforeDelete('posts', sleep);`);
     const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'first' }));
+    const gone = expectOk(await app.admin.post(app.records('posts'), { title: 'second' }));
     const writes = [
+      app.admin.delete(`${app.records('posts')}/${gone.id}`),
       app.admin.post(app.records('posts'), { title: 'slow' }),
       app.admin.patch(`${app.records('posts')}/${id}`, { title: 'slow' }),
       app.admin.post(`${app.path}/batch`, {
