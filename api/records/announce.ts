@@ -65,7 +65,7 @@ export async function announceInTurn(
   { written, held, others }: Tidings,
 ): Promise<void> {
   const gone = written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
-  const places = new Set(gone.map(({ id }) => placeOf(app, id))).difference(new Set(held));
+  const places = [...new Set(gone.map(({ id }) => placeOf(app, id))).difference(new Set(held))];
   await deps.writeOrder.inTurn(places, () => Promise.resolve(announceAll(deps, app, written, others)));
 }
 
