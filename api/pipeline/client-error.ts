@@ -20,6 +20,7 @@ interface Refusal {
 
 const malformed: Refusal = { status: 400, code: 'validation', message: 'the request is not valid HTTP' };
 const hostless: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
+const nowhere: Refusal = { status: 400, code: 'validation', message: 'Host: is not a host' };
 const unexpected: Refusal = {
   status: 417,
   code: 'validation',
@@ -56,12 +57,24 @@ function isAnswering(socket: Duplex): boolean {
   return current instanceof ServerResponse && current.headersSent;
 }
 
-/** Refuses requests without a `Host`, or with several, which a proxy may read otherwise than we (RFC 9112 section 3.2). */
+/**
+ * Refuses requests without a `Host`, or with several, which a proxy may read otherwise than we, and one of which no address
+ * can be made (RFC 9112 section 3.2): `x:99999`. The address of every request that goes on can be read.
+ */
 export function requireHost(handler: RequestListener, standing: Headers): RequestListener {
+  // Almost all requests come with the same one.
+  let lastGood = '';
   return (request, response) => {
     const hosts = countHosts(request.rawHeaders);
-    if (hosts === 1 || (hosts === 0 && request.httpVersionMinor === 0)) handler(request, response);
-    else refuse(response, hostless, standing);
+    if (hosts > 1 || (hosts === 0 && request.httpVersionMinor !== 0)) {
+      return refuse(response, hostless, standing);
+    }
+    const { host = '' } = request.headers;
+    if (host !== lastGood && host !== '' && !URL.canParse(`http://${host}`)) {
+      return refuse(response, nowhere, standing);
+    }
+    lastGood = host;
+    handler(request, response);
   };
 }
 

@@ -30,9 +30,14 @@ export class TakenResponse extends FastResponse {}
 /** What Node's server calls for each request. */
 export function nodeListener(app: H3): RequestListener {
   return (req, res) => {
-    const response = app.fetch(new NodeRequest({ req, res }));
-    if (response instanceof Promise) response.then((ready) => send(res, ready), () => res.destroy());
-    else send(res, response);
+    try {
+      const response = app.fetch(new NodeRequest({ req, res }));
+      if (response instanceof Promise) response.then((ready) => send(res, ready), () => res.destroy());
+      else send(res, response);
+    } catch {
+      // Before the app's own `try`: it must not end the process, which serves everybody.
+      res.destroy();
+    }
   };
 }
 
