@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { writtenRevocations } from '../../harness/revoked.ts';
 import { type OwnUser, ownUser } from '../../harness/users.ts';
 import { claimsOf } from '../tokens.ts';
@@ -63,6 +64,24 @@ describe('the sessions of a user', () => {
     expectOk(await second.get(`${auth}/me`));
     expectOk(await refresh(second.refreshToken));
     expect(await writtenRevocations(claimsOf(user.token).jti)).toEqual(['jti']);
+  });
+
+  it('are not listed once they have ended or can no longer be refreshed', async () => {
+    const user = await ownUser(own);
+    const others = [await logInAgain(user), await logInAgain(user)];
+    const idsOf = async () => {
+      const { items, total_items } = expectOk(await user.get(`${auth}/sessions`));
+      expect(items).toHaveLength(total_items);
+      return items.map(({ id }: { id: string }) => id);
+    };
+    const [first, ended, expired] = await idsOf();
+    expectOk(await user.delete(`${auth}/sessions/${ended}`));
+    expect(await idsOf()).toEqual([first, expired]);
+    const pool = await openDatabaseOf(own.id);
+    await pool.run((sql) => sql`update workspace.sessions set expires_at = now() where family = ${expired}`)
+      .finally(() => pool.end());
+    expect(await idsOf()).toEqual([first]);
+    expect((await refresh(others[1]?.refreshToken ?? '')).status).toBe(401);
   });
 
   it('session.revoke-all: end all at once', async () => {
