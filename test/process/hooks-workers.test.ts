@@ -1,5 +1,5 @@
 // Hooks with several API processes on one port: code, log and state are those of the server, whichever process is asked.
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, expectOk, send } from '../harness/api.ts';
 import { measured } from '../harness/measured.ts';
@@ -158,5 +158,30 @@ describe('hooks with several API processes', () => {
     } finally {
       request.destroy();
     }
+  });
+
+  it('end in each of them with their app, and what they still answer, whichever process deletes it', async () => {
+    const source = `routerAdd('GET', '/endless', () =>
+      new Response(new ReadableStream({ start(controller) { controller.enqueue(new Uint8Array(1)); } })));`;
+    expectOk(await ask('PUT', `${app}/hooks/b.js`, { source }));
+    const headers = { Connection: 'close' };
+    const open = () =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        get(`${server.url}${app}/custom/endless`, { headers }, resolve).on('error', reject);
+      });
+    let streams: IncomingMessage[] = [];
+    await vi.waitUntil(async () => {
+      streams = await Promise.all(Array.from({ length: 12 }, open));
+      return streams.every(({ statusCode }) => statusCode === 200);
+    }, { timeout: 10_000 });
+    const ends = streams.map((stream) =>
+      new Promise((resolve) => stream.on('error', () => 'broken off').on('close', resolve).resume())
+    );
+    const began = performance.now();
+    expectOk(await ask('DELETE', app));
+    await Promise.all(ends);
+    // Code that is only another by then ends what it answers in 30 s.
+    expect(performance.now() - began).toBeLessThan(15_000);
+    await expect.poll(runners).toBe(0);
   });
 });
