@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { beginAttempt, failAttempt, tryInTurn } from './attempt.ts';
+import { beginAttempt, ChangedMeanwhile, failAttempt, tryInTurn } from './attempt.ts';
 import { masterAttempt } from './login-master.ts';
 import { checkNewPassword } from './password-policy.ts';
 
@@ -24,21 +24,21 @@ type ChangeDeps = Pick<
  */
 export async function changeMasterPassword(
   deps: ChangeDeps,
-  { id, jti }: Principal,
-  { current, next, origin, now }: { current: string; next: string; origin: Origin; now: Date },
+  principal: Principal,
+  change: { current: string; next: string; origin: Origin; now: Date },
 ): Promise<void> {
+  const { id, jti } = principal;
+  const { current, next, origin, now } = change;
   const { databases: { control }, passwords, revocations } = deps;
   await checkNewPassword(deps.policies, {}, { field: 'new_password', password: next });
   const known = await control.run((sql) => findMaster(sql, id)) ?? fail('unauthorized', 'this admin is gone');
   const attempt = masterAttempt(deps, known.username, { origin, now });
   await beginAttempt(deps, attempt);
-  const { matches } = await passwords.verify(current, known.password_hash);
+  const { matches, outdated } = await passwords.verify(current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
   const hashes = { from: known.password_hash, to: await passwords.hash(next) };
   const rows = await tryInTurn(deps, attempt, async (sql) => {
-    if (!await replaceMasterPassword(sql, id, { ...hashes, now })) {
-      fail('bad_credentials', 'the password was just changed');
-    }
+    if (!await replaceMasterPassword(sql, id, { ...hashes, now })) throw new ChangedMeanwhile();
     const revoked = [revocations.row('subject', id, { spared: jti })];
     await revokeSessionsOf(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
     await insertRevocations(sql, revoked);
@@ -50,6 +50,11 @@ export async function changeMasterPassword(
       origin,
     });
     return revoked;
+  }).catch((error: unknown) => {
+    if (!outdated || !(error instanceof ChangedMeanwhile)) throw error;
+    return undefined;
   });
+  // A login, it seems, has replaced the hash by one of today's: the password may be the same.
+  if (rows === undefined) return await changeMasterPassword(deps, principal, change);
   revocations.apply(rows);
 }

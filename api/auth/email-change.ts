@@ -5,10 +5,9 @@ import { insertToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { beginAttempt, failAttempt, normalizedName, tryInTurn } from './attempt.ts';
+import { beginAttempt, ChangedMeanwhile, failAttempt, normalizedName, tryInTurn } from './attempt.ts';
 import { failGone, requireUser } from './me.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken } from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
@@ -25,18 +24,13 @@ const noticeLife = 86_400;
 export async function requestEmailChange(
   deps: Pick<Deps, 'databases' | 'mail' | 'passwords' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  { email: text, password, principal, origin, now }: {
-    email: string;
-    password: string;
-    principal: Principal;
-    origin: Origin;
-    now: Date;
-  },
+  change: { email: string; password: string; principal: Principal; origin: Origin; now: Date },
 ): Promise<void> {
+  const { email: text, password, principal, origin, now } = change;
   const user = await requireUser(deps, principal, workspace);
   const attempt = userAttempt(deps, workspace, { email: user.email, origin, now });
   await beginAttempt(deps, attempt);
-  const { matches } = await deps.passwords.verify(password, user.password_hash);
+  const { matches, outdated } = await deps.passwords.verify(password, user.password_hash);
   if (!matches) return await failAttempt(deps, attempt);
   const email = normalizedName(text);
   const secret = makeToken();
@@ -45,7 +39,7 @@ export async function requestEmailChange(
   const discard = await tryInTurn(deps, attempt, async (sql) => {
     const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failGone();
     // A reset ends all changes that have begun, so none may begin with the password from before it.
-    if (password_hash !== user.password_hash) fail('bad_credentials', 'the password was just changed');
+    if (password_hash !== user.password_hash) throw new ChangedMeanwhile();
     if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
     await voidTokensOf(sql, { userId, purpose: 'email_change', now });
     await insertToken(
@@ -53,7 +47,12 @@ export async function requestEmailChange(
       draftToken(deps, { purpose: 'email_change', email, userId, hash, lifeSeconds, now }),
     );
     return await findUserId(sql, email) !== undefined;
+  }).catch((error: unknown) => {
+    if (!outdated || !(error instanceof ChangedMeanwhile)) throw error;
+    return undefined;
   });
+  // A login, it seems, has replaced the hash by one of today's: the password may be the same.
+  if (discard === undefined) return await requestEmailChange(deps, workspace, change);
   await deps.mail.post({
     workspace: workspace.id,
     kind: 'email-change',

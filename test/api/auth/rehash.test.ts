@@ -1,5 +1,6 @@
 // A hash with the parameters of an earlier release is replaced when its password comes by, and nobody notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeTurn } from '../../../storage/lockouts.ts';
 import { unlimited } from '../../../storage/permits.ts';
 import { Pool, type Sql } from '../../../storage/pool.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
@@ -8,7 +9,7 @@ import { endpointOf, openDatabaseOf, provisionerEndpoint } from '../../harness/d
 import { outdatedHash } from '../../harness/outdated-hash.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 import { ownUser } from '../../harness/users.ts';
-import { somebodyWaits } from '../../harness/waiting.ts';
+import { howManyWait, somebodyWaits } from '../../harness/waiting.ts';
 
 const todays = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 let own: OwnWorkspace;
@@ -61,6 +62,24 @@ describe('an outdated hash of a user', () => {
         return { answering };
       });
       expect((await answering).status).toBe(outcome === 'tokens' ? 200 : 202);
+    },
+  );
+
+  it.each([[true, 200], [false, 401]])(
+    'that is being replaced costs nobody a change of address, if the password is the same (%s)',
+    async (isSame, status) => {
+      const user = await ownUser(own);
+      const { id, email, password } = user;
+      const newHash = isSame ? await hashOf(id) : outdatedHash('another password');
+      await pool.run((sql) => setHash(sql, id, outdatedHash(password)));
+      const { answering } = await pool.transaction(async (sql) => {
+        await setHash(sql, id, newHash);
+        const wanted = { new_email: `new-${email}`, password };
+        const answering = user.post(`${own.path}/auth/email-change/request`, wanted);
+        while (!await somebodyWaits(sql));
+        return { answering };
+      });
+      expect((await answering).status).toBe(status);
     },
   );
 
@@ -144,4 +163,23 @@ describe('an outdated hash of the master', () => {
     });
     expect((await answering).status).toBe(status);
   });
+
+  it.each([['another password', 401], [password, 200]])(
+    'costs no change of it, to %s',
+    async (now, status) => {
+      const newHash = outdatedHash(now);
+      await control.run((sql) => setMasterHash(sql, outdatedHash(password)));
+      const master = as(expectOk(await loginMaster(password)).access_token, server.url);
+      await control.run((sql) => setMasterHash(sql, outdatedHash(password)));
+      const { answering } = await control.transaction(async (sql) => {
+        await takeTurn(sql, 'master:admin');
+        const change = { current_password: password, new_password: 'the next password' };
+        const answering = master.post('/_/auth/admin/password', change);
+        while (await howManyWait(sql) === 0);
+        await setMasterHash(sql, newHash);
+        return { answering };
+      });
+      expect((await answering).status).toBe(status);
+    },
+  );
 });
