@@ -61,6 +61,19 @@ describe('hooks with large frames', () => {
     },
   );
 
+  it('take no larger one, whether its length was announced or not', async () => {
+    const large = new Uint8Array(8_388_609);
+    const unannounced = () => new Blob([large]).stream();
+    for (const body of [large, unannounced()]) {
+      const init = { method: 'POST', body, duplex: 'half' } as const;
+      const response = await fetch(`${serverUrl()}${app.path}/custom/size`, init);
+      expect([response.status, await response.text()]).toEqual([
+        413,
+        expect.stringContaining('payload_too_large'),
+      ]);
+    }
+  });
+
   it('write and read files of zeros, and answer them', async () => {
     const response = await fetch(`${serverUrl()}${app.path}/custom/again`, { method: 'POST' });
     expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.alloc(300_000));
