@@ -1,5 +1,6 @@
 // Callers of the shared server, and places of their own for test files.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
 
 /** An answer, its body already read. */
@@ -67,12 +68,20 @@ export function as(token?: string, url: string = serverUrl()): Caller {
   };
 }
 
+/** The answer to what is sent, once the server is not too busy for it: many logins at once stand in line for a while only. */
+export async function patiently(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await send();
+    const seconds = Number(answer.headers.get('Retry-After'));
+    if (answer.status !== 503 || seconds === 0) return answer;
+    await pause(seconds * 1_000);
+  }
+}
+
 /** The master admin, freshly logged in. */
 export async function master(): Promise<Caller> {
-  const answer = await as().post('/_/auth/admin/login', {
-    username: 'admin',
-    password: inject('server').masterPassword,
-  });
+  const credentials = { username: 'admin', password: inject('server').masterPassword };
+  const answer = await patiently(() => as().post('/_/auth/admin/login', credentials));
   return as(expectOk(answer).access_token);
 }
 
@@ -107,10 +116,11 @@ export async function ownWorkspace(): Promise<OwnWorkspace> {
   const login = async (appIds: string[] = []) => {
     const email = `${randomUUID()}@example.com`;
     const password = 'a password of the test';
-    const made = expectOk(
-      await root.post(`${path}/admins`, { email, password, name: 'Test', app_ids: appIds }),
+    const admin = { email, password, name: 'Test', app_ids: appIds };
+    const made = expectOk(await patiently(() => root.post(`${path}/admins`, admin)));
+    const session = expectOk(
+      await patiently(() => as().post(`${path}/auth/admin/login`, { email, password })),
     );
-    const session = expectOk(await as().post(`${path}/auth/admin/login`, { email, password }));
     return { ...as(session.access_token), email, password, id: String(made.id) };
   };
   const admin = await login();
