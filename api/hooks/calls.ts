@@ -84,13 +84,14 @@ const answers: Answers = {
 /** Does what a call asks for. Throws `ApiError` and whatever features throw. */
 export async function answerCall(
   deps: Deps,
-  { id, workspace }: AppDefinition,
+  { id, schema, workspace }: AppDefinition,
   call: Call,
   context: CallContext,
 ): Promise<unknown> {
   // As it is by now: collections change while a runner lives.
-  const app = deps.definitions.peekApp(workspace.id, id) ?? await deps.definitions.app(workspace.id, id) ??
-    fail('app_not_found', 'the app is gone');
+  const app = deps.definitions.peekApp(workspace.id, id) ?? await deps.definitions.app(workspace.id, id);
+  // Another process may have made a new app of that id, before this one has heard that the old one is gone.
+  if (app?.schema !== schema) fail('app_not_found', 'the app is gone');
   return await answerOne({ deps, app, context }, call);
 }
 
