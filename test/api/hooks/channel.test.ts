@@ -1,7 +1,7 @@
 // The API's end of a runner's channel: what it takes, and what ends it.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,11 +13,15 @@ import type { ToRunner } from '../../../hook-runner/protocol.ts';
 import { encodeFrame } from '../../harness/frame.ts';
 
 const server = createServer();
-const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-channel-')), 's');
+const folder = mkdtempSync(join(tmpdir(), 'bulkhead-channel-'));
+const path = join(folder, 's');
 const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {} });
 
 beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
-afterAll(() => void server.close());
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
 
 interface Pair {
   channel: Channel;

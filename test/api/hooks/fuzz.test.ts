@@ -1,6 +1,6 @@
 // Bytes and messages of runners, changed at random: taken or refused, and nothing of the API's ever fails for them.
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,9 +131,13 @@ describe('messages of a runner', () => {
 
 describe('a channel', () => {
   const server = createServer();
-  const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-fuzz-')), 's');
+  const folder = mkdtempSync(join(tmpdir(), 'bulkhead-fuzz-'));
+  const path = join(folder, 's');
   beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
-  afterAll(() => void server.close());
+  afterAll(() => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
 
   /** Conversations that begin as they should. Answers why it ended, and whatever failed that is the API's own. */
   async function converse(bytes: readonly Buffer[]): Promise<{ end: string; failures: unknown[] }> {
