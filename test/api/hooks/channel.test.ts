@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnaryInvocation } from '../../../api/hooks/unary-invocation.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
@@ -13,15 +13,11 @@ import type { ToRunner } from '../../../hook-runner/protocol.ts';
 import { encodeFrame } from '../../harness/frame.ts';
 
 const server = createServer();
-const folder = mkdtempSync(join(tmpdir(), 'bulkhead-channel-'));
-const path = join(folder, 's');
+const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-channel-')), 's');
 const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {} });
 
 beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(dirname(path), { recursive: true }));
 
 interface Pair {
   channel: Channel;

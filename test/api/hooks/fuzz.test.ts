@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnaryInvocation } from '../../../api/hooks/unary-invocation.ts';
 import { Channel } from '../../../api/hooks/channel.ts';
@@ -131,13 +131,9 @@ describe('messages of a runner', () => {
 
 describe('a channel', () => {
   const server = createServer();
-  const folder = mkdtempSync(join(tmpdir(), 'bulkhead-fuzz-'));
-  const path = join(folder, 's');
+  const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-fuzz-')), 's');
   beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
-  afterAll(() => {
-    server.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rmSync(dirname(path), { recursive: true }));
 
   /** Conversations that begin as they should. Answers why it ended, and whatever failed that is the API's own. */
   async function converse(bytes: readonly Buffer[]): Promise<{ end: string; failures: unknown[] }> {
