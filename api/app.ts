@@ -235,6 +235,8 @@ function render(pipeline: Pipeline, arrival: Arrival, answer: Answer): Response 
     for (const [name, value] of pipeline.cors.headersFor(arrival.header('origin'))) headers.push(name, value);
   }
   for (const [name, value] of answer.headers) headers.push(name, value);
+  // A browser going back would show what it kept to whoever is signed in by then, without asking.
+  if (!answer.headers.some(([name]) => name === 'Cache-Control')) headers.push('Cache-Control', 'no-store');
   if (body !== null) headers.push('Content-Length', String(Buffer.byteLength(body)));
   return new WholeResponse({ status, headers, body });
 }

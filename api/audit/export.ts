@@ -20,7 +20,11 @@ export function exportAudit(
     connection.run((sql) => listAuditBefore(sql, question, { before, limit: pieceRows }));
   return new OwnAnswer(async ({ response, headers }) => {
     const first = await piece();
-    const head: (readonly [string, string])[] = [...headers, ['Content-Type', 'application/x-ndjson']];
+    const head: (readonly [string, string])[] = [
+      ...headers,
+      ['Content-Type', 'application/x-ndjson'],
+      ['Cache-Control', 'no-store'],
+    ];
     response.writeHead(200, head.flat());
     if (response.req.method === 'HEAD') {
       response.end();

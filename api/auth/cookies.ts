@@ -17,8 +17,6 @@ export function answerTokens<Who extends object>(
   who: Who,
 ): { access_token: string; refresh_token: string } & Who {
   setSessionCookies(reply, deps.config, pair);
-  // No cache may keep them (RFC 6749 section 5.1).
-  reply.headers.push(['Cache-Control', 'no-store']);
   return { access_token: pair.access_token, refresh_token: pair.refresh_token, ...who };
 }
 

@@ -67,6 +67,10 @@ export class Exchange implements CustomSink {
       if (!end) this.#streamOn();
       const sent = headersFromHook(headers, this.#cookiePrefix, this.#hooks.app);
       for (const [name, value] of standing) sent.push(name, value);
+      // Most answers depend on who asks; a hook whose answer does not says so itself.
+      if (!headers.some(([name]) => name.toLowerCase() === 'cache-control')) {
+        sent.push('Cache-Control', 'no-store');
+      }
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
       const content = isBodiless || body === null ? null : contentOf(body);
       if (end) {

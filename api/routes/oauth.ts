@@ -25,15 +25,9 @@ export const oauthAuthorize = route({
   query: object({ redirect_uri: described(redirectUri, 'Where the provider sends the user back to.') }),
   status: 200,
   response: object({ authorize_url: text({ format: 'uri' }), state: text() }),
-  handle: async ({ deps, target, params, query, reply, now }) => {
+  handle: async ({ deps, target, params, query, now }) => {
     const { provider } = params;
-    const answer = await authorize(deps, target.workspace, {
-      provider,
-      redirectUri: query.redirect_uri,
-      now,
-    });
-    reply.headers.push(['Cache-Control', 'no-store']);
-    return answer;
+    return await authorize(deps, target.workspace, { provider, redirectUri: query.redirect_uri, now });
   },
 });
 

@@ -29,6 +29,5 @@ export function answerSignIn(
 ): Answer {
   if ('pair' in outcome) return answerTokens(call, outcome.pair, { user: outcome.user });
   call.reply.status = 202;
-  call.reply.headers.push(['Cache-Control', 'no-store']);
   return { mfa_required: true, challenge_id: outcome.challenge_id };
 }

@@ -36,10 +36,7 @@ export const totpEnrol = route({
     qr_url: described(text(), 'An otpauth URI, to be shown as a QR code.'),
   }),
   errors: ['conflict'],
-  handle: ({ deps, target, principal, reply }) => {
-    reply.headers.push(['Cache-Control', 'no-store']);
-    return enrolTotp(deps, target.workspace, principal);
-  },
+  handle: ({ deps, target, principal }) => enrolTotp(deps, target.workspace, principal),
 });
 
 /** The first code. */
@@ -55,8 +52,7 @@ export const totpConfirm = route({
     recovery_codes: described(list(text()), 'Each works once, in place of a code.'),
   }),
   errors: ['bad_credentials', 'conflict', 'too_many_requests'],
-  handle: async ({ deps, target, principal, body, origin, now, reply }) => {
-    reply.headers.push(['Cache-Control', 'no-store']);
+  handle: async ({ deps, target, principal, body, origin, now }) => {
     const codes = await confirmTotp(deps, target.workspace, { principal, ...body, origin, now });
     return { ok: true, recovery_codes: codes };
   },

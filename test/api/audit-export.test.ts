@@ -26,6 +26,7 @@ it('audit.export: has every entry that the list has, in its order, one a line', 
       });
       const exported = lines(await answer.text());
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
       // Others append to the log of the system meanwhile.
       if (path === '/api/system') {
         const found = new Set(exported.map(({ id }) => id));

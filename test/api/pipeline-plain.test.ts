@@ -39,4 +39,12 @@ describe('http.security_headers = false', () => {
   ])('leaves them out of the answer to a request %s', async (_what, bytes) => {
     expect(standing((await sendRaw(server.url, bytes)).headers)).toEqual(none);
   });
+
+  it('has answers kept by no cache all the same', async () => {
+    const kept = async (path: string) =>
+      (await as(undefined, server.url).get(path)).headers.get('Cache-Control');
+    for (const path of ['/healthz', '/_/openapi.json', '/nope', '/api/workspaces']) {
+      expect([path, await kept(path)]).toEqual([path, 'no-store']);
+    }
+  });
 });

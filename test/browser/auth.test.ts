@@ -190,6 +190,22 @@ describe('the page of an account', () => {
     expect(await page.context().cookies(path)).toEqual([]);
   }, 120_000);
 
+  it('keeps no answer that the back button would bring back after a logout', async () => {
+    const email = freshEmail();
+    expectOk(
+      await as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', { email, password }),
+    );
+    await logIn(email);
+    await me({ email });
+    await page.goto(`http://localhost:${new URL(server.url).port}/api/workspaces/acme/auth/sessions`);
+    expect(await page.textContent('body')).toContain('last_used_at');
+    await page.goto(`${pages.origin}/auth/`);
+    await press('Log out');
+    await page.getByRole('button', { name: 'Log in', exact: true }).waitFor();
+    await page.goBack();
+    expect(await page.textContent('body')).toContain('unauthorized');
+  }, 120_000);
+
   it('says what the server says of a wrong password', async () => {
     await logIn(freshEmail());
     await says('the name or the password is wrong');

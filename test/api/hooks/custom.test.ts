@@ -45,6 +45,7 @@ const drip = { pull: async (controller) => {
 } };
 routerAdd('GET', '/endless', () => new Response(new ReadableStream(drip)));
 routerAdd('GET', '/latin', () => new Response('ä', { headers: { 'x-name': 'caf\\u00e9' } }));
+routerAdd('GET', '/public', () => new Response('ä', { headers: { 'cache-control': 'public, max-age=60' } }));
 routerAdd('GET', '/wordy', () => new Response('x', { headers: Array.from({ length: 101 }, (_, n) => ['x-' + n, '1']) }));
 routerAdd('GET', '/', () => 'front');
 routerAdd('GET', '/never', () => new Promise(() => {}));
@@ -68,6 +69,12 @@ describe('a custom route', () => {
     expect(anonymous).toEqual({ id: 'a b', query: { x: '1', y: '' }, auth: null });
     const { auth } = expectOk(await app.admin.get(custom('/items/7')));
     expect(auth).toMatchObject({ role: 'app_admin', email: expect.stringContaining('@'), app: app.id });
+  });
+
+  it('is kept by no cache, unless it says so', async () => {
+    const kept = async (path: string) => (await as().get(custom(path))).headers.get('cache-control');
+    expect(await kept('/items/7')).toBe('no-store');
+    expect(await kept('/public')).toBe('public, max-age=60');
   });
 
   it('is found by its most exact path, and by the rest', async () => {
