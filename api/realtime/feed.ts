@@ -18,6 +18,12 @@ interface FeedOptions {
   onFailure: (subscription: Subscription, failure: unknown) => void;
 }
 
+/** What a turn of deliveries is shared by. */
+interface Part {
+  /** Delivers until `isTimeUp` says so. Returns whether nothing is left that can be done now. */
+  deliver(isTimeUp: () => boolean): boolean;
+}
+
 /** A batch is closed once it has this many bytes, so that one write stays small against what may wait. */
 const batchBytes = 65_536;
 
@@ -33,8 +39,10 @@ export class Feed implements Source {
   /** For views that look at the record alone, and for those that look at others too. */
   readonly #direct: Lane;
   readonly #related: Lane;
+  readonly #lanes: readonly [Lane, Lane];
+  readonly #stragglers = new Stragglers();
   /** The one that was served last is the last in the next turn. */
-  #lanes: readonly [Lane, Lane];
+  #parts: readonly Part[];
   /** Events that came since the last batch was closed. */
   #gathering: RecordEvent[] = [];
   #gatheringBytes = 0;
@@ -48,6 +56,7 @@ export class Feed implements Source {
     this.#direct = new Lane({ reads: false, wake });
     this.#related = new Lane({ reads: true, wake });
     this.#lanes = [this.#direct, this.#related];
+    this.#parts = [...this.#lanes, this.#stragglers];
   }
 
   /** Its subscriptions, live or catching up. */
@@ -72,6 +81,14 @@ export class Feed implements Source {
     this.#gathering = [];
     this.#gatheringBytes = 0;
     for (const lane of this.#lanes) lane.push(batch);
+    // It may be a straggler that went live in a turn whose lanes were served already.
+    this.#options.wake(this);
+  }
+
+  /** Has a subscription send what it missed in one of the next turns. */
+  queue(subscription: Subscription): void {
+    this.#stragglers.add(subscription);
+    this.#options.wake(this);
   }
 
   /** Adds a subscription behind `position`; it sends nothing before `catchUp`. */
@@ -113,10 +130,9 @@ export class Feed implements Source {
   /** Delivers until `isTimeUp` says so. Returns whether nothing is left that can be done now. */
   deliver(isTimeUp: () => boolean): boolean {
     for (;;) {
-      for (const lane of this.#lanes) {
-        if (lane.deliver(isTimeUp)) continue;
-        const [first, second] = this.#lanes;
-        this.#lanes = lane === first ? [second, first] : [first, second];
+      for (const part of this.#parts) {
+        if (part.deliver(isTimeUp)) continue;
+        this.#parts = [...this.#parts.filter((other) => other !== part), part];
         return false;
       }
       const isWanted = this.#subscriptions.size === 0 || this.#lanes.some(({ isIdle }) => isIdle);
@@ -127,5 +143,24 @@ export class Feed implements Source {
 
   #laneOf({ reading }: View): Lane {
     return reading === undefined ? this.#direct : this.#related;
+  }
+}
+
+/** Subscriptions that have missed something, in the order in which they asked for their turn. */
+class Stragglers implements Part {
+  readonly #waiting = new Set<Subscription>();
+
+  add(subscription: Subscription): void {
+    this.#waiting.add(subscription);
+  }
+
+  deliver(isTimeUp: () => boolean): boolean {
+    // One that has missed more comes back to the end, and is met again.
+    for (const subscription of this.#waiting) {
+      this.#waiting.delete(subscription);
+      subscription.sendMissed();
+      if (isTimeUp()) return this.#waiting.size === 0;
+    }
+    return true;
   }
 }

@@ -17,10 +17,13 @@ export class Sink {
   /** Bytes that had left when they were last looked at, and when that changed. */
   #left = 0;
   #changedAt: number | undefined;
+  readonly #whenDrained = new Set<() => void>();
 
   constructor(socket: Duplex, bounds: SinkBounds) {
     this.#socket = socket;
     this.#bounds = bounds;
+    // One listener, however many subscriptions wait.
+    socket.on('drain', () => this.#drained());
   }
 
   /** Hands bytes over; false when too much is waiting, and then nothing was. The bytes may be shared, never changed. */
@@ -38,9 +41,9 @@ export class Sink {
     return this.#socket.writableNeedDrain;
   }
 
-  /** Calls back once when everything has left; never, when the socket closes before. */
+  /** Calls back once when everything has left, however often it was asked to; never, when the socket closes before. */
   whenDrained(callback: () => void): void {
-    this.#socket.once('drain', callback);
+    this.#whenDrained.add(callback);
   }
 
   /** Whether nothing has left for too long although something waits. To be asked about once a second. */
@@ -59,5 +62,11 @@ export class Sink {
   /** Closes the connection at once; what waits is lost. */
   cut(): void {
     this.#socket.destroy();
+  }
+
+  #drained(): void {
+    const callbacks = [...this.#whenDrained];
+    this.#whenDrained.clear();
+    for (const callback of callbacks) callback();
   }
 }

@@ -15,6 +15,8 @@ export interface Source {
   readonly incarnation: string;
   /** Closes the batch that is being gathered. */
   seal(): void;
+  /** Asks for `sendMissed` to be called when it is this subscription's turn. */
+  queue(subscription: Subscription): void;
   review(subscription: Subscription, view: View): void;
   leave(subscription: Subscription): void;
   /** The predicate of a subscription threw. */
@@ -54,6 +56,7 @@ export class Subscription implements Member {
   view: SharedView;
   readonly #source: Source;
   readonly #onLeft: () => void;
+  readonly #onDrained = () => this.catchUp();
   #position: number;
   /** `behind` until it has sent what was missed; only then events come as they happen. `held` until it is reviewed. */
   #state: 'behind' | 'reading' | 'live' | 'held' | 'left' = 'behind';
@@ -74,16 +77,26 @@ export class Subscription implements Member {
     return { topic: this.#source.topic, principal: this.stream.holder.principal, filter: this.filter };
   }
 
-  /** Sends what was missed, as fast as it is read, and then goes live. */
+  /** Sends what was missed, in turns with everybody else and as fast as it is read, and then goes live. */
   catchUp(): void {
     if (this.#state !== 'behind') return;
-    const batch = this.#nextMissed();
+    if (this.#position === this.#source.log.newest) {
+      this.#source.seal();
+      this.#state = 'live';
+    } else if (this.stream.sink.isFull) this.stream.sink.whenDrained(this.#onDrained);
+    else this.#source.queue(this);
+  }
+
+  /** Sends a piece of what was missed, unless others have filled its socket meanwhile. */
+  sendMissed(): void {
+    if (this.#state !== 'behind') return;
+    const batch = this.stream.sink.isFull ? undefined : this.#nextMissed();
     if (batch !== undefined && this.view.view.reading !== undefined) return this.#readFor(batch);
     if (batch !== undefined) {
       this.#position = batch.last;
       this.#send(this.view.judge(batch));
     }
-    this.#goOn();
+    this.catchUp();
   }
 
   /** Sends what of a batch its view passes. A batch that it has caught up with already is not for it. */
@@ -141,15 +154,6 @@ export class Subscription implements Member {
     return missed === 'gone' || missed.length === 0 ? undefined : batchOf(missed);
   }
 
-  #goOn(): void {
-    if (this.#state !== 'behind') return;
-    if (this.#position === this.#source.log.newest) {
-      this.#source.seal();
-      this.#state = 'live';
-    } else if (this.stream.sink.isFull) this.stream.sink.whenDrained(() => this.catchUp());
-    else setImmediate(() => this.catchUp());
-  }
-
   #readFor(batch: Batch): void {
     const isLast = batch.last === this.#source.log.newest;
     // From here on it is offered what comes: waiting for quiet times, it might wait for ever.
@@ -159,15 +163,15 @@ export class Subscription implements Member {
     this.#missed = missed;
     this.#state = 'reading';
     void readFor(batch.events, [this.view.view]).then((related) => {
-      if (this.#missed === missed) this.#sendMissed(missed, related);
+      if (this.#missed === missed) this.#sendRead(missed, related);
     });
   }
 
-  #sendMissed({ batch, isLast, held }: Missed, related: RelatedByReader): void {
+  #sendRead({ batch, isLast, held }: Missed, related: RelatedByReader): void {
     this.#missed = undefined;
     this.#state = isLast ? 'live' : 'behind';
     for (const selection of [this.view.judge({ ...batch, related }), ...held]) this.#send(selection);
-    this.#goOn();
+    this.catchUp();
   }
 
   #reset(): void {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EventClient, openEvents } from './event-client.ts';
 import { type Rig, type RigOptions, startRig } from './rig.ts';
+import { openSocket } from './socket-client.ts';
 
 const rigs: Rig[] = [];
 async function start(options: RigOptions = {}): Promise<Rig> {
@@ -150,6 +151,49 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     expect(served()).toBeGreaterThan(0);
     expect(served()).toBeLessThan(200);
     await Promise.all(clients.map((client) => client.count(1)));
+  });
+});
+
+describe('a reader that has missed much', () => {
+  const bounds = { log: { events: 10_000, bytes: 67_108_864 } };
+  const text = 'x'.repeat(20_000);
+
+  it('is not cut off because rules change while it is sent that', async () => {
+    const rig = await start({ bounds });
+    const { lastEventId: since } = await openEvents(rig.port);
+    const total = 600;
+    for (let n = 0; n < total; n++) rig.write({ n, text });
+    const client = await openEvents(rig.port, { since });
+    client.socket.pause();
+    const end = serverSide(rig, client);
+    while (!end.writableNeedDrain) await turn();
+    for (let changes = 0; changes < 40; changes++) {
+      rig.gate.changed();
+      await turn();
+    }
+    expect(end.writableLength).toBeLessThan(1_048_576);
+    client.socket.resume();
+    await client.until(({ text: all }) => all.includes(`"n":${total - 1},`));
+    const numbers = client.events.map(({ data }) => (data as { n: number }).n);
+    expect(numbers).toEqual(Array.from({ length: total }, (_, n) => n));
+  });
+
+  it('is not cut off because that is of many collections', async () => {
+    const rig = await start({ bounds });
+    const names = Array.from({ length: 20 }, (_, n) => `orders${n}`);
+    const opened = await Promise.all(names.map((collection) => openEvents(rig.port, { collection })));
+    const cursors = opened.map(({ lastEventId }) => lastEventId);
+    const each = 20;
+    for (const name of names) {
+      for (let n = 0; n < each; n++) rig.write({ n, text }, 'record_created', name);
+    }
+    const client = await openSocket(rig.port);
+    for (const [index, since] of cursors.entries()) {
+      client.say({ type: 'subscribe', id: `s${index}`, collection: names[index], since });
+    }
+    const told = await client.count(names.length * (each + 1));
+    expect(told.filter(({ type }) => type === 'event')).toHaveLength(names.length * each);
+    client.socket.close();
   });
 });
 
