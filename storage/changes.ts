@@ -41,8 +41,14 @@ export interface Listening {
 }
 
 const reopenMilliseconds = 100;
+const askMilliseconds = 1_000;
+/** Of silence after a question. Together: how long changes may be missed without anybody knowing. */
+const patience = 3_000;
 
-/** Listens on a connection of its own, which is opened again whenever it is lost. Throws when it cannot be opened. */
+/**
+ * Listens on a connection of its own, which is opened again whenever it is lost, or silent: as no news and no connection
+ * sound the same, it is asked something every now and then. Throws when it cannot be opened.
+ */
 export async function listen(endpoint: Endpoint, handlers: ChangeHandlers): Promise<Listening> {
   const listener = new Listener(endpoint, handlers);
   try {
@@ -59,6 +65,7 @@ class Listener implements Listening {
   readonly #handlers: ChangeHandlers;
   #client: Client | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(endpoint: Endpoint, handlers: ChangeHandlers) {
@@ -68,23 +75,35 @@ class Listener implements Listening {
 
   async open(): Promise<void> {
     const { onChange, onGap } = this.#handlers;
-    const onLost = () => this.#reopen();
-    // It keeps its own pace.
-    this.#client = new Client(this.#endpoint, { now: 0, onLost, outage: new Outage() });
-    await this.#client.sql.listen(channel, (payload) => {
-      const change = parse(payload);
-      if (change === undefined) onGap();
-      else onChange(change);
-    }, onGap);
+    const client = new Client(this.#endpoint, {
+      now: 0,
+      onLost: () => this.#reopen(),
+      // It keeps its own pace.
+      outage: new Outage(),
+      patience,
+      onNotify: (payload) => {
+        const change = parse(payload);
+        if (change === undefined) onGap();
+        else onChange(change);
+      },
+    });
+    this.#client = client;
+    this.#asking = setInterval(() => {
+      client.run((sql) => sql`select`).catch(() => 'lost');
+    }, askMilliseconds);
+    await client.run((sql) => sql`listen ${sql(channel)}`);
+    onGap();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#retry);
+    clearInterval(this.#asking);
     await this.#client?.close(1);
   }
 
   #reopen(): void {
+    clearInterval(this.#asking);
     if (this.#stopped) return;
     this.#retry = setTimeout(() => {
       // Whatever fails, the connection is lost with it, and this is called again.

@@ -47,10 +47,17 @@ export class Client {
   /**
    * `onLost` is called once, when the connection could not be made, ended by itself or was given up, because the server
    * said nothing for `patience` milliseconds while something was in flight. Without `patience` it is waited for without end.
+   * `onNotify` is called with what comes from any channel that a statement has this listen to.
    */
   constructor(
     endpoint: Login,
-    options: { now: number; onLost: () => void; outage: Outage; patience?: number | undefined },
+    options: {
+      now: number;
+      onLost: () => void;
+      outage: Outage;
+      patience?: number | undefined;
+      onNotify?: (payload: string) => void;
+    },
   ) {
     this.idleSince = options.now;
     this.#patience = options.patience ?? Infinity;
@@ -58,7 +65,7 @@ export class Client {
     this.#onLost = options.onLost;
     this.#outage = options.outage;
     disarmDriverRetry();
-    this.sql = postgres(this.#settings(endpoint));
+    this.sql = postgres(this.#settings(endpoint, options.onNotify));
   }
 
   /**
@@ -131,7 +138,10 @@ export class Client {
     await this.sql.end({ timeout: seconds });
   }
 
-  #settings({ host, port, ssl, database, username, password }: Login) {
+  #settings(
+    { host, port, ssl, database, username, password }: Login,
+    onNotify?: (payload: string) => void,
+  ) {
     return {
       host,
       port,
@@ -149,6 +159,8 @@ export class Client {
       fetch_types: false,
       types: { textArray: textArrayType },
       onnotice: () => undefined,
+      // The driver's own way to listen takes another connection, on which nothing else can be asked.
+      onnotify: (_channel: string, payload: string) => onNotify?.(payload),
       connection: {
         // Visible to every role of the cluster (pg_stat_activity), so it says nothing.
         application_name: 'bulkhead',

@@ -1,6 +1,7 @@
 // A database server that falls silent without a word: its host is gone, or it was stopped.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { listen, publish } from '../../storage/changes.ts';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool, type Sql } from '../../storage/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
@@ -81,4 +82,24 @@ it('is waited for as long as a transaction says that it may take, and for ever w
   const patient = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
   expect(await patient.run(nap)).toHaveLength(1);
   await patient.end();
+});
+
+it('is noticed also by who only listens, who then listens anew and hears that something may have been missed', async () => {
+  const heard: string[] = [];
+  const listening = await listen({ ...own.access, host: '127.0.0.1', port }, {
+    onChange: ({ kind }) => heard.push(kind),
+    onGap: () => heard.push('gap'),
+  });
+  const tell = () => own.as({}, (sql) => publish(sql, { kind: 'revocations' }));
+  // No news are no silence.
+  const [near] = through;
+  for (let questions = 0; questions < 5; questions++) await new Promise((end) => near?.once('data', end));
+  await tell();
+  await expect.poll(() => heard).toEqual(['gap', 'revocations']);
+  hush();
+  await tell();
+  await expect.poll(() => heard, { timeout: 15_000 }).toEqual(['gap', 'revocations', 'gap']);
+  await tell();
+  await expect.poll(() => heard).toEqual(['gap', 'revocations', 'gap', 'revocations']);
+  await listening.stop();
 });
