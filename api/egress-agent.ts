@@ -6,14 +6,15 @@ import { guardedLookup, type Resolve, resolverFor } from './egress-names.ts';
 import type { Wall } from './egress-wall.ts';
 
 const connectMilliseconds = 5_000;
-const connectionsPerOrigin = 32;
 const headerBytes = 16_384;
 
 /** A client of its own connections; `resolve` stands in for this machine's resolver. */
 export function guardedAgent(wall: Wall, resolve: Resolve | undefined): Agent {
   return new Agent({
     connect: guardedConnector(wall, resolve),
-    connections: connectionsPerOrigin,
+    // As many as there are requests, which are bounded where they come from: one tenant's to a slow host would otherwise hold
+    // up those of others to it.
+    connections: null,
     maxHeaderSize: headerBytes,
     allowH2: false,
   });

@@ -194,6 +194,13 @@ describe('a bad server', () => {
     expect(await ask(egressWith(), here(path))).toBe('too_large');
   });
 
+  it('that keeps many waiting keeps nobody else from it', async () => {
+    const egress = egressWith();
+    const waiting = Array.from({ length: 100 }, () => ask(egress, here('/silent'), { milliseconds: 5_000 }));
+    expect(await ask(egress, here())).toBe(200);
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['timeout']));
+  });
+
   it('may use every byte that it is given', async () => {
     expect(await ask(egressWith(), here('/exact'))).toBe(200);
   });
