@@ -20,7 +20,7 @@ export interface Transport {
   close(): void;
 }
 
-/** An SMTP server that says nothing is given up after this long. */
+/** An SMTP server that does not even greet is given up after this long. */
 const patienceMilliseconds = 10_000;
 
 /**
@@ -33,10 +33,13 @@ export function createTransport(
 ): Transport {
   const { from, transport, smtp } = mail;
   return transport === 'smtp'
-    ? throughTransporter(() => smtpTransporter(smtp.url), async (transporter, message) => {
-      const signal = AbortSignal.timeout(attemptMilliseconds);
-      await transporter.sendMail({ ...envelopeOf(from, message), signal });
-    })
+    ? throughTransporter(
+      () => smtpTransporter(smtp.url, attemptMilliseconds),
+      async (transporter, message) => {
+        const signal = AbortSignal.timeout(attemptMilliseconds);
+        await transporter.sendMail({ ...envelopeOf(from, message), signal });
+      },
+    )
     : throughTransporter(
       composer,
       (transporter, message) =>
@@ -56,13 +59,17 @@ function throughTransporter(
   };
 }
 
-async function smtpTransporter(url: string): Promise<Transporter> {
+/**
+ * Once a mail is handed over, a server may look at it for long before it says that it takes it. Whoever does not wait sends it
+ * again, and it is taken each time: https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.2.6
+ */
+async function smtpTransporter(url: string, attemptMilliseconds: number): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
     connectionTimeout: patienceMilliseconds,
     greetingTimeout: patienceMilliseconds,
-    socketTimeout: patienceMilliseconds,
+    socketTimeout: attemptMilliseconds,
     dnsTimeout: patienceMilliseconds,
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -2,8 +2,12 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 import { vi } from 'vitest';
+
+/** Longer than any other answer may take. */
+const thoughtMilliseconds = 10_500;
 
 /** How it treats what it is sent: RFC 5321 section 4.2.1. */
 export type Mood =
@@ -11,6 +15,8 @@ export type Mood =
   | 'fails for now'
   | 'refuses for good'
   | 'says nothing'
+  | 'has others wait'
+  | 'thinks it over'
   | 'trickles'
   | 'serves nobody'
   | 'takes no password'
@@ -22,6 +28,8 @@ export interface Provider {
   mood: Mood;
   /** How often somebody tried to send something. */
   attempts: number;
+  /** Answers those that it has had wait, and accepts. */
+  goOn(): void;
   /** Connections that are open. */
   connections(): number;
   /** What was accepted, raw. */
@@ -36,6 +44,7 @@ export async function startProvider(): Promise<Provider> {
   const mails: string[] = [];
   const keep = (mail: string) => void mails.push(mail.replaceAll('\r\n', '\n'));
   const objection = (mood: Mood, code: number) => provider.mood === mood ? reply(code, mood) : null;
+  const waiting: (() => void)[] = [];
   const server = new SMTPServer({
     authOptional: true,
     allowInsecureAuth: true,
@@ -48,17 +57,16 @@ export async function startProvider(): Promise<Provider> {
     onRcptTo: ({ address }, { remotePort }, done) => {
       provider.attempts++;
       if (provider.mood === 'says nothing') return;
+      if (provider.mood === 'has others wait') return void waiting.push(done);
       if (provider.mood === 'trickles') return trickle(connections.get(remotePort));
-      done(provider.mood === 'accepts' ? null : refusal(provider.mood, address));
+      done(refusal(provider.mood, address));
     },
-    onData: (stream, _session, done) => void text(stream).then((mail) => keep(mail)).then(() => done(), done),
+    onData: (stream, _session, done) => {
+      const thought = provider.mood === 'thinks it over' ? sleep(thoughtMilliseconds) : undefined;
+      void Promise.all([text(stream), thought]).then(([mail]) => keep(mail)).then(() => done(), done);
+    },
   });
-  const connections = new Map<number, Socket>();
-  server.server.on('connection', (socket) => {
-    const { remotePort = 0 } = socket;
-    connections.set(remotePort, socket);
-    socket.once('close', () => connections.delete(remotePort));
-  });
+  const connections = connectionsOf(server);
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
@@ -67,6 +75,10 @@ export async function startProvider(): Promise<Provider> {
     url: `smtp://post:secret@127.0.0.1:${port}`,
     mood: 'accepts',
     attempts: 0,
+    goOn() {
+      provider.mood = 'accepts';
+      for (const done of waiting.splice(0)) done();
+    },
     connections: () => connections.size,
     mails,
     mailsTo: (address, count = 1) =>
@@ -79,13 +91,25 @@ export async function startProvider(): Promise<Provider> {
   return provider;
 }
 
+/** Those that are open, by the other side's port. */
+function connectionsOf({ server }: SMTPServer): ReadonlyMap<number, Socket> {
+  const open = new Map<number, Socket>();
+  server.on('connection', (socket) => {
+    const { remotePort = 0 } = socket;
+    open.set(remotePort, socket);
+    socket.once('close', () => open.delete(remotePort));
+  });
+  return open;
+}
+
 /** One line of an answer after another, and never the last (RFC 5321 section 4.2.1). */
 function trickle(socket: Socket | undefined): void {
   const timer = setInterval(() => socket?.write('250-one moment\r\n'), 50);
   socket?.once('close', () => clearInterval(timer));
 }
 
-function refusal(mood: Mood, address: string): Error {
+function refusal(mood: Mood, address: string): Error | null {
+  if (mood === 'accepts' || mood === 'thinks it over') return null;
   return reply(mood === 'refuses for good' ? 550 : 451, `not for ${address}`);
 }
 

@@ -4,7 +4,6 @@ import { createTransport, type Message } from '../../../api/mail/transport.ts';
 import { type Provider, startProvider } from '../../harness/smtp.ts';
 import { freshEmail } from '../../harness/users.ts';
 
-const attemptMilliseconds = 1_000;
 let provider: Provider;
 
 beforeAll(async () => {
@@ -12,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-function transport() {
+function transport(attemptMilliseconds = 1_000) {
   const mail = { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url: provider.url } } as const;
   return createTransport({ mail, data_dir: '/nowhere' }, { attemptMilliseconds });
 }
@@ -25,7 +24,8 @@ function messageTo(to: string): Message {
 describe('an attempt to send a mail', () => {
   it('ends, with its connection, when the server always says a little and never enough', async () => {
     provider.mood = 'trickles';
-    const smtp = transport();
+    const attemptMilliseconds = 1_000;
+    const smtp = transport(attemptMilliseconds);
     const began = performance.now();
     await expect(smtp.send(messageTo(freshEmail()))).rejects.toThrow();
     const took = performance.now() - began;
@@ -34,6 +34,15 @@ describe('an attempt to send a mail', () => {
     expect(took).toBeLessThan(attemptMilliseconds + 4_000);
     // Else the mail could still be taken, after another attempt was.
     await expect.poll(() => provider.connections()).toBe(0);
+    smtp.close();
+  });
+
+  it('goes on while the server thinks over whether to take the mail', async () => {
+    provider.mood = 'thinks it over';
+    const smtp = transport(45_000);
+    const to = freshEmail();
+    await smtp.send(messageTo(to));
+    expect(await provider.mailsTo(to)).toHaveLength(1);
     smtp.close();
   });
 
