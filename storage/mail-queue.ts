@@ -26,16 +26,19 @@ export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
     values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, ${of_app})`;
 }
 
-/** The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. */
+/**
+ * The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. Those of workspaces that are
+ * being `served` come behind those of others: one with thousands of mails holds nobody else up.
+ */
 export async function claimMail(
   sql: Sql,
-  { now, leaseEnds }: { now: Date; leaseEnds: Date },
+  { now, leaseEnds, served }: { now: Date; leaseEnds: Date; served: string[] },
 ): Promise<ClaimedMail | undefined> {
   const [row] = await sql<ClaimedMail[]>`
     update control.mail_queue set attempts = attempts + 1, next_attempt_at = ${leaseEnds}
     where id = (
       select id from control.mail_queue where next_attempt_at <= ${now}
-      order by of_app, next_attempt_at, id limit 1
+      order by of_app, workspace = any(${served}), next_attempt_at, id limit 1
       for update skip locked)
     returning id, workspace, sealed, attempts, created_at, expires_at`;
   return row;

@@ -32,6 +32,7 @@ export class Courier implements Mail {
   readonly #transport: Transport;
   readonly #folder: string;
   readonly #busy = new Set<Promise<void>>();
+  readonly #underWay = new Set<ClaimedMail>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -90,9 +91,11 @@ export class Courier implements Mail {
     try {
       while (!this.#closed) {
         const leaseEnds = new Date(now().getTime() + leaseMilliseconds);
-        const mail = await control.run((sql) => claimMail(sql, { now: now(), leaseEnds }));
+        const served = [...this.#underWay].map(({ workspace }) => workspace);
+        const mail = await control.run((sql) => claimMail(sql, { now: now(), leaseEnds, served }));
         if (mail === undefined) return;
-        await this.#deliver(mail);
+        this.#underWay.add(mail);
+        await this.#deliver(mail).finally(() => this.#underWay.delete(mail));
       }
     } catch (error) {
       observe({ type: 'background_failed', task: 'send mail', error: String(error) });

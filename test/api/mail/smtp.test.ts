@@ -31,7 +31,9 @@ beforeAll(async () => {
   server = await start();
   expectOk(await anyone().post('/_/setup', { password }));
   const session = expectOk(await anyone().post('/_/auth/admin/login', { username: 'admin', password }));
-  expectOk(await as(session.access_token, server.url).post('/api/workspaces', { id: 'post', name: 'Post' }));
+  const master = as(session.access_token, server.url);
+  expectOk(await master.post('/api/workspaces', { id: 'post', name: 'Post' }));
+  expectOk(await master.post('/api/workspaces', { id: 'other', name: 'Other' }));
 }, 60_000);
 
 afterAll(async () => {
@@ -132,6 +134,17 @@ describe('mail by SMTP', () => {
     server = await start();
     expect(await provider.mailsTo(email)).toHaveLength(1);
   }, 60_000);
+
+  it('waits for little of that of another workspace, however much there is', async () => {
+    provider.mood = 'has others wait';
+    const before = provider.mails.length;
+    for (let mails = 0; mails < 40; mails++) expectOk(await request(freshEmail()));
+    const email = freshEmail();
+    expectOk(await anyone().post('/api/workspaces/other/auth/otp/request', { email }));
+    provider.goOn();
+    await provider.mailsTo(email);
+    expect(provider.mails.length - before).toBeLessThan(20);
+  });
 
   it('holds nobody up when the provider says nothing', async () => {
     provider.mood = 'says nothing';
