@@ -1,6 +1,7 @@
 // Sends the mail that waits in the queue, in the background; what fails is tried again, also after a restart.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
+import { StorageError } from '../../storage/errors.ts';
 import {
   type ClaimedMail,
   claimMail,
@@ -24,6 +25,7 @@ const attemptMilliseconds = 45_000;
 const leaseMilliseconds = 60_000;
 const firstRetryMilliseconds = 2_000;
 const lastRetryMilliseconds = 600_000;
+const strikeMilliseconds = 500;
 const closeMilliseconds = 2_000;
 
 /** The mail of one process. */
@@ -109,21 +111,37 @@ export class Courier implements Mail {
   }
 
   async #deliver(mail: ClaimedMail): Promise<void> {
-    const { databases: { control }, secrets, observe, now } = this.#deps;
+    const { databases: { control }, observe, now } = this.#deps;
     const { id, attempts, expires_at } = mail;
-    const wait = Math.min(lastRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1));
-    const again = new Date(now().getTime() + wait);
     try {
-      const letter: Letter | AppLetter = JSON.parse(secrets.open('mail', id, mail.sealed).toString('utf8'));
-      const content = await this.#contentOf(letter, mail.created_at);
-      if (content !== undefined && expires_at > now()) {
-        await this.#transport.send({ ...content, id, to: letter.to, date: mail.created_at });
-      }
-      await control.run((sql) => removeMail(sql, id));
+      await this.#send(mail);
     } catch (error) {
+      const wait = Math.min(lastRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1));
+      const again = new Date(now().getTime() + wait);
       const isFinal = isRefusal(error) || again >= expires_at;
       observe({ type: 'mail_failed', mail: id, attempts, error: reasonOf(error), gives_up: isFinal });
-      await control.run((sql) => isFinal ? removeMail(sql, id) : postponeMail(sql, id, again));
+      if (!isFinal) return await control.run((sql) => postponeMail(sql, id, again));
+    }
+    await this.#strike(id);
+  }
+
+  async #send({ id, sealed, created_at, expires_at }: ClaimedMail): Promise<void> {
+    const { secrets, now } = this.#deps;
+    const letter: Letter | AppLetter = JSON.parse(secrets.open('mail', id, sealed).toString('utf8'));
+    const content = await this.#contentOf(letter, created_at);
+    if (content === undefined || expires_at <= now()) return;
+    await this.#transport.send({ ...content, id, to: letter.to, date: created_at });
+  }
+
+  /** Tries until it could: a mail that is done with and stays in the queue is sent once more. */
+  async #strike(id: string): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#deps.databases.control.run((sql) => removeMail(sql, id));
+      } catch (error) {
+        if (!(error instanceof StorageError) || this.#closed) throw error;
+        await sleep(strikeMilliseconds);
+      }
     }
   }
 }

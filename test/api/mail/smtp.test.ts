@@ -3,7 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unlimited } from '../../../storage/permits.ts';
+import { Pool } from '../../../storage/pool.ts';
 import { as, expectOk } from '../../harness/api.ts';
+import { endpointOf } from '../../harness/database.ts';
 import { secretIn } from '../../harness/mailbox.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 import { type Provider, startProvider } from '../../harness/smtp.ts';
@@ -134,6 +137,31 @@ describe('mail by SMTP', () => {
     server = await start();
     expect(await provider.mailsTo(email)).toHaveLength(1);
   }, 60_000);
+
+  it('is sent once also when the database fails right behind it', async () => {
+    const endpoint = endpointOf(dataDir, 'bulkhead');
+    const control = new Pool(endpoint, { cap: 2, permits: unlimited, now: Date.now });
+    provider.mood = 'has others wait';
+    const email = freshEmail();
+    const before = provider.attempts;
+    expectOk(await request(email));
+    await expect.poll(() => provider.attempts).toBeGreaterThan(before);
+    await control.transaction(async (sql) => {
+      await sql`select from control.mail_queue for update`;
+      provider.goOn();
+      await provider.mailsTo(email);
+      const ended = () =>
+        control.run((other) =>
+          other`select pg_terminate_backend(pid) from pg_stat_activity
+            where wait_event_type = 'Lock' and query like '%mail_queue%'`
+        );
+      await expect.poll(async () => (await ended()).length).toBe(1);
+    });
+    const left = () => control.run((sql) => sql`select from control.mail_queue`);
+    await expect.poll(async () => (await left()).length).toBe(0);
+    expect(await provider.mailsTo(email)).toHaveLength(1);
+    await control.end();
+  });
 
   it('waits for little of that of another workspace, however much there is', async () => {
     provider.mood = 'has others wait';
