@@ -13,3 +13,10 @@ export async function request(url, { method, token, body }) {
   if (!response.ok) throw new Error(answer.message);
   return answer;
 }
+
+/**
+ * New tokens by the refresh cookie. It works once, and all tabs have the same one: they take turns, since a second use ends the
+ * login. Locks are there on `https:` and on localhost.
+ */
+export const refresh = (server) =>
+  navigator.locks.request('refresh', () => request(`${server}/_/auth/refresh`, { method: 'POST', body: {} }));

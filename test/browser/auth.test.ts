@@ -190,6 +190,23 @@ describe('the page of an account', () => {
     expect(await page.context().cookies(path)).toEqual([]);
   }, 120_000);
 
+  it('stays logged in when several tabs are opened again at once', async () => {
+    const email = freshEmail();
+    expectOk(
+      await as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', { email, password }),
+    );
+    await logIn(email);
+    await me({ email });
+    const tabs = await Promise.all([1, 2, 3].map(() => page.context().newPage()));
+    for (const tab of tabs) {
+      await tab.goto(`${pages.origin}/auth/`);
+      await tab.getByLabel('Server').fill(await page.getByLabel('Server').inputValue());
+      await tab.evaluate(() => sessionStorage.setItem('signed-in', 'yes'));
+    }
+    await Promise.all(tabs.map((tab) => tab.reload()));
+    for (const tab of tabs) await tab.locator('#me').filter({ hasText: email }).waitFor();
+  }, 120_000);
+
   it('keeps no answer that the back button would bring back after a logout', async () => {
     const email = freshEmail();
     expectOk(
