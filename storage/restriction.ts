@@ -63,10 +63,11 @@ export function reachSql({ parameter, table, residue }: Reach, firstParameter: n
   const alias = 'reached';
   const { text, params } = toSql(residue, { alias, firstParameter });
   const name = quoteIdentifier(alias);
+  // `is true` keeps PostgreSQL from joining them, of which there may be hundreds: see `to-sql.ts`.
   return {
-    text: `exists (select from ${
+    text: `(exists (select from ${
       qualified(table)
-    } as ${name} where ${name}."id" = $${parameter}::uuid and ${text})`,
+    } as ${name} where ${name}."id" = $${parameter}::uuid and ${text})) is true`,
     params,
   };
 }

@@ -12,7 +12,7 @@ import { compile, type FilterSubject } from '../../storage/filter/evaluate.ts';
 import { decideEarly } from '../../storage/filter/fold.ts';
 import { Patience } from '../../storage/filter/patience.ts';
 import { type Access, predicateOf, type Sight, sightOf } from '../rules/access.ts';
-import { conditionOfFilter } from '../rules/caller-filter.ts';
+import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { authMembersOf, mentionsNow, ruleOf } from '../rules/compile.ts';
 import type { View } from './ports.ts';
 import { mergeParts, type Reader } from './reading.ts';
@@ -100,6 +100,7 @@ function judgeOfFilter(target: Target, access: Access, filter: string): Judge {
   const condition = conditionOfFilter(app, collection, filter);
   const parts = relatedIn(condition);
   const sight = sightOf(access, app);
+  if (sight !== undefined) refuseCostly(app, condition);
   const glances = sight === undefined ? undefined : new Glances(parts, sight);
   const predicate = compile(condition);
   return {
@@ -134,10 +135,16 @@ function guarded(
   return { parts: all, members };
 }
 
+/** A related record on the way to another, and its collection. */
+interface Step {
+  name: string;
+  target: string;
+}
+
 /** Related records as far as a caller may look at each one on the way to them. */
 class Glances {
   readonly #sight: Sight;
-  readonly #ways: ReadonlyMap<string, readonly { name: string; target: string }[]>;
+  readonly #ways: ReadonlyMap<string, readonly Step[]>;
 
   constructor(parts: ReadonlyMap<string, RelatedPart>, sight: Sight) {
     this.#sight = sight;
@@ -151,17 +158,20 @@ class Glances {
 
   narrow(subject: FilterSubject, at: number): FilterSubject {
     const { related: follow = () => undefined, patience } = subject;
+    const known = new Map<string, boolean>();
+    const isSeen = ({ name, target }: Step) => {
+      const before = known.get(name);
+      if (before !== undefined) return before;
+      const record = follow(name);
+      const related = (rest: string) => follow(`${name}.${rest}`);
+      const seen = record !== undefined && this.#sight(target, { record, related, patience }, at);
+      known.set(name, seen);
+      return seen;
+    };
     return {
       record: subject.record,
       patience,
-      related: (hops) => {
-        const isSeen = this.#ways.get(hops)?.every(({ name, target }) => {
-          const record = follow(name);
-          const related = (rest: string) => follow(`${name}.${rest}`);
-          return record !== undefined && this.#sight(target, { record, related, patience }, at);
-        });
-        return isSeen === true ? follow(hops) : undefined;
-      },
+      related: (hops) => this.#ways.get(hops)?.every(isSeen) === true ? follow(hops) : undefined,
     };
   }
 }

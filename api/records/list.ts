@@ -12,7 +12,7 @@ import { fold } from '../../storage/filter/fold.ts';
 import type { Restriction } from '../../storage/restriction.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
-import { conditionOfFilter } from '../rules/caller-filter.ts';
+import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { ruleOf } from '../rules/compile.ts';
 import { basisOf } from './dependencies.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
@@ -95,6 +95,7 @@ function selectedBy(access: Access, target: RecordTarget, filter: string | undef
   const condition = conditionOfFilter(target.app, target.collection, filter);
   const residue = fold(condition, { ...access.request, body: {} });
   const guard = guardOf(access, target.app);
+  if (guard !== undefined) refuseCostly(target.app, condition);
   const narrowed: Restriction = guard === undefined ? { residue } : { residue, guard };
   const basis = basisOf(target, { ...narrowing, filter: condition });
   return { selected: { restrictions: [...ruled, narrowed], madeUp: true }, basis };

@@ -6,6 +6,8 @@ import type { Residue } from '../../storage/filter/fold.ts';
 import { filesId } from '../../storage/files.ts';
 import { failValidation } from '../errors.ts';
 import { type Access, guardOf, residueOf } from '../rules/access.ts';
+import { mostGuarding } from '../rules/caller-filter.ts';
+import { comparisonsToLookAt } from '../rules/compile.ts';
 import type { RecordScope, RecordTarget } from './collection.ts';
 import { reasonOfMissing } from './refusals.ts';
 import type { RecordInput } from './values.ts';
@@ -62,6 +64,7 @@ export async function refuseUnreachable(access: Access, scope: RecordScope, writ
 function pointings(access: Access, { plan, target: { app } }: RecordScope, written: Written): Pointing[] {
   const guard = guardOf(access, app);
   if (guard === undefined) return [];
+  let comparisons = 0;
   return written.positions.flatMap((position, index) => {
     const field = plan.fields[position]?.field;
     const value = written.values[index];
@@ -70,6 +73,13 @@ function pointings(access: Access, { plan, target: { app } }: RecordScope, writt
     if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
     const residue = guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];
+    comparisons += comparisonsToLookAt(app, target);
+    if (comparisons > mostGuarding) {
+      failValidation([{
+        field: field.name,
+        reason: 'is one relation too many for one write, by the get rules',
+      }]);
+    }
     const table = { schema: app.schema, collection: target };
     return [{ field: field.name, id: value, parameter: firstValue + index, table, residue }];
   });

@@ -2,8 +2,8 @@
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
-import { ApiError } from '../errors.ts';
-import { understand } from './compile.ts';
+import { ApiError, fail } from '../errors.ts';
+import { comparisonsToLookAt, hopsIn, understand } from './compile.ts';
 
 /** Filters remembered for each version of a collection: programs send the same few again and again. */
 const remembered = 64;
@@ -31,6 +31,25 @@ export function conditionOfFilter(
     known.set(filter, condition);
   }
   return condition;
+}
+
+/**
+ * Comparisons of `get` rules that a filter may cause, or the relations of one write: all of them are in one statement, whose
+ * plan takes PostgreSQL half a megabyte for each.
+ */
+export const mostGuarding = 1_024;
+
+/** Ends the request with `400` for a filter that has the rules of related records asked too often. Admins' ask none. */
+export function refuseCostly(app: AppDefinition, condition: Condition): void {
+  const comparisons = hopsIn(condition).reduce(
+    (sum, { target }) => sum + comparisonsToLookAt(app, target),
+    0,
+  );
+  if (comparisons <= mostGuarding) return;
+  fail(
+    'parse_error',
+    `filter: the get rules of the records that it looks at make it more than ${mostGuarding} comparisons`,
+  );
 }
 
 /** Runs what may find a filter wrong, and tells whoever wrote it: `400 parse_error` or `unknown_column`. */

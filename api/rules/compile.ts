@@ -6,7 +6,13 @@ import type {
   CollectionDefinition,
   Template,
 } from '../../storage/definition.ts';
-import { type Comparison, type Condition, isColumn, type Term } from '../../storage/filter/condition.ts';
+import {
+  type Comparison,
+  type Condition,
+  type Hop,
+  isColumn,
+  type Term,
+} from '../../storage/filter/condition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
 import { compile, type Predicate } from '../../storage/filter/evaluate.ts';
 import { operators } from '../../storage/filter/operators.ts';
@@ -130,6 +136,28 @@ export function relatedCollections(condition: Condition): Set<string> {
     return false;
   });
   return names;
+}
+
+/** The relations that a condition follows, each time that it does; not from a profile to its user. */
+export function hopsIn(condition: Condition): Hop[] {
+  const hops: Hop[] = [];
+  mentions(condition, (term) => {
+    if (isColumn(term)) hops.push(...term.hops.filter(({ isOwn }) => isOwn !== true));
+    return false;
+  });
+  return hops;
+}
+
+/** How many comparisons it takes to know whether a record of a collection may be looked at. */
+export function comparisonsToLookAt(app: AppDefinition, id: string): number {
+  const collection = app.collections.get(id);
+  if (collection === undefined) return 1;
+  let count = 0;
+  someTest(ruleOf(app, collection, 'get').condition, () => {
+    count++;
+    return false;
+  });
+  return count;
 }
 
 /** Whether each comparison is of the record's own columns, and takes no longer than its values are long. */

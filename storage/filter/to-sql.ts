@@ -26,9 +26,17 @@ export interface SqlCondition {
   params: (string | number)[];
 }
 
+/**
+ * How many tests of related records PostgreSQL may join with everything else, which lets it start from either end. To plan
+ * joins takes memory by the square of their number: gigabytes for a few hundred, and no timeout ends it in time.
+ */
+const mostJoined = 8;
+
 interface Context {
   readonly slots: Slots;
   readonly aliases: { count: number };
+  /** Whether tests of related records may become joins; else each is looked up by itself. */
+  readonly joins: boolean;
   /** Quoted alias of the table whose columns are meant. */
   readonly alias: string;
   readonly guard: SqlPlace['guard'];
@@ -37,8 +45,22 @@ interface Context {
 /** Writes a residue down. */
 export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPlace): SqlCondition {
   const slots: Slots = { firstParameter, params: [], steps: new Map() };
-  const text = write(residue, { slots, aliases: { count: 0 }, alias: quoteIdentifier(alias), guard });
+  const joins = countRelated(residue) <= mostJoined;
+  const text = write(residue, { slots, aliases: { count: 0 }, joins, alias: quoteIdentifier(alias), guard });
   return { text, params: slots.params };
+}
+
+function countRelated(residue: Residue): number {
+  switch (residue.kind) {
+    case 'constant':
+      return 0;
+    case 'and':
+    case 'or':
+      return residue.parts.reduce((sum, part) => sum + countRelated(part), 0);
+    case 'compare':
+    case 'empty':
+      return columnsOf(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
+  }
 }
 
 function write(residue: Residue, context: Context): string {
@@ -54,7 +76,7 @@ function write(residue: Residue, context: Context): string {
   }
 }
 
-/** A test that looks at one related record becomes a semi-join, which PostgreSQL can start from either end. */
+/** A test that looks at one related record becomes a semi-join, unless there are too many; `is true` keeps it from that. */
 function writeTest(test: Test, context: Context): string {
   const columns = columnsOf(test);
   const far = columns.find(({ hops }) => hops.length > 0);
@@ -76,7 +98,8 @@ function writeTest(test: Test, context: Context): string {
   // Where no related record is, the test has its answer for sides without a value.
   const withoutRecord = test.kind === 'empty' || operators[test.operator].withoutValue;
   const sought = withoutRecord ? `(${inside}) is not true` : `(${inside})`;
-  return `${withoutRecord === test.negated ? '' : 'not '}exists (select ${from} and ${sought})`;
+  const found = `exists (select ${from} and ${sought})`;
+  return `${withoutRecord === test.negated ? '' : 'not '}${context.joins ? found : `(${found}) is true`}`;
 }
 
 /** Whether a single evaluation may take long: of a pattern in a text, and of a place in JSON, of up to megabytes. */
@@ -113,7 +136,7 @@ function join(hops: readonly Hop[], context: Context): { from: string; alias: st
     tables.push(`${qualified(source.table)} as ${alias}`);
     ties.push(`${alias}."id" = ${from}.${quoteIdentifier(column)}`);
     if (guard !== undefined && isOwn !== true) {
-      ties.push(write(guard(target), { ...context, alias, guard: undefined }));
+      ties.push(write(guard(target), { ...context, joins: false, alias, guard: undefined }));
     }
   }
   return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };

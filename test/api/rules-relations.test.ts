@@ -130,3 +130,42 @@ describe('rule.relation-target', () => {
     expect(titlesOf(await ada.get(records))).toEqual(['by the rule']);
   });
 });
+
+describe('rule.relation-many', () => {
+  const up = { name: 'up', kind: 'relation', target: 'trees' };
+  const terms = (count: number, path: string) =>
+    Array.from({ length: count }, (_, index) => `${path} != '${index}'`).join(' && ');
+  const filtered = (filter: string) => `?filter=${encodeURIComponent(filter)}`;
+  let trees: string;
+  let leaf: string;
+
+  beforeAll(async () => {
+    const ends = Array.from({ length: 100 }, (_, index) => ({ ...up, name: `up_${index}` }));
+    trees = await app.define('trees', [title], { list: 'any', create: 'any' });
+    expectOk(await admin.patch(`${app.path}/trees`, { schema: { fields: [title, up, ...ends] } }));
+    await app.setRules('trees', { get: terms(4, 'up.up.title') });
+    leaf = await app.make(trees, { title: 'root' });
+    for (const title of ['trunk', 'branch', 'leaf']) leaf = await app.make(trees, { title, up: leaf });
+  });
+
+  it('rule.relation-many: many looks through relations, each under a rule that looks on, cost little', async () => {
+    const filter = `up.up.up.title = 'root' && ${terms(20, 'up.up.up.title')}`;
+    expect(titlesOf(await as().get(trees + filtered(filter)))).toEqual(['leaf']);
+  });
+
+  it('rule.relation-many: too many are refused, on lists and streams, but not to admins', async () => {
+    const filter = `up.up.up.title = 'root' && ${terms(100, 'up.up.up.title')}`;
+    for (const path of [trees, trees.replace('/records', '/events')]) {
+      expectError(await as().get(path + filtered(filter)), 400, 'parse_error');
+    }
+    expect(titlesOf(await admin.get(trees + filtered(filter)))).toEqual(['leaf']);
+  });
+
+  it('rule.relation-many: many relations can be written at once, and too many are refused', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`up_${index}`, leaf]));
+    expectOk(await as().post(trees, fields));
+    await app.setRules('trees', { get: terms(11, 'up.up.title') });
+    expectError(await as().post(trees, fields), 400, 'validation');
+    expectOk(await admin.post(trees, fields));
+  });
+});

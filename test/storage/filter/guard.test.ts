@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../storage/filter/evaluate.ts';
 import { fold } from '../../../storage/filter/fold.ts';
+import { toSql } from '../../../storage/filter/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables, requestOf, scopeIn } from './fixture.ts';
 
 let tables: FilteredTables;
@@ -46,5 +47,27 @@ describe('what a caller may not get', () => {
     };
     await tables.select("author.company.name = 'x' || owner.verified = true", { guard });
     expect(asked).toEqual(['authors', 'companies', 'users']);
+  });
+});
+
+describe('looks at related records', () => {
+  const plan = async (count: number, guard?: string) => {
+    const filter = Array.from({ length: count }, (_, index) => `author.name != '${index}'`).join(' && ');
+    const residue = fold(conditionOf(filter), requestOf());
+    const place = { alias: 'r', firstParameter: 1 };
+    const rule = guard === undefined
+      ? undefined
+      : fold(conditionOf(guard, scopeIn(tables.app, 'authors')), requestOf());
+    const { text, params } = toSql(residue, rule === undefined ? place : { ...place, guard: () => rule });
+    const rows = await tables.pool.run((sql) =>
+      sql.unsafe(`explain select from "filtered app".posts as r where ${text}`, params).values()
+    );
+    return rows.join('\n').match(/(?:Join|Nested Loop).*/g)?.length ?? 0;
+  };
+
+  it('are joins as long as there are few of them', async () => {
+    expect(await plan(8)).toBe(8);
+    expect(await plan(9)).toBe(0);
+    expect(await plan(4, "company.name != 'x'")).toBe(4);
   });
 });
