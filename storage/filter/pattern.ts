@@ -17,10 +17,29 @@ export function isPattern(text: string): boolean {
     text.length <= longestPattern * 2 && [...text].length <= longestPattern;
 }
 
+/** Folding a shorter text takes no longer than finding out whether it was the last one. */
+const short = 1_024;
+
+/** A filter may look for many patterns in one text of megabytes, of which nothing is to stay in memory. */
+class Folded {
+  #last: WeakRef<{ text: string; folded: string }> | undefined;
+
+  of(text: string): string {
+    if (text.length < short) return foldCase(text);
+    const known = this.#last?.deref();
+    if (known?.text === text) return known.folded;
+    const folded = foldCase(text);
+    this.#last = new WeakRef({ text, folded });
+    return folded;
+  }
+}
+
+const texts = new Folded();
+
 /** Whether a text matches a pattern, letter case ignored. */
 export function matches(text: string, pattern: string): boolean {
   if (!isPattern(pattern)) return false;
-  const folded = foldCase(text);
+  const folded = texts.of(text);
   const [first = '', ...others] = foldCase(pattern).split(wildcard).map((part) =>
     part.replaceAll('\\%', '%')
   );
