@@ -24,7 +24,7 @@ export function createWebSockets(deps: Deps, door: Door): WebSockets {
         const { now } = arrivals.of(request);
         door.limit(addressOf(request, config.http.trust_proxy), now.getTime());
         await requireSetup(deps, false);
-        if (headerOf(request, 'host') === undefined) fail('validation', 'Host: is required once');
+        if (request.headersDistinct['host']?.length !== 1) fail('validation', 'Host: is required once');
       },
       addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),
       authenticate: (token) => tokens.recall(token) ?? tokens.verify(token),

@@ -1,6 +1,6 @@
 // Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
-import type { IncomingMessage } from 'node:http';
-import { STATUS_CODES } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ApiError, fail } from '../errors.ts';
 import { decide, type Principal } from '../scope.ts';
@@ -36,9 +36,31 @@ const path = /^(?:https?:\/\/[^/?#]+)?\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+
 const bearer = /^Bearer +([^\s]+) *$/i;
 const key = /^[+/0-9A-Za-z]{22}==$/;
 
-/** Whether a request asks for a WebSocket at our path; any other is an ordinary request. */
-export function isForRealtime({ method, url, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url ?? '');
+/** How long an upgrade waits for the end of the answer before it, in milliseconds. */
+const mostWait = 5_000;
+
+/**
+ * Whether a request asks for a WebSocket at our path; any other is an ordinary request. So is one with a body, and one
+ * behind an answer that is not complete: the two would be mixed, so it waits for its turn and is told that it is none.
+ */
+export function isForRealtime({ method, url, headers, socket }: IncomingMessage): boolean {
+  const asks = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url ?? '');
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  return asks && !hasBody && answerOn(socket)?.writableEnded !== false;
+}
+
+/** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
+export async function answersEnd(socket: Duplex): Promise<void> {
+  const signal = AbortSignal.timeout(mostWait);
+  for (let answer = answerOn(socket); answer !== undefined; answer = answerOn(socket)) {
+    if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
+    await once(answer, 'close', { signal });
+  }
+}
+
+function answerOn(socket: Duplex): ServerResponse | undefined {
+  const current: unknown = Reflect.get(socket, '_httpMessage');
+  return current instanceof ServerResponse ? current : undefined;
 }
 
 /** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */

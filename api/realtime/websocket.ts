@@ -12,7 +12,14 @@ import type { Report } from './ports.ts';
 import type { Seat } from './seats.ts';
 import { SocketSession } from './socket-session.ts';
 import type { StreamEnd, Wire } from './stream.ts';
-import { type Admission, admitUpgrade, isForRealtime, refuseUpgrade, type UpgradePorts } from './upgrade.ts';
+import {
+  type Admission,
+  admitUpgrade,
+  answersEnd,
+  isForRealtime,
+  refuseUpgrade,
+  type UpgradePorts,
+} from './upgrade.ts';
 
 /** What clients may do with a WebSocket. */
 export interface SocketBounds {
@@ -99,6 +106,13 @@ export class WebSockets {
     const { hub, ports, report, headersFor } = this.#options;
     const onError = () => socket.destroy();
     socket.on('error', onError);
+    try {
+      await answersEnd(socket);
+    } catch {
+      // Anything that is said here would be said amid another answer.
+      socket.destroy();
+      return;
+    }
     let seat: Seat | undefined;
     let principal: Principal | null = null;
     try {
@@ -110,6 +124,8 @@ export class WebSockets {
       const context = {};
       this.#tickets.set(context, { ...admission, socket, seat });
       socket.once('close', seat.release);
+      // No protocol is ever chosen, and a list that is malformed would be refused in other words than ours.
+      delete request.headers['sec-websocket-protocol'];
       const handle = Object.assign(new Request('http://realtime/'), { context });
       await this.#adapter.handleUpgrade(request, socket, head, handle);
       ports.answered?.(request, { status: 101, principal });

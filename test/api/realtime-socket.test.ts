@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, master, serverUrl } from '../harness/api.ts';
+import { sendRaw } from '../harness/raw.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
 import { handshake, openSocket } from '../realtime/socket-client.ts';
 
@@ -25,6 +26,33 @@ async function collection(list: string): Promise<{ name: string; records: string
 
 const open = (token?: string) =>
   openSocket(port, token === undefined ? {} : { Authorization: `Bearer ${token}` }, path);
+
+/** A handshake as bytes. */
+const asking = (more = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+  `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${more}\r\n`;
+
+describe('a handshake', () => {
+  it('behind an answer that is not complete is refused in its turn, and mixes with nothing', async () => {
+    const { records } = await collection('any');
+    const list = `GET ${records} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const { text } = await sendRaw(serverUrl(), list + asking(), '"code"');
+    expect(text).toMatch(/^HTTP\/1.1 200 OK[^]*"total_pages":0}HTTP\/1.1 400 [^]*"code":"validation"/);
+  });
+
+  it.each([['Host: y'], ['Content-Length: 5'], ['Transfer-Encoding: chunked']])(
+    'with %s is refused',
+    async (line) => {
+      const { status, text } = await sendRaw(serverUrl(), asking(`${line}\r\n`), '"code"');
+      expect([status, text]).toEqual([400, expect.stringContaining('"code":"validation"')]);
+    },
+  );
+
+  it.each([['a,a'], ['two words'], ['']])('may name any protocols: "%s"', async (names) => {
+    const asked = asking(`Sec-WebSocket-Protocol: ${names}\r\n`);
+    expect((await sendRaw(serverUrl(), asked, '\r\n\r\n')).status).toBe(101);
+  });
+});
 
 describe('a WebSocket', () => {
   it('shows the changes of several collections, narrowed by rule and filter', async () => {

@@ -1,4 +1,5 @@
 // WebSocket clients that talk nonsense, talk too much or do not listen.
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fail } from '../../api/errors.ts';
@@ -99,6 +100,26 @@ describe('a client that talks nonsense', () => {
     client.say({ type: 'unsubscribe', id: 'a' });
     expect(await client.subscribe('c')).toMatchObject({ type: 'subscribed' });
     await small.close();
+  });
+
+  it('that asks behind a whole answer which it does not read yet, gets its WebSocket after that', async () => {
+    const body = 'x'.repeat(20_000_000);
+    rig.server.removeAllListeners('request').on('request', (_, response) => response.end(body));
+    const [requested, asked] = [once(rig.server, 'request'), once(rig.server, 'upgrade')];
+    const raw = connect(rig.port, '127.0.0.1').setEncoding('latin1');
+    raw.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await requested;
+    raw.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    await asked;
+    let text = '';
+    for await (const chunk of raw) {
+      text += chunk;
+      if (text.includes('Sec-WebSocket-Accept')) break;
+    }
+    expect(text.indexOf('HTTP/1.1 101')).toBe(text.indexOf('\r\n\r\n') + 4 + body.length);
   });
 
   it('that breaks the protocol itself harms nobody', async () => {
