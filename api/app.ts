@@ -208,7 +208,7 @@ function answerPreflight(pipeline: Pipeline, arrival: Arrival): Answer | undefin
   if (arrival.method !== 'OPTIONS') return undefined;
   const origin = arrival.header('origin');
   if (origin === undefined || arrival.header('access-control-request-method') === undefined) return undefined;
-  const headers = pipeline.cors.preflight(origin);
+  const headers = pipeline.cors.preflight(origin, arrival.header('access-control-request-headers'));
   return headers === undefined ? undefined : { status: 204, headers, body: null };
 }
 

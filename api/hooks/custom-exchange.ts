@@ -3,7 +3,7 @@ import type { RouteInvocation, RouteResponse } from '../../hook-runner/protocol.
 import type { RouteRegistration } from '../../hook-runner/registrations.ts';
 import { ApiError } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
-import { headersFromHook } from './custom-headers.ts';
+import { headersBeside, headersFromHook } from './custom-headers.ts';
 import { CustomRun, type CustomSink, type Failed } from './custom-run.ts';
 import type { CallContext, Generation } from './generation.ts';
 import { contentOf } from './inbound-values.ts';
@@ -66,11 +66,7 @@ export class Exchange implements CustomSink {
     try {
       if (!end) this.#streamOn();
       const sent = headersFromHook(headers, this.#cookiePrefix, this.#hooks.app);
-      for (const [name, value] of standing) sent.push(name, value);
-      // Most answers depend on who asks; a hook whose answer does not says so itself.
-      if (!headers.some(([name]) => name.toLowerCase() === 'cache-control')) {
-        sent.push('Cache-Control', 'no-store');
-      }
+      sent.push(...headersBeside(headers, standing));
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
       const content = isBodiless || body === null ? null : contentOf(body);
       if (end) {
@@ -162,7 +158,7 @@ export class Exchange implements CustomSink {
       ['Content-Type', 'application/json; charset=utf-8'],
       ['Content-Length', String(Buffer.byteLength(body))],
     ] as const;
-    response.writeHead(status, [...own, ...headers].flat());
+    response.writeHead(status, [...own.flat(), ...headersBeside([], headers)]);
     response.end(body);
     this.#begun.resolve();
   }

@@ -101,6 +101,20 @@ export function headersFromHook(given: Pairs, cookiePrefix: string, app: Place):
 }
 
 /**
+ * The server's own headers beside those of a hook, names and values in turn. Pages of allowed origins may read the hook's,
+ * too. Most answers depend on who asks, so no cache keeps one unless the hook says so.
+ */
+export function headersBeside(given: Pairs, standing: Pairs): string[] {
+  const names = given.map(([name]) => name.toLowerCase());
+  const sent = standing.flatMap(([name, value]) => [
+    name,
+    name === 'Access-Control-Expose-Headers' ? [value, ...names].join(', ') : value,
+  ]);
+  if (!names.includes('cache-control')) sent.push('Cache-Control', 'no-store');
+  return sent;
+}
+
+/**
  * Also where a browser would read the name otherwise than we do: it skips white space before it, and sends back a cookie
  * without a name as its value alone, which then reads as a name and a value.
  */

@@ -7,8 +7,8 @@ export interface Cors {
   allows(origin: string): boolean;
   /** Headers for an answer to a request from this origin; none when it is not allowed. */
   headersFor(origin: string | undefined): Headers;
-  /** Headers for a preflight, or undefined when the origin is not allowed. */
-  preflight(origin: string): Headers | undefined;
+  /** Headers for a preflight that asks for these request headers, or undefined when the origin is not allowed. */
+  preflight(origin: string, asked: string | undefined): Headers | undefined;
 }
 
 const exposed = 'X-Request-Id, X-Filename, Retry-After, ETag, Content-Range';
@@ -33,15 +33,13 @@ export function cors(allowedOrigins: readonly string[]): Cors {
   return {
     allows: (origin) => listed.has(origin),
     headersFor,
-    preflight: (origin) =>
+    preflight: (origin, asked) =>
       listed.has(origin)
         ? [
           ...headersFor(origin),
           ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
-          [
-            'Access-Control-Allow-Headers',
-            'Authorization, Content-Type, X-Filename, X-Request-Id, Last-Event-ID, Range, If-Range, If-None-Match',
-          ],
+          // Custom routes read headers that only their authors know.
+          ...asked === undefined ? none : [['Access-Control-Allow-Headers', asked] as const],
           ['Access-Control-Max-Age', '600'],
         ]
         : undefined,

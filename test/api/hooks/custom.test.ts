@@ -73,7 +73,9 @@ describe('a custom route', () => {
 
   it('is kept by no cache, unless it says so', async () => {
     const kept = async (path: string) => (await as().get(custom(path))).headers.get('cache-control');
-    expect(await kept('/items/7')).toBe('no-store');
+    for (const path of ['/items/7', '/teapot', '/stream']) {
+      expect([path, await kept(path)]).toEqual([path, 'no-store']);
+    }
     expect(await kept('/public')).toBe('public, max-age=60');
   });
 
