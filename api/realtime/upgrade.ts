@@ -36,9 +36,6 @@ const path = /^(?:https?:\/\/[^/?#]+)?\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+
 const bearer = /^Bearer +([^\s]+) *$/i;
 const key = /^[+/0-9A-Za-z]{22}==$/;
 
-/** How long an upgrade waits for the end of the answer before it, in milliseconds. */
-const mostWait = 5_000;
-
 /**
  * Whether a request asks for a WebSocket at our path; any other is an ordinary request. So is one with a body, and one
  * behind an answer that is not complete: the two would be mixed, so it waits for its turn and is told that it is none.
@@ -51,10 +48,9 @@ export function isForRealtime({ method, url, headers, socket }: IncomingMessage)
 
 /** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
 export async function answersEnd(socket: Duplex): Promise<void> {
-  const signal = AbortSignal.timeout(mostWait);
   for (let answer = answerOn(socket); answer !== undefined; answer = answerOn(socket)) {
     if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
-    await once(answer, 'close', { signal });
+    await once(answer, 'close');
   }
 }
 
