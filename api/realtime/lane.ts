@@ -8,7 +8,9 @@ import { SharedView } from './view.ts';
 /** Subscriptions that are served between two looks at the clock, when all of them share one judgement. */
 const longestStride = 64;
 /** Bytes of batches that may wait while related records are read. */
-const maximalWaiting = 4_194_304;
+const maximalUnread = 4_194_304;
+/** Bytes of batches that may wait while judging takes longer than writing: the largest record, or a burst of others. */
+const maximalWaiting = 16_777_216;
 
 interface Serving {
   batch: Batch;
@@ -73,8 +75,10 @@ export class Lane {
     if (this.#members.size === 0) return;
     this.#waiting.push(batch);
     this.#waitingBytes += batch.bytes;
-    if (!this.#isReading || this.#waitingBytes <= maximalWaiting) return;
-    // Whatever is read takes too long for what happens here.
+    // A batch that nothing else waits with is delivered, however large.
+    if (this.#waiting.length === 1 && !this.#isReading) return;
+    if (this.#waitingBytes <= (this.#isReading ? maximalUnread : maximalWaiting)) return;
+    // Whatever is read, or asked of each event, takes too long for what happens here.
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const member of [...this.#members]) member.skip();

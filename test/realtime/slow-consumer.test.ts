@@ -154,6 +154,29 @@ describe('sse.slow-consumer: a reader that does not read', () => {
   });
 });
 
+describe('a collection that is written to faster than its rules can be asked', () => {
+  it('keeps at most 16 MiB for that, and says reset to those who miss the rest', async () => {
+    const rig = await start();
+    rig.gate.rule = ({ filter = '' }) => rig.gate.view(filter, ({ record }) => record.n === 'last');
+    const filters = Array.from({ length: 50 }, (_, n) => `f${n}`);
+    const clients = await Promise.all(filters.map((filter) => openEvents(rig.port, { filter })));
+    let looks = 0;
+    // Each look at the clock costs 3 ms: a turn of deliveries asks three of the rules.
+    Object.defineProperty(rig.clock, 'now', { get: () => 1_000_000 + 3 * looks++ });
+    const text = 'x'.repeat(1_000_000);
+    for (let n = 0; n < 40; n++) {
+      rig.write({ n, text });
+      await turn();
+    }
+    rig.write({ n: 'last' });
+    for (const client of clients) {
+      await client.until(({ events }) => events.at(-1)?.event === 'record_created');
+      const before = client.events.slice(0, -1).map(({ event }) => event);
+      expect(new Set(before)).toEqual(new Set(['reset']));
+    }
+  });
+});
+
 describe('a reader that has missed much', () => {
   const bounds = { log: { events: 10_000, bytes: 67_108_864 } };
   const text = 'x'.repeat(20_000);
