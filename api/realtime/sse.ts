@@ -35,8 +35,9 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
   const { response, topic, holder, filter, lastEventId } = request;
   const seat = hub.seat(holder);
   try {
-    const grant = await hub.grant({ topic, principal: holder.principal, filter });
     const socket = response.socket ?? await turnOf(response);
+    // Only now: the collection may have been made anew meanwhile.
+    const grant = await hub.grant({ topic, principal: holder.principal, filter });
     if (socket.destroyed) return seat.release();
     begin(request);
     if (response.req.method === 'HEAD') {

@@ -103,18 +103,21 @@ describe('an event stream', () => {
     const [asked, isDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     rig.gate.rule = async ({ topic: { collection } }) => {
       if (collection === 'before') await isDone.promise.then(() => fail('forbidden', 'not for you'));
-      asked.resolve();
       return rig.gate.view('', () => true);
     };
+    rig.server.on('request', ({ url }) => url === '/orders' && asked.resolve());
     const client = new EventClient(connect(rig.port, '127.0.0.1'));
     for (const path of ['/before', '/orders']) {
       client.socket.write(`GET ${path} HTTP/1.1\r\nHost: rig\r\n\r\n`);
     }
     await asked.promise;
+    // Meanwhile the collection is made anew, and somebody watches it.
+    rig.gate.incarnation = '2';
+    const other = await openEvents(rig.port);
     isDone.resolve();
     await client.until(({ text }) => text.includes(': connected'));
     rig.write({ n: 1 });
-    expect((await client.count(1))[0]?.data).toEqual({ n: 1 });
+    for (const each of [client, other]) expect((await each.count(1))[0]?.data).toEqual({ n: 1 });
   });
 
   it('behind an unfinished one on the same connection is refused, not gathered', async () => {
