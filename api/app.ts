@@ -66,7 +66,7 @@ function allowedMethods(routes: readonly AnyRoute[]): Map<string, string> {
 /** One request, from arrival to answer. Never throws. */
 async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Promise<Response> {
   const { deps } = pipeline;
-  const arrival = arrive(event, { trustProxy: deps.config.http.trust_proxy, now: deps.now });
+  const arrival = arrive(event, { deps, hold: pipeline.hold });
   const account: Account = { pattern: 'route' in landing ? landing.route.path : '(none)', principal: null };
   const isUpload = 'route' in landing && landing.route.readsBody === true;
   if (!isUpload) deps.traffic.arrived(arrival.now.getTime());
@@ -74,6 +74,8 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   let status: number;
   try {
     const answer = await process(pipeline, arrival, landing, account);
+    // What a write has done is not to be answered as if it had not.
+    if (arrival.method === 'GET' && 'body' in answer) arrival.hold(answer.body?.length ?? 0);
     response = answer instanceof OwnAnswer
       ? await begin(pipeline, arrival, answer)
       : render(pipeline, arrival, answer);

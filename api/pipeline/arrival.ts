@@ -2,7 +2,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/ids.ts';
+import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import type { Hold } from './holdings.ts';
 
 /** What the pipeline knows of a request before it knows the route. */
 export interface Arrival {
@@ -14,6 +16,8 @@ export interface Arrival {
   header(name: string): string | undefined;
   /** Node's own response, for an answer that goes past everything between. */
   response(): ServerResponse;
+  /** Counts bytes that are kept for it until its answer is through. Throws `429 too_many_requests`. */
+  hold(bytes: number): void;
 }
 
 /** An id for a request that brings none. */
@@ -21,17 +25,23 @@ export const newRequestId = uuidV4Source();
 const callersRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Reads what every step needs. */
-export function arrive(event: H3Event, options: { trustProxy: boolean; now: () => Date }): Arrival {
+export function arrive(
+  event: H3Event,
+  { deps, hold }: { deps: Pick<Deps, 'config' | 'now'>; hold: Hold },
+): Arrival {
   const { req: node, res } = event.runtime?.node ?? fail('internal', 'not served by Node');
+  const ip = addressOf(node, deps.config.http.trust_proxy);
+  const response = () =>
+    res instanceof ServerResponse ? res : fail('internal', 'not served by Node over HTTP/1.1');
   return {
     event,
     method: node.method ?? 'GET',
     requestId: requestIdOf(node),
-    ip: addressOf(node, options.trustProxy),
-    now: options.now(),
+    ip,
+    now: deps.now(),
     header: (name) => headerOf(node, name),
-    response: () =>
-      res instanceof ServerResponse ? res : fail('internal', 'not served by Node over HTTP/1.1'),
+    response,
+    hold: (bytes) => hold(response(), ip, bytes),
   };
 }
 

@@ -4,6 +4,7 @@ import { ApiError, fail } from '../errors.ts';
 import type { Incoming } from '../route.ts';
 import type { Arrival } from './arrival.ts';
 import { noteProgress } from './body-time.ts';
+import { uncounted } from './holdings.ts';
 import { scanJson } from './json-shape.ts';
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
@@ -15,7 +16,7 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 }
 
 /**
- * The body as a JSON object. Throws `413` over the cap, `422 deserialization` when it is empty (unless it may be), of
+ * The body as a JSON object. Throws `413` over the cap, `429` when its address has too much under way, `422 deserialization` when it is empty (unless it may be), of
  * another type or not a JSON object, `400 validation` when its shape is refused.
  */
 export async function readJson(
@@ -79,16 +80,23 @@ function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let held = 0;
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > cap) {
+      try {
+        if (length > cap) throw tooLarge(cap);
+        if (length - held >= uncounted) {
+          arrival.hold(length - held);
+          held = length;
+        }
+        chunks.push(chunk);
+      } catch (error) {
         // What still comes is thrown away unread.
         stream.removeAllListeners('data');
         stream.resume();
-        reject(tooLarge(cap));
-        return;
+        chunks.length = 0;
+        reject(error);
       }
-      chunks.push(chunk);
     });
     stream.on(
       'end',

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
 import type { Authenticator } from './authenticate.ts';
 import { type Cors, cors } from './cors.ts';
+import { type Hold, holdings } from './holdings.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -11,17 +12,22 @@ type Headers = readonly (readonly [string, string])[];
 /** The door of one process. */
 export interface Door {
   limit: RateLimit;
+  hold: Hold;
   cors: Cors;
   authenticator: Authenticator;
   /** The security headers of every answer. */
   standing: Headers;
 }
 
+/** A few pages of the longest, or thirty bodies. */
+const mostHeld = 256 * 1_048_576;
+
 /** Makes the door. */
 export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>): Door {
   const allowlist = cors(config.cors.allowed_origins);
   return {
     limit: rateLimit(config.rate_limit),
+    hold: config.rate_limit.enabled ? holdings(mostHeld) : () => undefined,
     cors: allowlist,
     authenticator: {
       tokens,

@@ -27,13 +27,17 @@ export class WholeResponse extends FastResponse {
 /** Stands for an answer that somebody else writes to Node's response. */
 export class TakenResponse extends FastResponse {}
 
+/** An answer of which a client takes nothing for so long, in milliseconds, is for nobody; its memory is. */
+const mostPatience = 60_000;
+
 /** What Node's server calls for each request. */
-export function nodeListener(app: H3): RequestListener {
+export function nodeListener(app: H3, patience = mostPatience): RequestListener {
   return (req, res) => {
     try {
       const response = app.fetch(new NodeRequest({ req, res }));
-      if (response instanceof Promise) response.then((ready) => send(res, ready), () => res.destroy());
-      else send(res, response);
+      if (response instanceof Promise) {
+        response.then((ready) => send(res, ready, patience), () => res.destroy());
+      } else send(res, response, patience);
     } catch {
       // Before the app's own `try`: it must not end the process, which serves everybody.
       res.destroy();
@@ -41,7 +45,7 @@ export function nodeListener(app: H3): RequestListener {
   };
 }
 
-function send(res: ServerResponse, response: Response): void {
+function send(res: ServerResponse, response: Response, patience: number): void {
   if (response instanceof TakenResponse) return;
   if (!(response instanceof WholeResponse)) {
     sendNodeResponse(res, response).catch(() => res.destroy());
@@ -51,6 +55,8 @@ function send(res: ServerResponse, response: Response): void {
   try {
     res.writeHead(status, headers);
     res.end(body);
+    // Node looks whether anything has left since it looked last. With the end of the answer it sets a time of its own.
+    if (res.writableLength > 0) res.req.socket.setTimeout(patience);
   } catch {
     // A header that HTTP cannot carry: nothing was sent, and there is no answer left to give.
     res.destroy();

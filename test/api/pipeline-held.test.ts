@@ -1,0 +1,60 @@
+// What one address can keep in the memory of a server: bodies that it does not end, and answers that it does not take.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { H3 } from 'h3';
+import { afterAll, expect, it } from 'vitest';
+import { nodeListener, WholeResponse } from '../../api/pipeline/node-listener.ts';
+import { startServer } from '../harness/server.ts';
+
+const server = await startServer();
+const sockets: Socket[] = [];
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await server.stop();
+});
+
+/** Announces a body of 8 MiB, sends all of it but the last byte, and answers what has come back when all is sent. */
+async function begin(localAddress: string, bytes = 8_388_607): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress });
+  sockets.push(socket);
+  socket.write(
+    'POST /_/setup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 8388608\r\n\r\n',
+  );
+  await new Promise((resolve) => socket.write(Buffer.alloc(bytes, ' '), resolve));
+  return socket;
+}
+
+it('bodies that are not sent to their end take no more than 256 MiB, and nobody else’s room', async () => {
+  for (let body = 0; body < 31; body++) await begin('127.0.0.1');
+  const refused = await Promise.all([begin('127.0.0.1'), begin('127.0.0.1')]);
+  const [said] = await Promise.race(refused.map((socket) => once(socket, 'data')));
+  expect(String(said)).toMatch(/^HTTP\/1.1 429 [^]*Retry-After: 1[^]*"too_many_requests"/);
+  const other = await begin('127.0.0.2');
+  other.write('}');
+  expect(String((await once(other, 'data'))[0])).toMatch(/^HTTP\/1.1 422 /);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await expect.poll(async () => {
+    const again = await begin('127.0.0.1');
+    again.write('}');
+    return String((await once(again, 'data'))[0]).slice(0, 12);
+  }, { timeout: 10_000 }).toBe('HTTP/1.1 422');
+});
+
+it('an answer that nobody takes is cut off', async () => {
+  const app = new H3().get(
+    '/',
+    () => new WholeResponse({ status: 200, headers: [], body: 'x'.repeat(33_554_432) }),
+  );
+  const http = createServer(nodeListener(app, 500)).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const { port } = http.address() as AddressInfo;
+  const closed = once(http, 'connection').then(([socket]) => once(socket, 'close'));
+  const client = connect(port, '127.0.0.1').pause();
+  sockets.push(client);
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await closed;
+  http.close();
+});
