@@ -69,7 +69,8 @@ export async function createRecord(
     });
   const during = () => deps.totals.during(writtenTables(target), write);
   // Who knows the id, or finds it in a list, can change the record before its create is answered.
-  const place = placeOf(target.app, String(settled.input['id'] ?? settled.newId));
+  const { newId, input: { id } } = settled;
+  const place = placeOf(target.app, typeof id === 'string' ? id : newId);
   const record = await deps.writeOrder.inTurn([place], during);
   if (actor !== undefined && hooks?.after === true) await hooks.tell({ actor, record, previous: null });
   return record;

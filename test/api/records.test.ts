@@ -227,7 +227,18 @@ describe('record.idempotent-id', () => {
     expect((await admin.get(`${records}/${id}`)).body).toEqual(won[0]?.body);
   });
 
-  it.each(['', 'x', 1, null, [], {}, `{${uuid}}`, uuid.replaceAll('-', ''), `${uuid} `])(
+  it.each<unknown>([
+    '',
+    'x',
+    1,
+    null,
+    [],
+    {},
+    { toString: 1 },
+    `{${uuid}}`,
+    uuid.replaceAll('-', ''),
+    `${uuid} `,
+  ])(
     'record.idempotent-id: %j is no id',
     async (id) => {
       const answer = await admin.post(records, { id, title: 'x' });
