@@ -26,6 +26,9 @@ export function mediaTypeOf(header: string | undefined): string {
  */
 const running = new Set([
   'text/html',
+  // No types of the registry, but what some programs say of such files.
+  'application/xhtml',
+  'image/svg',
   'text/xml',
   'application/xml',
   'application/xml-dtd',

@@ -139,6 +139,8 @@ describe('what a browser would run', () => {
       'tExT/hTmL;,text/plain',
       'image/svg+xml;charset=utf-8',
       'IMAGE/SVG+XML',
+      'image/svg',
+      'application/xhtml',
       'application/xml',
       'application/xml-dtd',
       'text/xsl',
