@@ -57,6 +57,22 @@ export class ChangedMeanwhile extends ApiError {
   }
 }
 
+/**
+ * What an attempt with a password comes to; undefined when the hash was another in the end, and outdated in the beginning.
+ * Then a login, it seems, has renewed it: the password may be the same, and the attempt is to be made again.
+ */
+export async function unlessRenewed<Result>(
+  outdated: boolean,
+  attempt: Promise<Result>,
+): Promise<{ result: Result } | undefined> {
+  try {
+    return { result: await attempt };
+  } catch (error) {
+    if (outdated && error instanceof ChangedMeanwhile) return undefined;
+    throw error;
+  }
+}
+
 /** Others have locked the subject while the attempt was under way. */
 class LockedMeanwhile extends Error {
   readonly until: Date;

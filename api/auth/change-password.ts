@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { beginAttempt, ChangedMeanwhile, failAttempt, tryInTurn } from './attempt.ts';
+import { beginAttempt, ChangedMeanwhile, failAttempt, tryInTurn, unlessRenewed } from './attempt.ts';
 import { masterAttempt } from './login-master.ts';
 import { checkNewPassword } from './password-policy.ts';
 
@@ -37,7 +37,7 @@ export async function changeMasterPassword(
   const { matches, outdated } = await passwords.verify(current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
   const hashes = { from: known.password_hash, to: await passwords.hash(next) };
-  const rows = await tryInTurn(deps, attempt, async (sql) => {
+  const replacing = tryInTurn(deps, attempt, async (sql) => {
     if (!await replaceMasterPassword(sql, id, { ...hashes, now })) throw new ChangedMeanwhile();
     const revoked = [revocations.row('subject', id, { spared: jti })];
     await revokeSessionsOf(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
@@ -50,11 +50,8 @@ export async function changeMasterPassword(
       origin,
     });
     return revoked;
-  }).catch((error: unknown) => {
-    if (!outdated || !(error instanceof ChangedMeanwhile)) throw error;
-    return undefined;
   });
-  // A login, it seems, has replaced the hash by one of today's: the password may be the same.
-  if (rows === undefined) return await changeMasterPassword(deps, principal, change);
-  revocations.apply(rows);
+  const replaced = await unlessRenewed(outdated, replacing);
+  if (replaced === undefined) return await changeMasterPassword(deps, principal, change);
+  revocations.apply(replaced.result);
 }

@@ -7,7 +7,14 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { beginAttempt, ChangedMeanwhile, failAttempt, normalizedName, tryInTurn } from './attempt.ts';
+import {
+  beginAttempt,
+  ChangedMeanwhile,
+  failAttempt,
+  normalizedName,
+  tryInTurn,
+  unlessRenewed,
+} from './attempt.ts';
 import { failGone, requireUser } from './me.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken } from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
@@ -36,7 +43,7 @@ export async function requestEmailChange(
   const secret = makeToken();
   const lifeSeconds = mailedTokenLife;
   const hash = hashOfToken(secret);
-  const discard = await tryInTurn(deps, attempt, async (sql) => {
+  const beginning = tryInTurn(deps, attempt, async (sql) => {
     const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failGone();
     // A reset ends all changes that have begun, so none may begin with the password from before it.
     if (password_hash !== user.password_hash) throw new ChangedMeanwhile();
@@ -47,19 +54,16 @@ export async function requestEmailChange(
       draftToken(deps, { purpose: 'email_change', email, userId, hash, lifeSeconds, now }),
     );
     return await findUserId(sql, email) !== undefined;
-  }).catch((error: unknown) => {
-    if (!outdated || !(error instanceof ChangedMeanwhile)) throw error;
-    return undefined;
   });
-  // A login, it seems, has replaced the hash by one of today's: the password may be the same.
-  if (discard === undefined) return await requestEmailChange(deps, workspace, change);
+  const begun = await unlessRenewed(outdated, beginning);
+  if (begun === undefined) return await requestEmailChange(deps, workspace, change);
   await deps.mail.post({
     workspace: workspace.id,
     kind: 'email-change',
     to: email,
     secret,
     lifeSeconds,
-    discard,
+    discard: begun.result,
   });
 }
 

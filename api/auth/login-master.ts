@@ -11,6 +11,7 @@ import {
   completeAttempt,
   failAttempt,
   normalizedName,
+  unlessRenewed,
 } from './attempt.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftSession, tokensOf } from './sessions.ts';
@@ -47,16 +48,13 @@ export async function loginMaster(
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
-  try {
-    await completeAttempt(deps, attempt, async (sql) => {
-      const current = await findMaster(sql, known.id);
-      if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
-      await insertSession(sql, 'control', draft.row);
-      await pruneSessions(sql, 'control', by.now);
-    });
-  } catch (error) {
-    if (!verdict.outdated || !(error instanceof ChangedMeanwhile)) throw error;
-    // As for a user: the password may be the same.
+  const completing = completeAttempt(deps, attempt, async (sql) => {
+    const current = await findMaster(sql, known.id);
+    if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
+    await insertSession(sql, 'control', draft.row);
+    await pruneSessions(sql, 'control', by.now);
+  });
+  if (await unlessRenewed(verdict.outdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);
   }
   if (verdict.outdated && known.password_hash !== null) {

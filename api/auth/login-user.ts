@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { findUserByEmail, rehashUser } from '../../storage/user-accounts.ts';
 import type { Origin } from '../route.ts';
-import { beginAttempt, ChangedMeanwhile, failAttempt } from './attempt.ts';
+import { beginAttempt, failAttempt, unlessRenewed } from './attempt.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
 
@@ -30,17 +30,12 @@ export async function loginUser(
   });
   if (user === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const prove = () => Promise.resolve(user);
-  let session: SignInOutcome;
-  try {
-    session = await signInUser(deps, attempt, { workspace, app, method: 'password', prove });
-  } catch (error) {
-    if (!verdict.outdated || !(error instanceof ChangedMeanwhile)) throw error;
-    // Another login of the same user, it seems, has replaced the hash by one of today's: the password may be the same.
-    return await loginUser(deps, workspace, login);
-  }
+  const signingIn = signInUser(deps, attempt, { workspace, app, method: 'password', prove });
+  const signedIn = await unlessRenewed(verdict.outdated, signingIn);
+  if (signedIn === undefined) return await loginUser(deps, workspace, login);
   if (verdict.outdated && user.password_hash !== null) {
     const hashes = { from: user.password_hash, to: await deps.passwords.hash(password) };
     await connection.run((sql) => rehashUser(sql, user.id, hashes));
   }
-  return session;
+  return signedIn.result;
 }
