@@ -50,7 +50,7 @@ export function compile(condition: Condition): Predicate {
       return (subject, request) => {
         const [one, other] = [left(subject, request), right(subject, request)];
         if (subject.patience !== undefined) payFor(subject.patience, one, other);
-        return decide(operator, one, other);
+        return decide(operator, one, other, subject.patience);
       };
     }
   }

@@ -1,5 +1,6 @@
 // The comparing operators, each with its two meanings side by side. A new operator is a row here and a sign in `lex.ts`.
 import { alike, type Scalar, type ScalarType } from './condition.ts';
+import type { Patience } from './patience.ts';
 import { likeSql, matches } from './pattern.ts';
 import type { Operator } from './tree.ts';
 import { order } from './values.ts';
@@ -16,7 +17,7 @@ export interface Meaning {
    */
   sql(left: string, right: string, type: ScalarType): string;
   /** In memory, of two values of one type. */
-  holds(left: Scalar, right: Scalar): boolean;
+  holds(left: Scalar, right: Scalar, patience?: Patience): boolean;
 }
 
 /** All of them. */
@@ -61,13 +62,13 @@ export const operators: Record<Operator, Meaning> = {
     withoutValue: false,
     pattern: true,
     sql: likeSql,
-    holds: (left, right) => matches(String(left), String(right)),
+    holds: (left, right, patience) => matches(String(left), String(right), patience),
   },
   '!~': {
     withoutValue: true,
     pattern: true,
     sql: (left, right) => `(${likeSql(left, right)}) is not true`,
-    holds: (left, right) => !matches(String(left), String(right)),
+    holds: (left, right, patience) => !matches(String(left), String(right), patience),
   },
 };
 

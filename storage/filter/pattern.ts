@@ -1,6 +1,7 @@
 // The right side of `~`, in both meanings. Without a percent sign it is searched for; with one it is a pattern for the whole
 // text, in which `%` stands for any characters. Only `%` is special, and `\%` is a percent sign.
 import { foldCase, foldCaseSql } from './letter-case.ts';
+import type { Patience } from './patience.ts';
 
 /**
  * Length of the longest pattern, in characters; nothing matches a longer one. To search takes up to the product of both
@@ -17,29 +18,10 @@ export function isPattern(text: string): boolean {
     text.length <= longestPattern * 2 && [...text].length <= longestPattern;
 }
 
-/** Folding a shorter text takes no longer than finding out whether it was the last one. */
-const short = 1_024;
-
-/** A filter may look for many patterns in one text of megabytes, of which nothing is to stay in memory. */
-class Folded {
-  #last: WeakRef<{ text: string; folded: string }> | undefined;
-
-  of(text: string): string {
-    if (text.length < short) return foldCase(text);
-    const known = this.#last?.deref();
-    if (known?.text === text) return known.folded;
-    const folded = foldCase(text);
-    this.#last = new WeakRef({ text, folded });
-    return folded;
-  }
-}
-
-const texts = new Folded();
-
-/** Whether a text matches a pattern, letter case ignored. */
-export function matches(text: string, pattern: string): boolean {
+/** Whether a text matches a pattern, letter case ignored. `patience` is that of the decision which this is a part of. */
+export function matches(text: string, pattern: string, patience?: Patience): boolean {
   if (!isPattern(pattern)) return false;
-  const folded = texts.of(text);
+  const folded = patience?.folded(text) ?? foldCase(text);
   const [first = '', ...others] = foldCase(pattern).split(wildcard).map((part) =>
     part.replaceAll('\\%', '%')
   );

@@ -1,6 +1,7 @@
 // The members of a request that filters may name, and how they are read.
 import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
 import { comparedAs, operators } from './operators.ts';
+import type { Patience } from './patience.ts';
 import type { Operator } from './tree.ts';
 import { lowerCase, readText } from './values.ts';
 
@@ -83,13 +84,13 @@ function readJson(value: unknown, readAs: RequestTerm['readAs']): Requested {
 }
 
 /** What a comparison says of two values: absence first, then emptiness, then types. */
-export function decide(operator: Operator, left: Found, right: Found): Truth {
+export function decide(operator: Operator, left: Found, right: Found, patience?: Patience): Truth {
   const meaning = operators[operator];
   if (isUnknown(left) || isUnknown(right)) return 'unknown';
   if (left === null || right === null) return meaning.withoutValue;
   if (left === 'composite' || right === 'composite') return false;
   if (comparedAs(meaning, left.type, right.type) === undefined) return false;
-  return meaning.holds(left.value, right.value);
+  return meaning.holds(left.value, right.value, patience);
 }
 
 /** Whether a comparison with it is unknown. */
