@@ -3,10 +3,11 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
-  ServerResponse,
+  type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { currentAnswer } from '../current-answer.ts';
 import type { ErrorCode } from '../errors.ts';
 import { newRequestId } from './arrival.ts';
 
@@ -53,8 +54,7 @@ export function answerClientErrors(server: Server, standing: Headers): void {
 
 /** An answer that has begun must not have another one written into it. */
 function isAnswering(socket: Duplex): boolean {
-  const current: unknown = Reflect.get(socket, '_httpMessage');
-  return current instanceof ServerResponse && current.headersSent;
+  return currentAnswer(socket)?.headersSent === true;
 }
 
 /**

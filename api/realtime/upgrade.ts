@@ -1,7 +1,8 @@
 // Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
 import { once } from 'node:events';
-import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { currentAnswer } from '../current-answer.ts';
 import { type ApiError, fail } from '../errors.ts';
 import { decide, type Principal } from '../scope.ts';
 import type { Holder } from './ports.ts';
@@ -43,20 +44,15 @@ const key = /^[+/0-9A-Za-z]{22}==$/;
 export function isForRealtime({ method, url, headers, socket }: IncomingMessage): boolean {
   const asks = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url ?? '');
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-  return asks && !hasBody && answerOn(socket)?.writableEnded !== false;
+  return asks && !hasBody && currentAnswer(socket)?.writableEnded !== false;
 }
 
 /** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
 export async function answersEnd(socket: Duplex): Promise<void> {
-  for (let answer = answerOn(socket); answer !== undefined; answer = answerOn(socket)) {
+  for (let answer = currentAnswer(socket); answer !== undefined; answer = currentAnswer(socket)) {
     if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
     await once(answer, 'close');
   }
-}
-
-function answerOn(socket: Duplex): ServerResponse | undefined {
-  const current: unknown = Reflect.get(socket, '_httpMessage');
-  return current instanceof ServerResponse ? current : undefined;
 }
 
 /** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
