@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
-import { incomingOf, readJson, refuseLongBody } from './pipeline/body.ts';
+import { incomingOf, refuseLongBody } from './pipeline/body.ts';
 import { type Door, doorHeaders } from './pipeline/door.ts';
 import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
@@ -142,8 +142,7 @@ async function process(
   const admitted = route.admit?.(call);
   call.admitted = admitted instanceof Promise ? await admitted : admitted;
   if (route.body !== undefined) {
-    const cap = deps.config.http.max_body_bytes;
-    call.body = check(await readJson(arrival, cap, route.bodyMayBeEmpty), route.body);
+    call.body = check(await pipeline.readJson(arrival, route.bodyMayBeEmpty), route.body);
   }
   if (route.query !== undefined) call.query = readQuery(arrival, route.query);
   const answer = route.handle(call);

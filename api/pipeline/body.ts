@@ -7,6 +7,9 @@ import { noteProgress } from './body-time.ts';
 import { uncounted } from './holdings.ts';
 import { scanJson } from './json-shape.ts';
 
+/** To read more takes some milliseconds, and eight megabytes a tenth of a second. */
+const largeBytes = 262_144;
+
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 /** Ends the request with `413` when the announced length is over the cap. */
@@ -16,21 +19,31 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 }
 
 /**
- * The body as a JSON object. Throws `413` over the cap, `429` when its address has too much under way, `422 deserialization` when it is empty (unless it may be), of
- * another type or not a JSON object, `400 validation` when its shape is refused.
+ * Reads the body of a request as a JSON object. Throws `413` over the cap, `429` when its address has too much under way,
+ * `422 deserialization` when it is empty (unless it may be), of another type or not a JSON object, `400 validation` when its
+ * shape is refused.
  */
-export async function readJson(
-  arrival: Arrival,
-  cap: number,
-  mayBeEmpty = false,
-): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(arrival, cap);
-  if (bytes.length === 0 && mayBeEmpty) return {};
-  if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
-  const type = arrival.header('content-type');
-  if (type === undefined || !jsonType.test(type)) {
-    fail('deserialization', 'the Content-Type must be application/json');
-  }
+export type ReadJson = (arrival: Arrival, mayBeEmpty?: boolean) => Promise<Record<string, unknown>>;
+
+/** Makes the reader of bodies of `cap` bytes at most. */
+export function jsonReader(cap: number): ReadJson {
+  let lastTurn = Promise.resolve();
+  // One in each round of the event loop: many that are complete at once would stop all else for seconds.
+  const turn = () => lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return async (arrival, mayBeEmpty = false) => {
+    const bytes = await readBytes(arrival, cap);
+    if (bytes.length === 0 && mayBeEmpty) return {};
+    if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
+    const type = arrival.header('content-type');
+    if (type === undefined || !jsonType.test(type)) {
+      fail('deserialization', 'the Content-Type must be application/json');
+    }
+    if (bytes.length > largeBytes) await turn();
+    return objectIn(bytes);
+  };
+}
+
+function objectIn(bytes: Buffer): Record<string, unknown> {
   scanJson(bytes);
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
 import type { Authenticator } from './authenticate.ts';
+import { jsonReader, type ReadJson } from './body.ts';
 import { type Cors, cors } from './cors.ts';
 import { type Hold, holdings } from './holdings.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
@@ -13,6 +14,7 @@ type Headers = readonly (readonly [string, string])[];
 export interface Door {
   limit: RateLimit;
   hold: Hold;
+  readJson: ReadJson;
   cors: Cors;
   authenticator: Authenticator;
   /** The security headers of every answer. */
@@ -28,6 +30,7 @@ export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>):
   return {
     limit: rateLimit(config.rate_limit),
     hold: config.rate_limit.enabled ? holdings(mostHeld) : () => undefined,
+    readJson: jsonReader(config.http.max_body_bytes),
     cors: allowlist,
     authenticator: {
       tokens,

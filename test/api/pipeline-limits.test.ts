@@ -1,4 +1,6 @@
 // What a client may cost before it has said anything: raw connections against a real server.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { serverUrl } from '../harness/api.ts';
 import { expectError, expectStandingHeaders } from '../harness/expectations.ts';
@@ -151,5 +153,43 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
       '200',
       '200',
     ]);
+  });
+});
+
+describe('http.limits: many large bodies', () => {
+  const many = 12;
+  const megabytes = 4;
+  const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  async function opened(): Promise<Socket> {
+    const { hostname, port } = new URL(serverUrl());
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** How many of them, complete at one moment, are answered before a request that comes right behind them. */
+  async function answeredBefore(): Promise<number> {
+    const body = `{"x":1${' '.repeat(megabytes * 1_048_576)}`;
+    const head = `${posted}Content-Length: ${body.length + 1}\r\n\r\n`;
+    const large = await Promise.all(Array.from({ length: many }, opened));
+    const small = await opened();
+    const sent = large.map((socket) => new Promise((resolve) => socket.write(head + body, resolve)));
+    await Promise.all(sent);
+    let answered = 0;
+    const answers = large.map((socket) => once(socket, 'data').then(() => answered++));
+    for (const socket of large) socket.write('}');
+    small.write(get);
+    await once(small, 'data');
+    const before = answered;
+    await Promise.all(answers);
+    for (const socket of [small, ...large]) socket.destroy();
+    return before;
+  }
+
+  it('are read one after another, others in between', async () => {
+    const rounds = [await answeredBefore(), await answeredBefore(), await answeredBefore()];
+    // The best, as other processes use the machine too.
+    expect(Math.min(...rounds)).toBeLessThan(many / 2);
   });
 });
