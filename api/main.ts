@@ -17,7 +17,7 @@ import type { Deps } from './deps.ts';
 import { createEgress } from './egress.ts';
 import { keepRowsYoung } from './heap.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
-import { settleDepartures } from './hooks/departure.ts';
+import { settleDepartures } from './hooks/source/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
 import { listen, type Listening } from './listen.ts';
 import { Courier } from './mail/courier.ts';

@@ -2,7 +2,7 @@
 import { type AdminRow, insertAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { normalizedName } from '../auth/attempt.ts';
-import { checkNewPassword } from '../auth/password-policy.ts';
+import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

@@ -5,7 +5,7 @@ import { isUuid } from '../../storage/ids.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { normalizedName } from '../auth/attempt.ts';
-import { checkNewPassword } from '../auth/password-policy.ts';
+import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

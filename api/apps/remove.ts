@@ -13,7 +13,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { forgetAllBytes } from '../files/upload.ts';
-import { Departure } from '../hooks/departure.ts';
+import { Departure } from '../hooks/source/departure.ts';
 
 type RemoveDeps = Pick<
   Deps,

@@ -4,10 +4,10 @@ import type { Deps } from '../deps.ts';
 import { policyDefinitions } from '../policies/definitions.ts';
 import { effectivePolicies } from '../policies/effective.ts';
 import { IssuerKeys } from './oauth/issuer-keys.ts';
-import { Passwords } from './passwords.ts';
-import { Revocations } from './revocations.ts';
-import { openSigningKeys } from './signing-keys.ts';
-import { Tokens } from './tokens.ts';
+import { Passwords } from './passwords/passwords.ts';
+import { Revocations } from './tokens/revocations.ts';
+import { openSigningKeys } from './tokens/signing-keys.ts';
+import { Tokens } from './tokens/tokens.ts';
 
 /** What main.ts does with them. */
 export interface Auth {

@@ -11,7 +11,7 @@ import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { beginAttempt, ChangedMeanwhile, failAttempt, tryInTurn, unlessRenewed } from './attempt.ts';
 import { masterAttempt } from './login-master.ts';
-import { checkNewPassword } from './password-policy.ts';
+import { checkNewPassword } from './passwords/policy.ts';
 
 type ChangeDeps = Pick<
   Deps,

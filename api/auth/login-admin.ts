@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedName } from './attempt.ts';
-import type { Grant } from './claims.ts';
+import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftSession, homeOf, tokensOf } from './sessions.ts';
 import type { SignInDeps } from './sign-in-user.ts';

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { readRefreshToken } from './refresh-tokens.ts';
+import { readRefreshToken } from './tokens/refresh-tokens.ts';
 import { homeOf, stillGood } from './sessions.ts';
 
 type LogoutDeps = Pick<

@@ -10,7 +10,7 @@ import type { Origin } from '../route.ts';
 import { mostOf } from '../usage/most.ts';
 import { requireSeat } from '../usage/seats.ts';
 import { type Attempt, beginAttempt, normalizedName } from './attempt.ts';
-import { endAllTokens } from './end-user-tokens.ts';
+import { endAllTokens } from './tokens/end-user-tokens.ts';
 import { draftToken, hashOfCode, mailLimits, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';

@@ -13,7 +13,7 @@ import { policyDefinitions } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import { boolean, nullable, object, text, timestamp, type ValueOf } from '../schema.ts';
 import type { Principal } from '../scope.ts';
-import { endAllTokens } from './end-user-tokens.ts';
+import { endAllTokens } from './tokens/end-user-tokens.ts';
 import { failGone, requireUser } from './me.ts';
 
 /** One login of an end-user. */

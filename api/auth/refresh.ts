@@ -22,10 +22,10 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import { showUser, type User } from '../users/shape.ts';
-import type { Grant } from './claims.ts';
+import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { grantOf } from './login-admin.ts';
-import { readRefreshToken } from './refresh-tokens.ts';
+import { readRefreshToken } from './tokens/refresh-tokens.ts';
 import { draftSession, homeOf, type SessionDraft, stillGood, tokensOf } from './sessions.ts';
 import { userGrant } from './sign-in-user.ts';
 

@@ -10,7 +10,7 @@ import { showUser, type User } from '../users/shape.ts';
 import { mostOf } from '../usage/most.ts';
 import { requireSeat } from '../usage/seats.ts';
 import { normalizedName } from './attempt.ts';
-import { checkNewPassword } from './password-policy.ts';
+import { checkNewPassword } from './passwords/policy.ts';
 import { requireMethod } from './user-attempt.ts';
 
 /**

@@ -7,9 +7,9 @@ import type { Deps } from '../deps.ts';
 import { policyDefinitions } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import type { Place } from '../scope.ts';
-import type { Grant } from './claims.ts';
+import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
-import { makeRefreshToken } from './refresh-tokens.ts';
+import { makeRefreshToken } from './tokens/refresh-tokens.ts';
 
 /** A session that is about to begin. */
 export interface SessionStart {

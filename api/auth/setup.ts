@@ -6,7 +6,7 @@ import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { checkNewPassword } from './password-policy.ts';
+import { checkNewPassword } from './passwords/policy.ts';
 
 const username = 'admin';
 

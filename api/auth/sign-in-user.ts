@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { showUser, type User } from '../users/shape.ts';
 import { type Attempt, ChangedMeanwhile, succeedWithin, tryInTurn } from './attempt.ts';
-import type { Grant } from './claims.ts';
+import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftToken, hashOfToken, makeToken } from './one-time.ts';
 import { isDuplicate } from './register.ts';

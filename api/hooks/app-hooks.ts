@@ -3,23 +3,23 @@ import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { type CodeSnapshot, readCode } from './code-snapshot.ts';
-import type { Counters } from './counters.ts';
-import type { Crowd } from './crowd.ts';
-import { faultOfCode, refusalOf } from './faults.ts';
-import { type CallContext, Generation, type Ready, type RunWish } from './generation.ts';
-import type { RunnerHost } from './host.ts';
-import type { ChannelEnd } from './invocation.ts';
-import { Leaving } from './leaving.ts';
-import { type LoadCause, LoadQueue } from './load-queue.ts';
+import { type CodeSnapshot, readCode } from './source/code-snapshot.ts';
+import type { Counters } from './runner/counters.ts';
+import type { Crowd } from './runner/crowd.ts';
+import { faultOfCode, refusalOf } from './source/faults.ts';
+import { type CallContext, Generation, type Ready, type RunWish } from './runner/generation.ts';
+import type { RunnerHost } from './runner/host.ts';
+import type { ChannelEnd } from './channel/invocation.ts';
+import { Leaving } from './runner/leaving.ts';
+import { type LoadCause, LoadQueue } from './runner/load-queue.ts';
 import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
-import { type LimitDeps, RunLimit } from './run-limit.ts';
-import type { StartGate } from './start-gate.ts';
-import { retryWhileFull } from './start-retry.ts';
-import { Suspects } from './suspects.ts';
-import { Turns } from './turns.ts';
+import { type LimitDeps, RunLimit } from './runner/run-limit.ts';
+import type { StartGate } from './runner/start-gate.ts';
+import { retryWhileFull } from './runner/start-retry.ts';
+import { Suspects } from './runner/suspects.ts';
+import { Turns } from './runner/turns.ts';
 
 /** What the hooks of every app need. */
 export interface HookParts {

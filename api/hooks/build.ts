@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts';
 import { Peers } from '../peers.ts';
 import type { HookParts } from './app-hooks.ts';
 import { answerCall } from './calls.ts';
-import { JobMemory } from './cron-memory.ts';
-import { CronTimes } from './cron-times.ts';
-import { Schedule } from './cron.ts';
+import { JobMemory } from './cron/memory.ts';
+import { CronTimes } from './cron/times.ts';
+import { Schedule } from './cron/schedule.ts';
 import type { HookQuestion } from './everywhere.ts';
-import { SupervisedRunners } from './host.ts';
+import { SupervisedRunners } from './runner/host.ts';
 import { Runners } from './runners.ts';
 
 /** What makes hooks run, and what must be told of the world. */

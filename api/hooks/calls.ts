@@ -15,7 +15,7 @@ import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import { findUserRecord } from '../users/records.ts';
 import { deleteForHook, readForHook, storeForHook } from './file-calls.ts';
-import type { CallContext } from './generation.ts';
+import type { CallContext } from './runner/generation.ts';
 import { sendForHook } from './letters.ts';
 import { publishForHook } from './made-events.ts';
 import { fetchForHook } from './outgoing.ts';

@@ -13,7 +13,7 @@ import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import type { HookLoader } from './ports.ts';
-import { reloadEverywhere } from './reload.ts';
+import { reloadEverywhere } from './source/reload.ts';
 
 type ReadDeps = Pick<Deps, 'databases'>;
 type ChangeDeps = Pick<Deps, 'databases' | 'secrets' | 'newId' | 'now'> & { hooks: HookLoader };

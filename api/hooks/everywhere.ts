@@ -1,6 +1,6 @@
 // The hooks of an app in all API processes of the server: what each has written, and how each is, put together.
 import type { Peers } from '../peers.ts';
-import type { Counters } from './counters.ts';
+import type { Counters } from './runner/counters.ts';
 import type { HookLog, LogEntry } from './log.ts';
 import type { HookState } from './ports.ts';
 

@@ -9,7 +9,7 @@ import { filenameOf } from '../files/filename.ts';
 import { mediaTypeOf } from '../files/media-type.ts';
 import { removeStored } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
-import { bufferOf, spell } from './inbound-values.ts';
+import { bufferOf, spell } from './channel/inbound-values.ts';
 import type { Author } from './ports.ts';
 
 /** As base64 it must fit into the answers of one run. */

@@ -5,8 +5,8 @@ import type { Deps } from '../deps.ts';
 import { EgressError } from '../egress-failure.ts';
 import { fail } from '../errors.ts';
 import { decoded } from './content-coding.ts';
-import type { CallContext } from './generation.ts';
-import { bufferOf, spell } from './inbound-values.ts';
+import type { CallContext } from './runner/generation.ts';
+import { bufferOf, spell } from './channel/inbound-values.ts';
 
 /** As base64 it must fit into an answer of a call. */
 const mostBytes = 1_048_576;

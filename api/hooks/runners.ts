@@ -5,9 +5,9 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Peers } from '../peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
-import { Crowd } from './crowd.ts';
-import type { Schedule } from './cron.ts';
-import { serveCustom } from './custom.ts';
+import { Crowd } from './runner/crowd.ts';
+import type { Schedule } from './cron/schedule.ts';
+import { serveCustom } from './custom/serve.ts';
 import {
   type HookQuestion,
   LogEverywhere,
@@ -18,10 +18,10 @@ import {
 import type { AppLog, AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
-import type { CronTimes } from './cron-times.ts';
-import { StartGate } from './start-gate.ts';
+import type { CronTimes } from './cron/times.ts';
+import { StartGate } from './runner/start-gate.ts';
 import { stateOf } from './state.ts';
-import { type CheckParts, tellOfUncalled, warningsOf } from './warnings.ts';
+import { type CheckParts, tellOfUncalled, warningsOf } from './source/warnings.ts';
 
 const sweepMilliseconds = 5_000;
 

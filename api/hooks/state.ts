@@ -1,7 +1,7 @@
 // How the hooks of an app are: what is registered, how often it ran, what its process uses.
 import type { JobRegistration } from '../../hook-runner/registrations.ts';
 import type { AppHooks } from './app-hooks.ts';
-import { type CronTimes, othersTurn } from './cron-times.ts';
+import { type CronTimes, othersTurn } from './cron/times.ts';
 import type { StatePart } from './everywhere.ts';
 import type { HookState } from './ports.ts';
 

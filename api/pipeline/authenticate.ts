@@ -1,5 +1,5 @@
 // Who is asking: the token of the Authorization header, else of the cookie, and the rule against forged cookie requests.
-import type { AccessTokens } from '../auth/tokens.ts';
+import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
 import type { Arrival } from './arrival.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { reportTo } from '../realtime/build.ts';
-import { WebSockets } from '../realtime/websocket.ts';
+import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
 import { addressOf, headerOf, requestIdOf } from './arrival.ts';
 import { type Door, doorHeaders } from './door.ts';

@@ -7,7 +7,7 @@ import type { StoredRecord } from '../../storage/record-plan.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
 import { within } from '../../storage/within.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
-import { checkNewPassword } from '../auth/password-policy.ts';
+import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { requireMethod } from '../auth/user-attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';

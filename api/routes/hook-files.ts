@@ -1,5 +1,11 @@
 // Hook files of an app.
-import { listHookFiles, putHookFile, reloadHooks, removeHookFile, showHookFile } from '../hooks/files.ts';
+import {
+  listHookFiles,
+  putHookFile,
+  reloadHooks,
+  removeHookFile,
+  showHookFile,
+} from '../hooks/source/files.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { described, integer, list, nullable, object, pageOf, text, timestamp } from '../schema.ts';

@@ -2,7 +2,7 @@
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
 import { serveLog } from '../hooks/log-stream.ts';
 import { logPage } from '../hooks/log.ts';
-import { typesOf } from '../hooks/types.ts';
+import { typesOf } from '../hooks/source/types.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { OwnAnswer, route } from '../route.ts';
 import {

@@ -12,7 +12,7 @@ import { deleteUser, lockUser, type UserRow } from '../../storage/user-accounts.
 import { within } from '../../storage/within.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
-import { endAccessTokens } from '../auth/end-user-tokens.ts';
+import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { announceInTurn, writtenBy } from '../records/announce.ts';
 import { type Removal, removeWithUser } from '../records/cascade.ts';

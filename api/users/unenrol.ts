@@ -6,7 +6,7 @@ import { dropTotp } from '../../storage/totp.ts';
 import { lockUser } from '../../storage/user-accounts.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
-import { endAllTokens } from '../auth/end-user-tokens.ts';
+import { endAllTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { failNoUser } from './list.ts';

@@ -7,7 +7,7 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { Departure } from '../hooks/departure.ts';
+import { Departure } from '../hooks/source/departure.ts';
 
 type RemoveDeps = Pick<
   Deps,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createApp } from '../../api/apps/create.ts';
 import type { AppHooks } from '../../api/hooks/app-hooks.ts';
 import { createHooks, type HookSystem } from '../../api/hooks/build.ts';
-import { UnaryInvocation } from '../../api/hooks/unary-invocation.ts';
+import { UnaryInvocation } from '../../api/hooks/channel/unary-invocation.ts';
 import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { Secrets } from '../../storage/secrets.ts';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
-import { channelLimits } from '../../api/hooks/channel.ts';
-import { FrameReader } from '../../api/hooks/frames.ts';
-import { readMessage } from '../../api/hooks/inbound.ts';
+import { channelLimits } from '../../api/hooks/channel/channel.ts';
+import { FrameReader } from '../../api/hooks/channel/frames.ts';
+import { readMessage } from '../../api/hooks/channel/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
 import type {
   Call,

@@ -11,8 +11,8 @@ import { Hub } from '../../api/realtime/hub.ts';
 import type { Gate, View, Wish } from '../../api/realtime/ports.ts';
 import { serveEvents } from '../../api/realtime/sse.ts';
 import type { Place } from '../../api/realtime/topic.ts';
-import type { UpgradePorts } from '../../api/realtime/upgrade.ts';
-import { type SocketBounds, WebSockets } from '../../api/realtime/websocket.ts';
+import type { UpgradePorts } from '../../api/realtime/websocket/upgrade.ts';
+import { type SocketBounds, WebSockets } from '../../api/realtime/websocket/websocket.ts';
 import type { Principal } from '../../api/scope.ts';
 
 /** Where the rig's collections are. */

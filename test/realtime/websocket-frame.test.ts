@@ -1,6 +1,6 @@
 // The three forms of a frame's length, at their edges (RFC 6455 section 5.2).
 import { describe, expect, it } from 'vitest';
-import { textFrame } from '../../api/realtime/websocket-frame.ts';
+import { textFrame } from '../../api/realtime/websocket/frame.ts';
 
 describe('a text frame', () => {
   it.each([

@@ -14,7 +14,7 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { Origin } from '../../route.ts';
 import { requireSeat } from '../../usage/seats.ts';
-import { endAllTokens } from '../end-user-tokens.ts';
+import { endAllTokens } from '../tokens/end-user-tokens.ts';
 import { proveAddress } from '../prove-address.ts';
 import type { Profile } from './profile.ts';
 

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Grant } from '../../../api/auth/claims.ts';
-import { Revocations } from '../../../api/auth/revocations.ts';
+import type { Grant } from '../../../api/auth/tokens/claims.ts';
+import { Revocations } from '../../../api/auth/tokens/revocations.ts';
 import { prepareSession, type SessionDraft, tokensOf } from '../../../api/auth/sessions.ts';
-import { openSigningKeys, type SigningKeys } from '../../../api/auth/signing-keys.ts';
-import { Tokens } from '../../../api/auth/tokens.ts';
+import { openSigningKeys, type SigningKeys } from '../../../api/auth/tokens/signing-keys.ts';
+import { Tokens } from '../../../api/auth/tokens/tokens.ts';
 import type { Storage } from '../../../storage/boot.ts';
 import { uuidV7Source } from '../../../storage/ids.ts';
 import { Secrets } from '../../../storage/secrets.ts';

@@ -1,6 +1,6 @@
 // Code that goes on working after its call has ended, with nobody waiting for it.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { RestWatch } from '../../../api/hooks/rest-watch.ts';
+import { RestWatch } from '../../../api/hooks/runner/rest-watch.ts';
 import { beforeCreate, type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
 
 /** Deno derives keys on threads of its own, several at once, so that the runner answers all the while. */

@@ -3,8 +3,8 @@ import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Departure, type Leaver } from '../../../api/hooks/departure.ts';
-import { putHookFile } from '../../../api/hooks/files.ts';
+import { Departure, type Leaver } from '../../../api/hooks/source/departure.ts';
+import { putHookFile } from '../../../api/hooks/source/files.ts';
 import type { HookLoader } from '../../../api/hooks/ports.ts';
 import { removeApp } from '../../../storage/apps.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';

@@ -1,7 +1,7 @@
 // Old processes of an app: what they have under way ends in them, but they are few, and none stays for long.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { AppHooks } from '../../../api/hooks/app-hooks.ts';
-import type { Generation } from '../../../api/hooks/generation.ts';
+import type { Generation } from '../../../api/hooks/runner/generation.ts';
 import { beforeCreate, keepBusy, type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
 
 let own: OwnHooks;

@@ -1,6 +1,6 @@
 // What the type checker writes, read.
 import { expect, it } from 'vitest';
-import { warningsIn } from '../../../api/hooks/warnings.ts';
+import { warningsIn } from '../../../api/hooks/source/warnings.ts';
 
 it('reads the errors of `deno check`, over several lines too, and nothing else', () => {
   const output =

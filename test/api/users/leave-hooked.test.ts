@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiError } from '../../../api/errors.ts';
 import type { HookedWrite, RecordHooks, WriteAction } from '../../../api/hooks/ports.ts';
 import { removeUser } from '../../../api/users/remove.ts';
-import { Revocations } from '../../../api/auth/revocations.ts';
+import { Revocations } from '../../../api/auth/tokens/revocations.ts';
 import { insertUser } from '../../../storage/user-accounts.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
 

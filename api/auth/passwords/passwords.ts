@@ -1,0 +1,199 @@
+// Passwords as argon2id hashes, made in worker threads behind a bounded queue.
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { ApiError } from '../../errors.ts';
+import { OtherWork } from './other-work.ts';
+import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './threads.ts';
+
+/** Whether a password is right, and whether its hash was made with other parameters than today's. */
+export interface Verdict {
+  matches: boolean;
+  outdated: boolean;
+}
+
+/** How much may be under way. */
+export interface PasswordLimits {
+  threads: number;
+  /** Jobs that may wait for a thread. */
+  waiting: number;
+  /** How long one of them may wait. */
+  waitMilliseconds: number;
+  /** After how long without a job the threads end. */
+  idleMilliseconds: number;
+}
+
+/** Somebody in line for a thread. */
+interface Waiting {
+  /** What a thread is to do; undefined until it has been looked up. */
+  job: PasswordJob | undefined;
+  lookUp: () => Promise<PasswordJob>;
+  /** `late`: out of the line until it has been looked up. */
+  state: 'waits' | 'looks' | 'late' | 'ready';
+  since: number;
+  resolve(answer: PasswordAnswer): void;
+  reject(error: unknown): void;
+}
+
+/** OWASP's choice for argon2id: 19 MiB, 2 passes, 1 lane. */
+const parameters = { memoryKib: 19_456, passes: 2, lanes: 1 } as const;
+const prefix = `$argon2id$v=19$m=${parameters.memoryKib},t=${parameters.passes},p=${parameters.lanes}$`;
+/** No password has this hash; checking one against it takes as long as against a real one. */
+const nobodysHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+const defaultLimits: PasswordLimits = {
+  threads: availableParallelism(),
+  waiting: 128,
+  waitMilliseconds: 10_000,
+  idleMilliseconds: 5_000,
+};
+
+/**
+ * How long others wait for somebody to be looked up, which takes a millisecond or two: a tenant's database that answers
+ * late holds up nobody else's logins, and takes nobody's place in the line.
+ */
+const patienceMilliseconds = 50;
+
+/** Hashes and checks passwords. */
+export class Passwords {
+  readonly #limits: PasswordLimits;
+  readonly #now: () => number;
+  readonly #threads: PasswordThreads;
+  readonly #queue: Waiting[] = [];
+  readonly #otherWork: OtherWork;
+
+  /** `answered` counts the other requests that this process has answered; without it, it has no other work. */
+  constructor(
+    options: { now: () => number; answered?: () => number; limits?: Partial<PasswordLimits> },
+  ) {
+    const { now, answered = () => 0 } = options;
+    this.#now = now;
+    this.#otherWork = new OtherWork({ now, answered });
+    this.#limits = { ...defaultLimits, ...options.limits };
+    const { idleMilliseconds } = this.#limits;
+    this.#threads = new PasswordThreads({ idleMilliseconds, onFree: () => this.#advance() });
+  }
+
+  /** The PHC string of a password. Throws `503 unavailable` when too many wait. */
+  async hash(password: string): Promise<string> {
+    const answer = await this.#perform({ type: 'hash', password, salt: randomBytes(16), ...parameters });
+    if (answer.type !== 'hashed') throw new Error('not the answer to a hash');
+    return answer.hash;
+  }
+
+  /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
+  async verify(password: string, hash: string | null | undefined): Promise<Verdict> {
+    return verdictOf(await this.#perform(checkOf(password, hash)), hash);
+  }
+
+  /**
+   * Checks the password of somebody who is looked up only when it is nearly their turn: of many logins at once, those
+   * that wait, or are turned away, cost no more than their request. Throws `503 unavailable`, and what `find` throws.
+   */
+  async verifyOf<Found extends { password_hash: string | null }>(
+    password: string,
+    find: () => Promise<Found | undefined>,
+  ): Promise<{ found: Found | undefined; verdict: Verdict }> {
+    let found: Found | undefined;
+    const answer = await this.#perform(async () => {
+      found = await find();
+      return checkOf(password, found?.password_hash);
+    });
+    return { found, verdict: verdictOf(answer, found?.password_hash) };
+  }
+
+  /** Ends the threads; jobs that wait are refused. */
+  async close(): Promise<void> {
+    for (const { reject } of this.#queue.splice(0)) reject(new Error('the server stops'));
+    await this.#threads.close();
+  }
+
+  async #perform(job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
+    const answer = await this.#queueUp(job);
+    if (answer.type === 'failed') throw new Error(`the password thread failed: ${answer.message}`);
+    return answer;
+  }
+
+  #queueUp(job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
+    if (this.#queue.length >= this.#limits.waiting) throw tooBusy();
+    const since = this.#now();
+    return new Promise((resolve, reject) => {
+      this.#queue.push(
+        typeof job === 'function'
+          ? { job: undefined, lookUp: job, state: 'waits', since, resolve, reject }
+          : { job, lookUp: () => Promise.resolve(job), state: 'ready', since, resolve, reject },
+      );
+      this.#advance();
+    });
+  }
+
+  /** First come, first served: gives jobs to threads, and has those looked up that come next. */
+  #advance(): void {
+    let ahead = 0;
+    for (const waiting of [...this.#queue]) {
+      if (ahead > this.#limits.threads) return;
+      if (this.#now() - waiting.since > this.#limits.waitMilliseconds) this.#leave(waiting).reject(tooBusy());
+      else if (waiting.job !== undefined && this.#threads.busy < this.#mostThreads()) {
+        const { resolve, reject } = this.#leave(waiting);
+        this.#threads.perform(waiting.job).then(resolve, reject);
+      } else {
+        if (waiting.state === 'waits') this.#lookUp(waiting);
+        ahead++;
+      }
+    }
+  }
+
+  #lookUp(waiting: Waiting): void {
+    waiting.state = 'looks';
+    const patience = setTimeout(() => {
+      this.#leave(waiting).state = 'late';
+      this.#advance();
+    }, patienceMilliseconds);
+    void waiting.lookUp().then((job) => {
+      waiting.job = job;
+      if (waiting.state === 'late') this.#comeBack(waiting);
+      waiting.state = 'ready';
+    }, (error: unknown) => this.#leave(waiting).reject(error)).finally(() => {
+      clearTimeout(patience);
+      this.#advance();
+    });
+  }
+
+  /** To the head of the line: its time has passed. */
+  #comeBack(waiting: Waiting): void {
+    if (this.#queue.length < this.#limits.waiting) this.#queue.unshift(waiting);
+    else waiting.reject(tooBusy());
+  }
+
+  #leave(waiting: Waiting): Waiting {
+    const place = this.#queue.indexOf(waiting);
+    if (place !== -1) this.#queue.splice(place, 1);
+    return waiting;
+  }
+
+  /**
+   * A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
+   * for the scheduler to take one away, several times in a request.
+   */
+  #mostThreads(): number {
+    const { threads } = this.#limits;
+    return this.#otherWork.goesOn() ? Math.max(1, threads - 1) : threads;
+  }
+}
+
+/** Without a hash it is one that takes as long and never matches. */
+function checkOf(password: string, hash: string | null | undefined): PasswordJob {
+  return { type: 'verify', password, hash: hash ?? nobodysHash };
+}
+
+function verdictOf(answer: PasswordAnswer, hash: string | null | undefined): Verdict {
+  if (answer.type !== 'verified') throw new Error('not the answer to a check');
+  const known = hash !== null && hash !== undefined;
+  return { matches: known && answer.matches, outdated: known && !hash.startsWith(prefix) };
+}
+
+function tooBusy(): ApiError {
+  return new ApiError('unavailable', 'too many passwords are being checked; try again', [[
+    'Retry-After',
+    '2',
+  ]]);
+}

@@ -1,0 +1,31 @@
+// What a new password must be like, by the policies of the place that it is for.
+import { failValidation, type FieldError } from '../../errors.ts';
+import type { Policies } from '../../policies/effective.ts';
+import type { Place } from '../../scope.ts';
+
+/** Throws `400 validation` that names everything wrong with the password at once. `field` is the body's member. */
+export async function checkNewPassword(
+  policies: Policies,
+  at: Place,
+  { field, password }: { field: string; password: string },
+): Promise<void> {
+  const reasons: string[] = [];
+  const { min, max } = await policies.range('password.length', at);
+  const length = [...password.normalize('NFC')].length;
+  if (length < min) reasons.push(`must have at least ${min} characters`);
+  if (length > max) reasons.push(`must have at most ${max} characters`);
+  if (await policies.toggle('password.require_upper', at) && !/\p{Lu}/u.test(password)) {
+    reasons.push('needs an upper-case letter');
+  }
+  if (await policies.toggle('password.require_lower', at) && !/\p{Ll}/u.test(password)) {
+    reasons.push('needs a lower-case letter');
+  }
+  if (await policies.toggle('password.require_digit', at) && !/\p{Nd}/u.test(password)) {
+    reasons.push('needs a digit');
+  }
+  if (await policies.toggle('password.require_symbol', at) && !/[^\p{L}\p{Nd}\s]/u.test(password)) {
+    reasons.push('needs a symbol');
+  }
+  const errors: FieldError[] = reasons.map((reason) => ({ field, reason }));
+  if (errors.length > 0) failValidation(errors);
+}

@@ -1,0 +1,86 @@
+// The claims of an access token (RFC 7519), written and read.
+import { millisecondOf } from '../../../storage/ids.ts';
+import { fail } from '../../errors.ts';
+import type { Principal, Role } from '../../scope.ts';
+
+/** What a token lets its bearer do. */
+export interface Grant {
+  role: Role;
+  /** Id of the admin or user. */
+  id: string;
+  /** Absent for a master admin. */
+  workspace?: string;
+  /** The only apps that the token is good for; absent: every app of the workspace. */
+  apps?: readonly string[];
+  /** The login asked for less than the principal may do; a later change of rights must not add to it. */
+  narrowed?: boolean;
+}
+
+/** A token's claims, as far as they matter, before revocations are applied. */
+export interface IssuedToken {
+  principal: Principal;
+  narrowed: boolean;
+  /** When it was issued, in milliseconds since 1970. */
+  issuedAt: number;
+}
+
+/** The claims that say what a grant is about; `app` is text for one app and a list otherwise, like `aud`. */
+export function claimsOf({ role, workspace, apps, narrowed }: Grant): Record<string, unknown> {
+  const [first, ...others] = apps ?? [];
+  return {
+    role,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(apps === undefined ? {} : { app: first !== undefined && others.length === 0 ? first : [...apps] }),
+    ...(narrowed === true ? { narrowed } : {}),
+  };
+}
+
+const roles: readonly Role[] = ['master_admin', 'workspace_admin', 'app_admin', 'user'];
+const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/**
+ * Reads the claims of a token whose signature, issuer and times are good. `legacyId` stands in for a `jti`, which
+ * tokens of earlier releases may lack. Throws `401 unauthorized`.
+ */
+export function readClaims(payload: Readonly<Record<string, unknown>>, legacyId?: string): IssuedToken {
+  const { sub, iat, exp } = payload;
+  const role = roles.find((known) => known === payload.role);
+  const jti = typeof payload.jti === 'string' ? payload.jti : legacyId;
+  const workspace = readWorkspace(role, payload.workspace);
+  if (role === undefined || typeof sub !== 'string' || sub === '' || jti === undefined) refuse();
+  if (typeof iat !== 'number' || typeof exp !== 'number' || 'aud' in payload) refuse();
+  const apps = readApps(role, payload.app);
+  return {
+    principal: {
+      role,
+      id: sub,
+      jti,
+      issuedAt: iat,
+      expiresAt: exp,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(apps === undefined ? {} : { apps }),
+    },
+    narrowed: payload.narrowed === true,
+    // `iat` has whole seconds; our own ids know the millisecond, so that a token issued right after a revocation in
+    // the same second is good.
+    issuedAt: uuidV7.test(jti) ? millisecondOf(jti) : iat * 1_000,
+  };
+}
+
+/** A master token has no workspace, every other one has. */
+function readWorkspace(role: Role | undefined, workspace: unknown): string | undefined {
+  if (role === 'master_admin') return workspace === undefined ? undefined : refuse();
+  return typeof workspace === 'string' && workspace !== '' ? workspace : refuse();
+}
+
+/** A master or workspace admin is never bound to apps, an app admin always. */
+function readApps(role: Role, app: unknown): string[] | undefined {
+  if (role === 'master_admin' || role === 'workspace_admin') return app === undefined ? undefined : refuse();
+  if (app === undefined) return role === 'user' ? undefined : refuse();
+  if (typeof app === 'string') return [app];
+  return Array.isArray(app) && app.every((id) => typeof id === 'string') ? app : refuse();
+}
+
+function refuse(): never {
+  fail('unauthorized', 'the access token is not valid');
+}

@@ -1,0 +1,43 @@
+// Refresh tokens: `rfsh_` and an encrypted text that says where its session is kept; only a hash is stored.
+import { createHash, randomBytes } from 'node:crypto';
+import { type Secrets, UnsealError } from '../../../storage/secrets.ts';
+
+/** A token as its bearer has it, and as it is stored. */
+export interface RefreshToken {
+  text: string;
+  hash: Buffer;
+}
+
+const prefix = 'rfsh_';
+const randomLength = 32;
+const longest = 400;
+
+/** A new token of a session in a workspace's database, or in the control database (undefined). */
+export function makeRefreshToken(secrets: Secrets, workspace: string | undefined): RefreshToken {
+  const content = Buffer.concat([randomBytes(randomLength), Buffer.from(workspace ?? '')]);
+  const text = prefix + secrets.seal('refresh-token', '', content).toString('base64url');
+  return { text, hash: hashOf(text) };
+}
+
+/**
+ * Where a token's session is kept; undefined for what was never a token of ours, so that a made-up one costs no
+ * database a query.
+ */
+export function readRefreshToken(
+  secrets: Secrets,
+  text: string,
+): { workspace: string | undefined; hash: Buffer } | undefined {
+  if (!text.startsWith(prefix) || text.length > longest) return undefined;
+  try {
+    const content = secrets.open('refresh-token', '', Buffer.from(text.slice(prefix.length), 'base64url'));
+    const workspace = content.toString('utf8', randomLength);
+    return { workspace: workspace === '' ? undefined : workspace, hash: hashOf(text) };
+  } catch (error) {
+    if (error instanceof UnsealError) return undefined;
+    throw error;
+  }
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

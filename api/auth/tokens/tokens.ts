@@ -1,0 +1,179 @@
+// Access tokens: issued, verified, remembered until they expire or are revoked.
+import { createHash } from 'node:crypto';
+import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, SignJWT } from 'jose';
+import { fail } from '../../errors.ts';
+import type { Principal } from '../../scope.ts';
+import { claimsOf, type Grant, type IssuedToken, readClaims } from './claims.ts';
+import type { Revocations } from './revocations.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** The access tokens of this server. */
+export interface AccessTokens {
+  /** A token that has been verified before and is still good; without a signature check, for the hot path. */
+  recall(token: string): Principal | undefined;
+  /** Checks signature, claims and revocation. Throws `401 unauthorized`. */
+  verify(token: string): Promise<Principal>;
+  /** What is left by now of a principal that was recalled or verified here: maybe other rights, or none (undefined). */
+  current(principal: Principal): Principal | undefined;
+  /** Signs a token. `jti` is a new v7 UUID; its time counts for revocations. */
+  issue(grant: Grant, options: { jti: string; issuedAt: number; ttlSeconds: number }): Promise<string>;
+}
+
+interface TokensOptions {
+  issuer: string;
+  /** Empty: no HS256. */
+  legacySecret: string;
+  keys: SigningKeys;
+  revocations: Revocations;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
+
+interface Remembered {
+  token: IssuedToken;
+  principal: Principal;
+  expiresAt: number;
+  validFrom: number;
+  /** Version of the revocations at which `principal` was right. */
+  version: number;
+}
+
+/** Two generations of this many tokens: the older one is dropped when the younger is full. */
+const generationSize = 10_000;
+/** Tokens of earlier releases lived at most this long, so none is good this long after the first RS256 key. */
+const legacyLife = 86_400_000;
+/** The clocks of several machines, and one that is trimmed, differ by less. */
+const mostAheadMilliseconds = 60_000;
+const headerMembers = new Set(['alg', 'kid', 'typ']);
+
+/** The tokens of one process. */
+export class Tokens implements AccessTokens {
+  readonly #options: TokensOptions;
+  #young = new Map<string, Remembered>();
+  #old = new Map<string, Remembered>();
+  /** The tokens of principals, as long as somebody holds them: streams outlive the generations. */
+  readonly #tokenOf = new WeakMap<Principal, IssuedToken>();
+
+  constructor(options: TokensOptions) {
+    this.#options = options;
+  }
+
+  recall(token: string): Principal | undefined {
+    const known = this.#young.get(token) ?? this.#promote(token);
+    if (known === undefined) return undefined;
+    const { revocations, now } = this.#options;
+    if (known.version !== revocations.version) {
+      const principal = revocations.judge(known.token);
+      if (principal === undefined) return this.#forget(token);
+      this.#tokenOf.set(principal, known.token);
+      known.principal = principal;
+      known.version = revocations.version;
+    }
+    const time = now();
+    return time < known.expiresAt && time >= known.validFrom ? known.principal : this.#forget(token);
+  }
+
+  current(principal: Principal): Principal | undefined {
+    const token = this.#tokenOf.get(principal);
+    return token === undefined ? undefined : this.#options.revocations.judge(token);
+  }
+
+  async verify(token: string): Promise<Principal> {
+    const issued = await this.#read(token);
+    return this.#remember(token, issued) ?? fail('unauthorized', 'the access token has been revoked');
+  }
+
+  async issue(
+    grant: Grant,
+    { jti, issuedAt, ttlSeconds }: { jti: string; issuedAt: number; ttlSeconds: number },
+  ): Promise<string> {
+    const { issuer, keys: { current } } = this.#options;
+    const iat = Math.floor(issuedAt / 1_000);
+    const payload = { ...claimsOf(grant), iss: issuer, sub: grant.id, jti, iat, exp: iat + ttlSeconds };
+    const token = await new SignJWT(payload)
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: current.kid })
+      .sign(current.privateKey);
+    this.#remember(token, readClaims(payload));
+    return token;
+  }
+
+  async #read(token: string): Promise<IssuedToken> {
+    const { issuer, now } = this.#options;
+    const rules: JWTVerifyOptions = {
+      algorithms: ['RS256', 'HS256'],
+      requiredClaims: ['sub', 'iat', 'exp'],
+      currentDate: new Date(now()),
+    };
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, (header) => this.#keyFor(header), rules);
+      const isLegacy = protectedHeader.alg === 'HS256';
+      if (payload.iss !== issuer && !(isLegacy && payload.iss === undefined)) {
+        fail('unauthorized', 'the access token has another issuer');
+      }
+      const issued = readClaims(payload, isLegacy ? hashOf(token) : undefined);
+      if (now() < validFrom(issued)) fail('unauthorized', 'the access token is not valid yet');
+      return issued;
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) fail('unauthorized', 'the access token has expired');
+      if (error instanceof errors.JOSEError) fail('unauthorized', 'the access token is not valid');
+      throw error;
+    }
+  }
+
+  /**
+   * The one key for a header, by its algorithm first: an RSA key never serves as an HMAC secret (RFC 8725 section
+   * 3.1), and nothing in the header names a key but our own `kid`.
+   */
+  #keyFor(header: JWTHeaderParameters): CryptoKey | Uint8Array {
+    const { keys, legacySecret, now } = this.#options;
+    for (const member in header) if (!headerMembers.has(member)) refuseKey();
+    if (header.alg === 'RS256' && header.typ === 'JWT') {
+      return keys.verifying.get(header.kid ?? '') ?? refuseKey();
+    }
+    const isLegacy = header.alg === 'HS256' && header.kid === undefined && legacySecret !== '' &&
+      (header.typ === undefined || header.typ === 'JWT');
+    if (!isLegacy || now() > keys.since.getTime() + legacyLife) refuseKey();
+    return new TextEncoder().encode(legacySecret);
+  }
+
+  #remember(text: string, token: IssuedToken): Principal | undefined {
+    const { version } = this.#options.revocations;
+    const principal = this.#options.revocations.judge(token);
+    if (principal === undefined) return undefined;
+    this.#tokenOf.set(principal, token);
+    if (this.#young.size >= generationSize) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    const expiresAt = token.principal.expiresAt * 1_000;
+    this.#young.set(text, { token, principal, expiresAt, validFrom: validFrom(token), version });
+    return principal;
+  }
+
+  #promote(token: string): Remembered | undefined {
+    const known = this.#old.get(token);
+    if (known === undefined) return undefined;
+    this.#old.delete(token);
+    this.#young.set(token, known);
+    return known;
+  }
+
+  #forget(token: string): undefined {
+    this.#young.delete(token);
+    this.#old.delete(token);
+  }
+}
+
+/** A clock that was ahead issued it, if this is to come: it would be good for longer than it should. In milliseconds. */
+function validFrom({ principal: { issuedAt } }: IssuedToken): number {
+  return issuedAt * 1_000 - mostAheadMilliseconds;
+}
+
+function refuseKey(): never {
+  throw new errors.JWSInvalid('no key for this header');
+}
+
+/** Of what is signed only: base64url admits several spellings of one signature. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token.slice(0, token.lastIndexOf('.'))).digest('base64url');
+}

@@ -1,0 +1,133 @@
+// Frames on a runner's channel: u32 big-endian length, then one JSON object in UTF-8. What comes in was written by a tenant, so
+// it is measured before it is parsed.
+import { isUtf8 } from 'node:buffer';
+import { fail } from '../../errors.ts';
+
+const headBytes = 4;
+/** A runner takes no longer one, and ends. */
+const longestFrame = 16_777_216;
+const maximalDepth = 64;
+const maximalTokens = 100_000;
+
+/** Why a channel cannot be trusted any more. The message is for the app's log. */
+export class ProtocolError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ProtocolError';
+  }
+}
+
+/** The JSON of a message. Throws `413 payload_too_large` for more than a runner takes. */
+export function textFor(message: object): string {
+  const text = JSON.stringify(message);
+  // No UTF-16 unit takes more than three bytes.
+  if (text.length * 3 > longestFrame && Buffer.byteLength(text) > longestFrame) {
+    fail(
+      'payload_too_large',
+      `what the app's hooks would be given has more than ${longestFrame} bytes as JSON`,
+    );
+  }
+  return text;
+}
+
+/** Messages, each as its JSON, as bytes in a row. */
+export function encodeFrames(texts: readonly string[]): Buffer {
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const frames = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + headBytes + length, 0));
+  let at = 0;
+  for (const [index, text] of texts.entries()) {
+    const length = lengths[index] ?? 0;
+    frames.writeUInt32BE(length, at);
+    frames.write(text, at + headBytes, 'utf8');
+    at += headBytes + length;
+  }
+  return frames;
+}
+
+/** Takes chunks as they come, and hands on whole messages with the bytes that each had. */
+export class FrameReader {
+  readonly #largest: number;
+  readonly #onMessage: (message: Record<string, unknown>, bytes: number) => void;
+  #pieces: Buffer[] = [];
+  #gathered = 0;
+  /** Of the frame at the beginning of what was gathered; undefined until its head is whole. */
+  #wanted: number | undefined;
+
+  /** `largest`: bytes that a frame's text may have. */
+  constructor(largest: number, onMessage: (message: Record<string, unknown>, bytes: number) => void) {
+    this.#largest = largest;
+    this.#onMessage = onMessage;
+  }
+
+  /** Throws `ProtocolError` at the first frame that is not as it must be; nothing may be pushed after that. */
+  push(chunk: Buffer): void {
+    this.#pieces.push(chunk);
+    this.#gathered += chunk.length;
+    // Joined only when a frame is whole: one that comes byte by byte costs what it has, not its square.
+    if (this.#gathered < (this.#wanted ?? headBytes)) return;
+    const bytes = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces, this.#gathered);
+    let at = 0;
+    while (bytes.length - at >= headBytes) {
+      const length = bytes.readUInt32BE(at);
+      if (length === 0 || length > this.#largest) throw new ProtocolError(`a frame of ${length} bytes`);
+      this.#wanted = headBytes + length;
+      if (bytes.length - at < this.#wanted) break;
+      this.#onMessage(decode(bytes, at + headBytes, at + this.#wanted), length);
+      at += this.#wanted;
+      this.#wanted = undefined;
+    }
+    this.#pieces = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#gathered = bytes.length - at;
+  }
+}
+
+/** What the bytes from `start` to `end` say. */
+function decode(bytes: Buffer, start: number, end: number): Record<string, unknown> {
+  if (bytes[start] !== 0x7b) throw new ProtocolError('a frame that is no object');
+  const text = bytes.toString('utf8', start, end);
+  // Stands for what is not UTF-8, unless it was sent itself.
+  if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) {
+    throw new ProtocolError('a frame that is not UTF-8');
+  }
+  measure(bytes, start, end);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ProtocolError('a frame that is not JSON');
+  }
+  if (!isObject(value)) throw new ProtocolError('a frame that is no object');
+  return value;
+}
+
+/** Counts what JSON.parse would have to build, and how deep. */
+function measure(bytes: Buffer, start: number, end: number): void {
+  let depth = 0;
+  let tokens = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 0x22) {
+      at = endOfString(bytes, at, end);
+      tokens++;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      tokens++;
+      if (++depth > maximalDepth) throw new ProtocolError(`a frame nested deeper than ${maximalDepth}`);
+    } else if (byte === 0x7d || byte === 0x5d) depth--;
+    else if (byte === 0x2c || byte === 0x3a) tokens++;
+  }
+  // A number or a literal stands behind a comma, a colon or a bracket: those are counted in its place.
+  if (tokens > 2 * maximalTokens) throw new ProtocolError(`a frame of more than ${maximalTokens} values`);
+}
+
+function endOfString(bytes: Buffer, start: number, end: number): number {
+  for (let at = start + 1; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === 0x5c) at++;
+    else if (byte === 0x22) return at;
+  }
+  return end;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,20 @@
+// Something that a runner was asked and has not finished, as its channel knows it.
+import type { Call, FromRunner } from '../../../hook-runner/protocol.ts';
+
+/** Why a channel ended. */
+export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
+
+/** What comes for an invocation. */
+export type Answering = Extract<FromRunner, { type: 'loaded' | 'result' | 'response' | 'chunk' | 'end' }>;
+
+/** An invocation that is under way. */
+export interface Invocation {
+  /** In milliseconds of `performance.now()`. */
+  readonly deadline: number;
+  /** Takes a message; answers whether that was the last one. Throws `ProtocolError` for one that is out of place. */
+  take(message: Answering): boolean;
+  /** Nothing more comes: its own time is up, or the runner has ended. */
+  fail(end: ChannelEnd): void;
+  /** Does what its code asks for. Throws `ApiError`. */
+  answer(call: Call): Promise<unknown>;
+}

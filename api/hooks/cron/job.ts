@@ -1,0 +1,89 @@
+// One scheduled job: waits for its time, runs once at a time, and makes up for nothing.
+import type { NextTime } from './times.ts';
+
+/** What a job depends on. */
+export interface CronJobParts {
+  now: () => Date;
+  /** Runs it; never throws. */
+  run: (due: Date) => Promise<void>;
+  /** It is due while it still runs. */
+  onOverlap: (due: Date) => void;
+}
+
+/** A timer of Node's waits for at most 24 days, and knows nothing of a clock that is set. */
+const longestWait = 3_600_000;
+/** A machine that slept has missed what was due meanwhile. */
+const mostLate = 10_000;
+/** What was due by a clock that was wrong may be a year away. One that is only trimmed runs nothing a second time. */
+const setBack = 60_000;
+
+/** A job of an app. */
+export class CronJob {
+  readonly #parts: CronJobParts;
+  #expression = '';
+  #nextTime: NextTime = () => null;
+  #due: Date | null = null;
+  /** When that was found out, in milliseconds. */
+  #plannedAt = 0;
+  #last: Date | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isRunning = false;
+
+  constructor(parts: CronJobParts) {
+    this.#parts = parts;
+  }
+
+  /** When it is due; null for a time that never comes. */
+  get due(): Date | null {
+    return this.#due;
+  }
+
+  /** When it was last run. */
+  get last(): Date | null {
+    return this.#last;
+  }
+
+  /** Follows an expression from now on; what is running goes on. */
+  follow(expression: string, read: (expression: string) => NextTime): void {
+    if (expression === this.#expression) return;
+    this.#nextTime = read(expression);
+    this.#expression = expression;
+    this.#plan(this.#parts.now());
+  }
+
+  /** Is not due any more. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#due = null;
+  }
+
+  #plan(after: Date): void {
+    this.#plannedAt = after.getTime();
+    this.#due = this.#nextTime(after);
+    this.#wait();
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    if (this.#due === null) return;
+    const left = this.#due.getTime() - this.#parts.now().getTime();
+    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(left, 1), longestWait));
+    this.#timer.unref();
+  }
+
+  #look(): void {
+    const [now, due] = [this.#parts.now(), this.#due];
+    if (due === null) return;
+    if (now.getTime() < this.#plannedAt - setBack) return this.#plan(now);
+    if (now < due) return this.#wait();
+    if (now.getTime() - due.getTime() <= mostLate) this.#begin(due);
+    this.#plan(now);
+  }
+
+  #begin(due: Date): void {
+    if (this.#isRunning) return this.#parts.onOverlap(due);
+    this.#isRunning = true;
+    this.#last = due;
+    void this.#parts.run(due).finally(() => this.#isRunning = false);
+  }
+}

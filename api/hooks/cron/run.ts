@@ -1,0 +1,36 @@
+// One run of a job, in the app's runner.
+import { ApiError } from '../../errors.ts';
+import type { AppHooks } from '../app-hooks.ts';
+
+/** Which run. */
+export interface JobRun {
+  name: string;
+  due: Date;
+  requestId: string;
+}
+
+/** Runs it, starting a runner where there is none. What goes wrong is told in the app's log. */
+export async function runJob(hooks: AppHooks, { name, due, requestId }: JobRun): Promise<void> {
+  try {
+    // Other code by now: the schedule follows.
+    if (!(await hooks.learn()).jobs.some((job) => job.name === name)) return;
+    const turn = hooks.turns.take();
+    if (turn !== undefined) await turn;
+    try {
+      const result = await hooks.run({ requestId, depth: 0 }, (id) => ({
+        type: 'cron',
+        id,
+        name,
+        scheduled_at: due.toISOString(),
+        request_id: requestId,
+      }));
+      if (result.outcome === 'failed') hooks.log.blame(result.faults, requestId);
+    } finally {
+      hooks.turns.give();
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const message = `job "${name}": ${error.message}`;
+    hooks.log.blame([{ message, file: null, line: null, column: null }], requestId);
+  }
+}

@@ -1,0 +1,178 @@
+// Runners as the supervisor starts and ends them for this process: asked for by message, handed over as a socket.
+import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
+import type { RunnerEnd, RunnerRefusal, RunnerReport, RunnerRequest } from '../../../supervisor/protocol.ts';
+
+/** A runner whose process runs. */
+export interface HostedRunner {
+  pid: number;
+  /** Our end of its channel; nothing has been read from it. */
+  socket: Socket;
+  /** Resolves when the process has ended. */
+  exited: Promise<RunnerExit>;
+  /** The socket has been closed: what is left of it ends soon. */
+  stop(): void;
+  /** Ends it at once; `fault` counts as a crash of the app. */
+  kill(fault: boolean): void;
+  /** What it has used so far; undefined when it is gone. */
+  measure(): Promise<RunnerUse | undefined>;
+}
+
+/** How a runner ended. */
+export interface RunnerExit {
+  reason: RunnerEnd;
+  /** The last of what it wrote to standard error. */
+  stderr: string;
+}
+
+/** What a runner has used. */
+export interface RunnerUse {
+  cpu_ms: number;
+  rss_bytes: number;
+}
+
+/** Whose runner, how large it may grow, and who hears what it prints. */
+export interface RunnerWish {
+  workspace: string;
+  app: string;
+  memory_mb: number;
+  onOutput: (text: string) => void;
+}
+
+/** The files of an app whose types are checked, and what they are written against. */
+export interface TypeCheck {
+  workspace: string;
+  app: string;
+  files: readonly { file: string; source: string }[];
+  types: string;
+}
+
+/** Where runners come from. */
+export interface RunnerHost {
+  /** Starts a process. Throws `RunnerRefused`. */
+  start(wish: RunnerWish): Promise<HostedRunner>;
+  /** The app's code is another now: its crashes are forgotten. */
+  forgive(workspace: string, app: string): void;
+}
+
+/** Why there is no runner. */
+export class RunnerRefused extends Error {
+  readonly reason: RunnerRefusal;
+  readonly retryMilliseconds: number;
+
+  constructor(reason: RunnerRefusal, retryMilliseconds: number, message: string) {
+    super(message);
+    this.name = 'RunnerRefused';
+    this.reason = reason;
+    this.retryMilliseconds = retryMilliseconds;
+  }
+}
+
+interface Entry {
+  wish: RunnerWish;
+  started: PromiseWithResolvers<HostedRunner>;
+  exited: PromiseWithResolvers<RunnerExit>;
+  measuring: ((use: RunnerUse | undefined) => void)[];
+}
+
+const startMilliseconds = 10_000;
+const checkMilliseconds = 5_000;
+
+/** The supervisor at the other end of this process's message channel. */
+export class SupervisedRunners implements RunnerHost {
+  readonly #send: (request: RunnerRequest) => void;
+  readonly #entries = new Map<string, Entry>();
+  readonly #checks = new Map<string, (output: string | null) => void>();
+
+  constructor(send: (request: RunnerRequest) => void) {
+    this.#send = send;
+  }
+
+  start(wish: RunnerWish): Promise<HostedRunner> {
+    const id = randomUUID();
+    const started = Promise.withResolvers<HostedRunner>();
+    this.#entries.set(id, { wish, started, exited: Promise.withResolvers(), measuring: [] });
+    const { workspace, app, memory_mb } = wish;
+    const late = setTimeout(() => this.#giveUp(id), startMilliseconds);
+    const done = () => clearTimeout(late);
+    started.promise.then(done, done);
+    this.#send({ type: 'runner_start', id, workspace, app, memory_mb });
+    return started.promise;
+  }
+
+  forgive(workspace: string, app: string): void {
+    this.#send({ type: 'runner_forgive', workspace, app });
+  }
+
+  /** What `deno check` says of an app's files; null when it is not known in time. */
+  check(what: TypeCheck): Promise<string | null> {
+    const id = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    this.#checks.set(id, resolve);
+    const late = setTimeout(() => resolve(null), checkMilliseconds);
+    this.#send({ type: 'runner_check', id, ...what });
+    return promise.finally(() => {
+      clearTimeout(late);
+      this.#checks.delete(id);
+    });
+  }
+
+  /** Takes what the supervisor says of runners; `handle` is what came with the message. */
+  receive(report: Exclude<RunnerReport, { type: 'hooks_changed' }>, handle: unknown): void {
+    const { id } = report;
+    if (report.type === 'runner_checked') return this.#checks.get(id)?.(report.output);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) {
+      if (handle instanceof Socket) handle.destroy();
+      // It was given up before the supervisor had begun to start it.
+      if (report.type === 'runner_started') this.#send({ type: 'runner_stop', id, kill: true });
+      return;
+    }
+    switch (report.type) {
+      case 'runner_started':
+        return this.#started(id, entry, { pid: report.pid, handle });
+      case 'runner_refused':
+        this.#entries.delete(id);
+        return entry.started.reject(new RunnerRefused(report.reason, report.retry_ms, report.message));
+      case 'runner_exited': {
+        this.#entries.delete(id);
+        for (const resolve of entry.measuring) resolve(undefined);
+        entry.exited.resolve({ reason: report.reason, stderr: report.stderr });
+        return entry.started.reject(new RunnerRefused('cannot_start', 0, 'the hook runner ended at once'));
+      }
+      case 'runner_output':
+        return entry.wish.onOutput(report.text);
+      case 'runner_measured': {
+        const { cpu_ms, rss_bytes } = report;
+        for (const resolve of entry.measuring.splice(0)) resolve({ cpu_ms, rss_bytes });
+      }
+    }
+  }
+
+  #giveUp(id: string): void {
+    this.#entries.get(id)?.started.reject(
+      new RunnerRefused('cannot_start', 1_000, 'the hook runner was not started in time'),
+    );
+    this.#entries.delete(id);
+    this.#send({ type: 'runner_stop', id, kill: true });
+  }
+
+  #started(id: string, entry: Entry, { pid, handle }: { pid: number; handle: unknown }): void {
+    // Without a socket it has died meanwhile, which the next message says.
+    if (!(handle instanceof Socket)) return;
+    entry.started.resolve({
+      pid,
+      socket: handle,
+      exited: entry.exited.promise,
+      stop: () => this.#send({ type: 'runner_stop', id, kill: false }),
+      kill: (fault) => this.#send({ type: 'runner_stop', id, kill: true, ...(fault ? { fault } : {}) }),
+      measure: () => {
+        if (!this.#entries.has(id)) return Promise.resolve(undefined);
+        return new Promise((resolve) => {
+          entry.measuring.push(resolve);
+          this.#send({ type: 'runner_measure', id });
+        });
+      },
+    });
+  }
+}

@@ -1,0 +1,30 @@
+// A snapshot of an app's code: as its files have it now, before any of it runs.
+import { createHash } from 'node:crypto';
+import type { Load } from '../../../hook-runner/protocol.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { Deps } from '../../deps.ts';
+import { openEnvironment } from '../environment.ts';
+import { faultOfFile } from './faults.ts';
+import { folderOf, readFolder, sourceOfFile } from './folder.ts';
+import type { FileFault } from '../ports.ts';
+
+/** What there is to load. */
+export interface CodeSnapshot extends Pick<Load, 'files' | 'env'> {
+  /** Faults of files that cannot be read. */
+  unread: FileFault[];
+  /** Tells states of the code apart. */
+  fingerprint: string;
+}
+
+/** Reads the files and, where there are any, the variables that they may ask for. Throws what the disk and the database throw. */
+export async function readCode(
+  deps: Pick<Deps, 'config' | 'databases' | 'secrets'>,
+  app: AppDefinition,
+): Promise<CodeSnapshot> {
+  const read = await readFolder(folderOf(deps.config, app));
+  const files = read.flatMap(sourceOfFile);
+  const unread = read.flatMap(faultOfFile);
+  const env = files.length === 0 ? {} : await openEnvironment(deps, app);
+  const fingerprint = createHash('sha256').update(JSON.stringify([files, unread, env])).digest('hex');
+  return { files, env, unread, fingerprint };
+}

@@ -1,0 +1,26 @@
+// What went wrong with an app's hooks, in the words of answers.
+import type { Fault } from '../../../hook-runner/registrations.ts';
+import { ApiError } from '../../errors.ts';
+import type { ReadFile } from './folder.ts';
+import { LoadFailed } from '../runner/generation.ts';
+import { RunnerRefused } from '../runner/host.ts';
+import type { FileFault } from '../ports.ts';
+
+/** What is wrong with a file that could not be read. */
+export function faultOfFile(file: ReadFile): FileFault[] {
+  return 'fault' in file ? [{ file: file.filename, message: file.fault, line: null, column: null }] : [];
+}
+
+/** A fault of an author's code, as answers show it. */
+export function faultOfCode({ file, message, line, column }: Fault): FileFault {
+  return { file: file ?? '', message, line, column };
+}
+
+/** What a request is told that needs hooks which cannot run. */
+export function refusalOf(error: unknown): ApiError {
+  if (error instanceof LoadFailed) return new ApiError('hook_error', error.message);
+  if (!(error instanceof RunnerRefused)) throw error;
+  const seconds = String(Math.max(1, Math.ceil(error.retryMilliseconds / 1_000)));
+  const code = error.reason === 'full' ? 'hook_busy' : 'hook_unavailable';
+  return new ApiError(code, error.message, [['Retry-After', seconds]]);
+}

@@ -1,0 +1,39 @@
+// Declarations for those who write hooks: what the runner gives them, and the fields of the app's own collections.
+import { readFile } from 'node:fs/promises';
+import type { AppDefinition, CollectionDefinition, Field, FieldKind } from '../../../storage/definition.ts';
+import { shownFields, usersOf } from '../../../storage/identities.ts';
+
+const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
+
+const typeOf: Record<FieldKind, (field: Field) => string> = {
+  text: () => 'string',
+  number: () => 'number',
+  bool: () => 'boolean',
+  json: () => 'any',
+  datetime: () => 'string',
+  email: () => 'string',
+  url: () => 'string',
+  select: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
+  relation: () => 'string',
+  file: () => 'string',
+};
+
+/** A declaration file. */
+export async function typesOf(app: AppDefinition): Promise<string> {
+  const collections = [...app.collections.values(), usersOf(app)];
+  return `${await readFile(declarations, 'utf8')}
+/** The collections of this app. */
+interface HookCollections {
+${collections.map(fieldsOf).join('\n')}
+}
+`;
+}
+
+function fieldsOf({ id, kind, fields }: CollectionDefinition): string {
+  const all = kind === 'auth' ? [...shownFields, ...fields] : fields;
+  const lines = all.map((field) => {
+    const orNull = field.required === true ? '' : ' | null';
+    return `    ${field.name}: ${typeOf[field.kind](field)}${orNull};`;
+  });
+  return `  ${id}: {\n${lines.join('\n')}\n  };`;
+}

@@ -1,0 +1,78 @@
+// What there is against an app's hook files besides faults: what the type checker says, and, for the log, hooks that nothing calls.
+import type { AppDefinition } from '../../../storage/definition.ts';
+import { usersOf } from '../../../storage/identities.ts';
+import type { Deps } from '../../deps.ts';
+import type { AppHooks } from '../app-hooks.ts';
+import { folderOf, readFolder, sourceOfFile } from './folder.ts';
+import type { SupervisedRunners } from '../runner/host.ts';
+import type { HookLog } from '../log.ts';
+import type { FileFault } from '../ports.ts';
+import { typesOf } from './types.ts';
+
+const mostWarnings = 100;
+const longestMessage = 2_000;
+
+/** What a check depends on. */
+export interface CheckParts {
+  deps: Pick<Deps, 'config'>;
+  host: Pick<SupervisedRunners, 'check'>;
+  log: HookLog;
+}
+
+/** Type errors in the app's files as they are now. None when that cannot be found out in time, which the log says then. */
+export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefinition): Promise<FileFault[]> {
+  const read = await readFolder(folderOf(deps.config, app));
+  const files = read.flatMap(sourceOfFile);
+  if (!files.some(({ file }) => file.endsWith('.ts'))) return [];
+  const types = await typesOf(app);
+  const output = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
+  if (output !== null) return warningsIn(output);
+  const message = 'the types were not checked: it took too long, or a newer file took its turn';
+  log.add({ level: 'warn', message });
+  return [];
+}
+
+/** Has the log say which hooks never run, as the app has no collection of their name: it has a slip, or is still to be made. */
+export function tellOfUncalled({ known, log }: Pick<AppHooks, 'known' | 'log'>, app: AppDefinition): void {
+  const names = new Set([...app.collections.keys(), usersOf(app).id]);
+  for (const { file, hooks } of known?.files ?? []) {
+    for (const collection of new Set(hooks.map(({ collection }) => collection))) {
+      if (names.has(collection)) continue;
+      const name = JSON.stringify(collection);
+      log.add({
+        level: 'warn',
+        file,
+        message: `no hook of ${name} runs: the app has no collection of that name`,
+      });
+    }
+  }
+}
+
+/**
+ * The errors in what `deno check` wrote: each begins with `TS2322 [ERROR]: message`, perhaps over several lines, shows the
+ * line, and ends with `at file:///app/name.ts:2:46`.
+ */
+export function warningsIn(output: string): FileFault[] {
+  const found: FileFault[] = [];
+  for (const block of output.split(/^(?=(?:error: )?TS\d+ \[ERROR\]: )/m)) {
+    const [, code, text = ''] = /^(?:error: )?(TS\d+) \[ERROR\]: ([^]*)$/.exec(block) ?? [];
+    const place = /^ {4}at file:\/\/\/app\/([^/\n]+):(\d+):(\d+)$/m.exec(text);
+    if (code === undefined || place === null) continue;
+    const [, file = '', line, column] = place;
+    const lines = text.slice(0, place.index).trimEnd().split('\n').map((each) => each.trim());
+    // The line of code and the marks below it come last.
+    const told = /^[~^]+$/.test(lines.at(-1) ?? '') ? lines.slice(0, -2) : lines;
+    const message = [`${code}:`, ...told].join(' ').slice(0, longestMessage);
+    found.push({ file: nameOf(file), message, line: Number(line), column: Number(column) });
+  }
+  return found.slice(0, mostWarnings);
+}
+
+/** As it was before it became part of an address. */
+function nameOf(file: string): string {
+  try {
+    return decodeURIComponent(file);
+  } catch {
+    return file; // a percent sign of the name's own
+  }
+}

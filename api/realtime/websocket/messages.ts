@@ -1,0 +1,108 @@
+// The messages of the WebSocket protocol: what clients may say, and what they are told.
+import { check } from '../../check.ts';
+import { ApiError, fail } from '../../errors.ts';
+import { object, oneOf, optional, text } from '../../schema.ts';
+import { type RecordEvent, recordJson } from '../event.ts';
+import { textFrame } from './frame.ts';
+
+/** A client's name for a subscription. */
+const name = text({ min: 1, max: 64 });
+
+const messages = {
+  auth: object({ type: oneOf(['auth']), token: text({ min: 1, max: 16_384 }) }),
+  subscribe: object({
+    type: oneOf(['subscribe']),
+    id: name,
+    collection: text({ min: 1, max: 63 }),
+    // As long as a message may be: how long a filter may be is what its parser says.
+    filter: optional(text({ max: 65_536 })),
+    since: optional(text({ max: 256 })),
+  }),
+  unsubscribe: object({ type: oneOf(['unsubscribe']), id: name }),
+  ping: object({ type: oneOf(['ping']) }),
+} as const;
+
+/** What a client may say. */
+export type ClientMessage =
+  | { type: 'auth'; token: string }
+  | {
+    type: 'subscribe';
+    id: string;
+    collection: string;
+    filter?: string | undefined;
+    since?: string | undefined;
+  }
+  | { type: 'unsubscribe'; id: string }
+  | { type: 'ping' };
+
+/** Reads a message. Throws `deserialization` for what is no JSON object, `validation` for what says nothing known. */
+export function readMessage(value: unknown): ClientMessage {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    fail('deserialization', 'a message is a JSON object');
+  }
+  // No member of a message has members. What has them may be nested too deep for a check to follow.
+  const nested = Object.entries(value).find(([, member]) => typeof member === 'object' && member !== null);
+  if (nested !== undefined) fail('validation', `${nested[0].slice(0, 100)}: must be a string`);
+  const type = 'type' in value ? value.type : undefined;
+  switch (type) {
+    case 'auth':
+      return check(value, messages.auth);
+    case 'subscribe':
+      return check(value, messages.subscribe);
+    case 'unsubscribe':
+      return check(value, messages.unsubscribe);
+    case 'ping':
+      return check(value, messages.ping);
+    default:
+      fail('validation', 'type: must be one of auth, subscribe, unsubscribe, ping');
+  }
+}
+
+/** Parses the text of a message. Throws `deserialization`. */
+export function parseMessage(message: string): unknown {
+  try {
+    return JSON.parse(message);
+  } catch {
+    fail('deserialization', 'a message is a JSON object');
+  }
+}
+
+/** The name in a message that may be wrong otherwise, so that its error can be told apart. */
+export function nameIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
+  return typeof value.id === 'string' && value.id.length <= 64 ? value.id : undefined;
+}
+
+/** `{ type: "subscribed", id, cursor }`. */
+export function subscribed(id: string, cursor: string): Buffer {
+  return frameOf({ type: 'subscribed', id, cursor });
+}
+
+/** `{ type: "reset", id, cursor }`: events were missed; what follows comes after `cursor`. */
+export function reset(id: string, cursor: string): Buffer {
+  return frameOf({ type: 'reset', id, cursor });
+}
+
+/** `{ type: "pong" }`. */
+export function pong(): Buffer {
+  return frameOf({ type: 'pong' });
+}
+
+/** `{ type: "error", id?, code, message }`. */
+export function errorMessage(id: string | undefined, { code, message }: ApiError): Buffer {
+  return frameOf({ type: 'error', ...(id === undefined ? {} : { id }), code, message });
+}
+
+/** `{ type: "event", id, event, cursor, record }`, around the record's bytes as they are; `data` of what a hook made up. */
+export function eventMessage(id: string, event: RecordEvent): Buffer {
+  const head = `{"type":"event","id":${JSON.stringify(id)},"event":"${event.type}","cursor":"${event.id}","${
+    event.made === undefined ? 'record' : 'data'
+  }":`;
+  return textFrame(Buffer.from(head), recordJson(event), closing);
+}
+
+const closing = Buffer.from('}');
+
+function frameOf(message: Readonly<Record<string, unknown>>): Buffer {
+  return textFrame(Buffer.from(JSON.stringify(message)));
+}

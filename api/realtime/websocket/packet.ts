@@ -1,0 +1,56 @@
+// Events that go out together, joined at most once for all streams that get the same.
+import type { RecordEvent } from '../event.ts';
+import type { RelatedByReader } from '../reading.ts';
+
+const maximalVariants = 16;
+
+/** Some events in order, in one write. */
+export class Packet {
+  readonly events: readonly RecordEvent[];
+  #frames: Buffer | undefined;
+  #variants: Map<string, Buffer> | undefined;
+
+  constructor(events: readonly RecordEvent[]) {
+    this.events = events;
+  }
+
+  /** The Server-Sent Events, joined. */
+  get frames(): Buffer {
+    this.#frames ??= join(this.events.map(({ frame }) => frame));
+    return this.#frames;
+  }
+
+  /** Bytes that depend on a name; those of the first names are shared by all streams that use the same one. */
+  variant(name: string, make: (event: RecordEvent) => Buffer): Buffer {
+    const known = this.#variants?.get(name);
+    if (known !== undefined) return known;
+    const bytes = join(this.events.map(make));
+    this.#variants ??= new Map();
+    if (this.#variants.size < maximalVariants) this.#variants.set(name, bytes);
+    return bytes;
+  }
+}
+
+/** Events of one collection that wait for the same turn. */
+export interface Batch {
+  events: readonly RecordEvent[];
+  /** Number of its last event. */
+  last: number;
+  /** Bytes of their frames. */
+  bytes: number;
+  /** All of its events, for views that pass them all. */
+  whole: Packet;
+  /** What views look at besides, once it has been read. */
+  related?: RelatedByReader | undefined;
+}
+
+/** A batch of at least one event. */
+export function batchOf(events: readonly RecordEvent[]): Batch {
+  const bytes = events.reduce((sum, { frame }) => sum + frame.length, 0);
+  return { events, last: events.at(-1)?.seq ?? 0, bytes, whole: new Packet(events) };
+}
+
+function join(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}

@@ -1,0 +1,148 @@
+// What one WebSocket client says and what becomes of it. Messages are taken in the order in which they came.
+import { ApiError, fail, toApiError } from '../../errors.ts';
+import { decide, type Principal } from '../../scope.ts';
+import type { Hub } from '../hub.ts';
+import type { MessageRate } from './message-rate.ts';
+import * as messages from './messages.ts';
+import type { Report } from '../ports.ts';
+import type { Seat } from '../seats.ts';
+import type { Stream } from '../stream.ts';
+
+/** What a session needs. */
+export interface SessionOptions {
+  hub: Hub;
+  stream: Stream;
+  seat: Seat;
+  rate: MessageRate;
+  /** Subscriptions that one connection may hold. */
+  maximalSubscriptions: number;
+  /** The principal of an access token. Throws `401 unauthorized`. */
+  authenticate: (token: string) => Principal | Promise<Principal>;
+  report: Report;
+}
+
+/** One client's conversation. */
+export class SocketSession {
+  readonly #options: SessionOptions;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a text message; undefined stands for a binary one. */
+  hear(message: string | undefined): void {
+    if (!this.#admits()) return;
+    this.#last = this.#last.then(() => this.#answer(message));
+  }
+
+  /** Counts what costs work but says nothing, such as a protocol ping. */
+  count(): void {
+    this.#admits();
+  }
+
+  /** To be called when the connection has closed. */
+  gone(): void {
+    this.#options.stream.gone();
+  }
+
+  #admits(): boolean {
+    const { stream, rate, hub } = this.#options;
+    if (!stream.isOpen) return false;
+    if (rate.admit(hub.now())) return true;
+    this.#refuse('too many messages');
+    return false;
+  }
+
+  async #answer(message: string | undefined): Promise<void> {
+    const { stream, rate, hub, report } = this.#options;
+    if (!stream.isOpen) return;
+    let name: string | undefined;
+    try {
+      const value = messages.parseMessage(message ?? '');
+      name = messages.nameIn(value);
+      await this.#act(messages.readMessage(value));
+    } catch (error) {
+      if (!(error instanceof ApiError)) report('answer a WebSocket message', error);
+      const refusal = toApiError(error);
+      stream.write(messages.errorMessage(name, refusal));
+      const isGarbage = refusal.code === 'deserialization' || refusal.code === 'validation';
+      if (isGarbage && !rate.admitGarbage(hub.now())) this.#refuse('too many messages that say nothing');
+    }
+  }
+
+  async #act(message: messages.ClientMessage): Promise<void> {
+    const { stream } = this.#options;
+    switch (message.type) {
+      case 'auth':
+        return this.#signIn(message.token);
+      case 'subscribe':
+        return this.#subscribe(message);
+      case 'unsubscribe':
+        return this.#unsubscribe(message.id);
+      case 'ping':
+        return stream.write(messages.pong());
+    }
+  }
+
+  /** Another token replaces the one before it, and what is subscribed is reviewed under the new principal. */
+  async #signIn(token: string): Promise<void> {
+    const { hub, stream, seat, authenticate } = this.#options;
+    let principal: Principal;
+    try {
+      principal = await authenticate(token);
+    } catch (error) {
+      const refusal = toApiError(error);
+      if (refusal.code !== 'unauthorized') throw error;
+      stream.write(messages.errorMessage(undefined, refusal));
+      return stream.end({ why: 'unauthorized', message: refusal.message }, hub.now());
+    }
+    if (!stream.isOpen) return;
+    if (decide('member', principal, stream.place) !== 'allow') {
+      stream.write(
+        messages.errorMessage(undefined, new ApiError('forbidden', 'this token does not allow that')),
+      );
+      return this.#refuse('the token is for another place');
+    }
+    seat.move(principal);
+    stream.holder = { ...stream.holder, principal };
+    hub.review(stream);
+  }
+
+  async #subscribe(
+    { id, collection, filter, since }: Extract<messages.ClientMessage, { type: 'subscribe' }>,
+  ): Promise<void> {
+    const { hub, stream, maximalSubscriptions } = this.#options;
+    if (stream.subscriptions.has(id)) fail('conflict', 'this connection has a subscription of this id');
+    if (stream.subscriptions.size >= maximalSubscriptions) {
+      fail('too_many_requests', `a connection holds at most ${maximalSubscriptions} subscriptions`);
+    }
+    // Each subscription costs what a stream costs, so it counts like one.
+    const seat = hub.seat(stream.holder);
+    try {
+      const { principal } = stream.holder;
+      const grant = await hub.grant({ topic: { ...stream.place, collection }, principal, filter });
+      hub.subscribe(
+        stream,
+        { id, collection, filter, since, grant, onLeft: seat.release },
+        (cursor) => stream.write(messages.subscribed(id, cursor)),
+      );
+    } catch (error) {
+      seat.release();
+      throw error;
+    }
+  }
+
+  #unsubscribe(id: string): void {
+    const { stream } = this.#options;
+    const member = stream.subscriptions.get(id) ??
+      fail('not_found', 'this connection has no such subscription');
+    member.leave();
+    stream.subscriptions.delete(id);
+  }
+
+  #refuse(reason: string): void {
+    const { stream, hub } = this.#options;
+    stream.end({ why: 'policy', message: reason }, hub.now());
+  }
+}

@@ -1,0 +1,121 @@
+// Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
+import { once } from 'node:events';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { currentAnswer } from '../../current-answer.ts';
+import { type ApiError, fail } from '../../errors.ts';
+import { decide, type Principal } from '../../scope.ts';
+import type { Holder } from '../ports.ts';
+import type { Place } from '../topic.ts';
+
+/** What the rest of the server says of an upgrade. */
+export interface UpgradePorts {
+  /** The checks of every request: rate limit, first-run setup. Throws `ApiError`. */
+  admit: (request: IncomingMessage) => void | Promise<void>;
+  /** The client's address as limits count it. */
+  addressOf: (request: IncomingMessage) => string;
+  /** The principal of an access token. Throws `401 unauthorized`. */
+  authenticate: (token: string) => Principal | Promise<Principal>;
+  /** Throws `404` when the workspace or app does not exist. */
+  requireApp: (place: Place) => void | Promise<void>;
+  /** Whether a foreign origin is in the CORS allowlist. */
+  allowsOrigin: (origin: string) => boolean;
+  /** The cookie that holds an access token. */
+  cookieName: string;
+  /** Called once for each upgrade request, with what it was answered; 101 is an open WebSocket. */
+  answered?: (request: IncomingMessage, answer: { status: number; principal: Principal | null }) => void;
+}
+
+/** An upgrade that may go on. */
+export interface Admission {
+  place: Place;
+  holder: Holder;
+}
+
+/** A request line may have the whole address (RFC 9112 section 3.2.2). */
+const path = /^(?:https?:\/\/[^/?#]+)?\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+)\/realtime\/?(?:\?|$)/;
+const bearer = /^Bearer +([^\s]+) *$/i;
+const key = /^[+/0-9A-Za-z]{22}==$/;
+
+/**
+ * Whether a request asks for a WebSocket at our path; any other is an ordinary request. So is one with a body, and one
+ * behind an answer that is not complete: the two would be mixed, so it waits for its turn and is told that it is none.
+ */
+export function isForRealtime({ method, url, headers, socket }: IncomingMessage): boolean {
+  const asks = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url ?? '');
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  return asks && !hasBody && currentAnswer(socket)?.writableEnded !== false;
+}
+
+/** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
+export async function answersEnd(socket: Duplex): Promise<void> {
+  for (let answer = currentAnswer(socket); answer !== undefined; answer = currentAnswer(socket)) {
+    if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
+    await once(answer, 'close');
+  }
+}
+
+/** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
+export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts): Promise<Admission> {
+  await ports.admit(request);
+  const [, workspace = '', app = ''] = path.exec(request.url ?? '') ?? [];
+  const { headers } = request;
+  if (headers['sec-websocket-version'] !== '13' || !key.test(headers['sec-websocket-key'] ?? '')) {
+    fail(
+      'validation',
+      'Sec-WebSocket-Version, Sec-WebSocket-Key: this is not a WebSocket handshake of version 13',
+    );
+  }
+  const principal = await identify(request, ports);
+  const verdict = decide('anyone', principal, { workspace, app });
+  if (verdict !== 'allow') fail('forbidden', 'this token does not allow that');
+  await ports.requireApp({ workspace, app });
+  return { place: { workspace, app }, holder: { principal, address: ports.addressOf(request) } };
+}
+
+/** Browsers send cookies with a WebSocket of any page, so a cookie counts only from pages of ours. */
+function identify(request: IncomingMessage, ports: UpgradePorts): Principal | null | Promise<Principal> {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) {
+    const token = bearer.exec(authorization)?.[1] ??
+      fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
+    return ports.authenticate(token);
+  }
+  const cookie = readCookie(request.headers.cookie, ports.cookieName);
+  if (cookie === undefined) return null;
+  if (!isOwnPage(request, ports)) {
+    fail('forbidden', 'a WebSocket with a cookie needs an Origin of its own host or of the CORS allowlist');
+  }
+  return ports.authenticate(cookie);
+}
+
+function isOwnPage({ headers }: IncomingMessage, { allowsOrigin }: UpgradePorts): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined) return false;
+  return origin === `http://${host}` || origin === `https://${host}` || allowsOrigin(origin);
+}
+
+function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}
+
+/** Answers an upgrade that is refused, and closes the connection. */
+export function refuseUpgrade(
+  socket: Duplex,
+  error: ApiError,
+  headers: readonly (readonly [string, string])[],
+): void {
+  const body = JSON.stringify({ code: error.code, message: error.message });
+  const lines = [
+    ...headers,
+    ...error.headers,
+    ['Content-Type', 'application/json; charset=utf-8'],
+    ['Content-Length', String(Buffer.byteLength(body))],
+    ['Connection', 'close'],
+  ].map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
+}

@@ -1,0 +1,172 @@
+// WebSockets: crossws opens, reads and closes them; events go to their sockets in the same way as on other streams.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Peer } from 'crossws';
+import crossws, { type NodeAdapter } from 'crossws/adapters/node';
+import { ApiError, toApiError } from '../../errors.ts';
+import type { Principal } from '../../scope.ts';
+import type { Hub } from '../hub.ts';
+import { type MessageBounds, MessageRate } from './message-rate.ts';
+import { errorMessage, eventMessage, reset } from './messages.ts';
+import type { Report } from '../ports.ts';
+import type { Seat } from '../seats.ts';
+import { SocketSession } from './socket-session.ts';
+import type { StreamEnd, Wire } from '../stream.ts';
+import {
+  type Admission,
+  admitUpgrade,
+  answersEnd,
+  isForRealtime,
+  refuseUpgrade,
+  type UpgradePorts,
+} from './upgrade.ts';
+
+/** What clients may do with a WebSocket. */
+export interface SocketBounds {
+  messages: MessageBounds;
+  /** Longest message from a client; a longer one closes the connection (1009). */
+  messageBytes: number;
+  /** Subscriptions that one connection may hold. */
+  subscriptions: number;
+  /** A connection that does not answer a protocol ping within this time is closed. */
+  idleSeconds: number;
+}
+
+/** The bounds when none are given. */
+const defaultSocketBounds: SocketBounds = {
+  messages: { burst: 200, perSecond: 20, garbageCost: 10 },
+  messageBytes: 65_536,
+  subscriptions: 100,
+  idleSeconds: 30,
+};
+
+interface WebSocketOptions {
+  hub: Hub;
+  ports: UpgradePorts;
+  report: Report;
+  /** Headers of every answer of the server. */
+  headersFor: (request: IncomingMessage) => readonly (readonly [string, string])[];
+  bounds?: Partial<SocketBounds>;
+}
+
+/** An upgrade on its way through crossws. */
+interface Ticket extends Admission {
+  socket: Duplex;
+  seat: Seat;
+}
+
+/** RFC 6455 section 7.4.1; 4000 to 4999 are for applications. */
+const closeCodes: Record<StreamEnd['why'], number> = {
+  unauthorized: 4401,
+  policy: 1008,
+  shutdown: 1001,
+  done: 1000,
+};
+
+/** A close frame has room for 123 bytes of reason. */
+const maximalReason = 120;
+
+/** The WebSocket side of realtime. */
+export class WebSockets {
+  readonly #options: WebSocketOptions;
+  readonly #bounds: SocketBounds;
+  readonly #adapter: NodeAdapter;
+  readonly #tickets = new WeakMap<object, Ticket>();
+  readonly #sessions = new WeakMap<Peer, SocketSession>();
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+    this.#bounds = { ...defaultSocketBounds, ...options.bounds };
+    this.#adapter = crossws({
+      hooks: {
+        open: (peer) => this.#open(peer),
+        message: (peer, message) =>
+          this.#sessions.get(peer)?.hear(typeof message.rawData === 'string' ? message.text() : undefined),
+        ping: (peer) => this.#sessions.get(peer)?.count(),
+        pong: (peer) => this.#sessions.get(peer)?.count(),
+        close: (peer) => this.#sessions.get(peer)?.gone(),
+      },
+      getNamespace: () => 'realtime',
+      idleTimeout: this.#bounds.idleSeconds,
+      serverOptions: { maxPayload: this.#bounds.messageBytes, clientTracking: false },
+    });
+  }
+
+  /** Takes WebSocket requests for the realtime path from a server; all others stay ordinary requests. */
+  mount(server: Server): void {
+    // Node reads it for each request with an Upgrade header: https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener
+    Object.assign(server, { shouldUpgradeCallback: isForRealtime });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      void this.upgrade(request, socket, head);
+    });
+  }
+
+  /** Opens a WebSocket, or answers why not. Never throws. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { hub, ports, report, headersFor } = this.#options;
+    const onError = () => socket.destroy();
+    socket.on('error', onError);
+    try {
+      await answersEnd(socket);
+    } catch {
+      // Anything that is said here would be said amid another answer.
+      socket.destroy();
+      return;
+    }
+    let seat: Seat | undefined;
+    let principal: Principal | null = null;
+    try {
+      const admission = await admitUpgrade(request, ports);
+      principal = admission.holder.principal;
+      if (socket.destroyed) return;
+      seat = hub.seat(admission.holder);
+      // All that crossws hands on from here to the opened peer is this object.
+      const context = {};
+      this.#tickets.set(context, { ...admission, socket, seat });
+      socket.once('close', seat.release);
+      // No protocol is ever chosen, and a list that is malformed would be refused in other words than ours.
+      delete request.headers['sec-websocket-protocol'];
+      const handle = Object.assign(new Request('http://realtime/'), { context });
+      await this.#adapter.handleUpgrade(request, socket, head, handle);
+      ports.answered?.(request, { status: 101, principal });
+    } catch (error) {
+      seat?.release();
+      if (!(error instanceof ApiError)) report('open a WebSocket', error);
+      const refusal = toApiError(error);
+      refuseUpgrade(socket, refusal, headersFor(request));
+      ports.answered?.(request, { status: refusal.status, principal });
+    }
+  }
+
+  #open(peer: Peer): void {
+    const ticket = this.#tickets.get(peer.context);
+    if (ticket === undefined) return peer.terminate();
+    const { hub, report, ports } = this.#options;
+    const { socket, place, holder, seat } = ticket;
+    const stream = hub.attach(socket, { place, holder, seat, wire: wireOf(peer) });
+    const session = new SocketSession({
+      hub,
+      stream,
+      seat,
+      rate: new MessageRate(this.#bounds.messages, hub.now()),
+      maximalSubscriptions: this.#bounds.subscriptions,
+      authenticate: ports.authenticate,
+      report,
+    });
+    this.#sessions.set(peer, session);
+  }
+}
+
+function wireOf(peer: Peer): Wire {
+  return {
+    single: false,
+    // Protocol pings are crossws's business.
+    ping: undefined,
+    // Past crossws to the socket: nothing is compressed, so frames of both stand whole between one another.
+    events: (packet, id) => packet.variant(id, (event) => eventMessage(id, event)),
+    reset,
+    failed: () => undefined,
+    lost: errorMessage,
+    close: ({ why, message }) => peer.close(closeCodes[why], message.slice(0, maximalReason)),
+  };
+}

@@ -1,0 +1,57 @@
+// Answers of custom routes that come for longer than a call may take, or are larger than an answer may be.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectOk, ownWorkspace, serverUrl } from '../../../harness/api.ts';
+import { type HookedApp, hookedApp } from '../../../harness/hooked-app.ts';
+
+const source = `
+routerAdd('GET', '/counts', () => {
+  let piece = 0;
+  return new Response(new ReadableStream({ async pull(controller) {
+    if (piece++ === 5) return controller.close();
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const { total_items } = await $app.records.list('posts');
+    controller.enqueue(new TextEncoder().encode(total_items + ' '));
+  } }));
+});
+const mebibyte = new Uint8Array(1_048_576).fill(65);
+routerAdd('GET', '/mebibytes/:count', (e) => {
+  let count = Number(e.params.count);
+  return new Response(new ReadableStream({ pull(controller) {
+    if (count-- === 0) return controller.close();
+    controller.enqueue(mebibyte);
+  } }));
+});
+`;
+
+let app: HookedApp;
+
+beforeAll(async () => {
+  app = await hookedApp(await ownWorkspace(), source);
+});
+
+const get = (path: string) => fetch(`${serverUrl()}${app.path}/custom${path}`);
+
+describe('an answer that streams', () => {
+  it('may call $app for as long as it comes, longer than a call may take', async () => {
+    const policy = `${app.path}/policies/hooks.timeout_ms`;
+    expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 400 }));
+    const began = performance.now();
+    const answer = await get('/counts');
+    expect(await answer.text()).toBe('0 0 0 0 0 ');
+    expect(performance.now() - began).toBeGreaterThan(700);
+    expectOk(await app.admin.delete(policy));
+  });
+
+  it('has 64 MiB, and is cut off where it has more', { timeout: 60_000 }, async () => {
+    const whole = await get('/mebibytes/64');
+    expect((await whole.arrayBuffer()).byteLength).toBe(67_108_864);
+    const long = await get('/mebibytes/65');
+    await expect(long.arrayBuffer().then(({ byteLength }) => byteLength)).rejects.toThrow('terminated');
+    const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs`));
+    expect(items[0].message).toBe('the body of an answer has more than 67108864 bytes');
+    expect(expectOk(await app.admin.get(`${app.path}/hooks/status`))).toMatchObject({
+      last_kill: null,
+      in_flight: 0,
+    });
+  });
+});
