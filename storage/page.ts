@@ -21,6 +21,12 @@ export function offsetOf(request: PageRequest): number {
   return (request.page - 1) * request.per_page;
 }
 
+/** The slice of a list that is at hand as a whole. */
+export function pageOfAll<Item>(all: readonly Item[], request: PageRequest): Page<Item> {
+  const offset = offsetOf(request);
+  return pageOf(all.slice(offset, offset + request.per_page), all.length, request);
+}
+
 /** Wraps rows and their total (ignored when the caller asked for none). */
 export function pageOf<Item>(items: Item[], total: number, request: PageRequest): Page<Item> {
   const { page, per_page, count } = request;

@@ -7,7 +7,7 @@ import {
   putHookVariable,
 } from '../../storage/hook-environment.ts';
 import type { Sql } from '../../storage/pool.ts';
-import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -36,10 +36,7 @@ export async function listVariables(
   page: PageRequest,
 ): Promise<Page<Variable>> {
   const all = await rowsOf(deps, app);
-  const offset = offsetOf(page);
-  const items = all.slice(offset, offset + page.per_page)
-    .map(({ name, updated_at }) => ({ name, updated_at }));
-  return pageOf(items, all.length, page);
+  return pageOfAll(all.map(({ name, updated_at }) => ({ name, updated_at })), page);
 }
 
 /** One of them. Throws `400 validation` for its name, `404 not_found`. */

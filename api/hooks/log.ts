@@ -1,5 +1,5 @@
 // What an app's hooks have written lately: kept in memory, and told to those who follow it.
-import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
 import type { LogLevel } from '../../hook-runner/protocol.ts';
 import type { Json } from '../../hook-runner/calls.ts';
 import type { Fault } from '../../hook-runner/registrations.ts';
@@ -111,6 +111,5 @@ export class HookLog {
 
 /** A page of what is kept, newest first. */
 export function logPage(entries: readonly LogEntry[], page: PageRequest): Page<LogEntry> {
-  const offset = offsetOf(page);
-  return pageOf(entries.toReversed().slice(offset, offset + page.per_page), entries.length, page);
+  return pageOfAll(entries.toReversed(), page);
 }

@@ -1,4 +1,5 @@
 // Access rules of a collection.
+import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { declaredOnly } from '../collections/answer.ts';
 import { ruleAnswer, rulesAnswer, showRules } from '../rules/answer.ts';
@@ -12,9 +13,10 @@ export const accessRulesShow = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules',
   summary: 'Access rules of the collection: one for each action.',
   scope: 'app_admin',
+  query: object(pageMembers),
   status: 200,
   response: rulesAnswer,
-  handle: ({ target }) => showRules(target.app, declaredOnly(target.collection)),
+  handle: ({ target, query }) => showRules(target.app, declaredOnly(target.collection), pageRequestOf(query)),
 });
 
 /** Another rule for an action. */

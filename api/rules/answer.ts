@@ -1,6 +1,7 @@
 // Access rules as responses show them.
 import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
-import { described, list, nullable, object, oneOf, optional, text } from '../schema.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
+import { described, nullable, object, oneOf, optional, pageOf, text } from '../schema.ts';
 import { actions, ruleOf, settingOf, templates } from './compile.ts';
 
 /** The shape of one, for the API description. */
@@ -18,7 +19,7 @@ export const ruleAnswer = object({
 });
 
 /** The shape of a collection's rules. */
-export const rulesAnswer = list(ruleAnswer);
+export const rulesAnswer = pageOf(ruleAnswer);
 
 /** One rule. */
 export interface RuleAnswer {
@@ -30,8 +31,12 @@ export interface RuleAnswer {
 }
 
 /** The rules of all five actions, defaults included. */
-export function showRules(app: AppDefinition, collection: CollectionDefinition): RuleAnswer[] {
-  return actions.map((action) => {
+export function showRules(
+  app: AppDefinition,
+  collection: CollectionDefinition,
+  page: PageRequest,
+): Page<RuleAnswer> {
+  const rules = actions.map((action) => {
     const { template, filter } = settingOf(collection, action);
     const { broken } = ruleOf(app, collection, action);
     return {
@@ -42,4 +47,5 @@ export function showRules(app: AppDefinition, collection: CollectionDefinition):
       ...(broken === undefined ? {} : { broken }),
     };
   });
+  return pageOfAll(rules, page);
 }

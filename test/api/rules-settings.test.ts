@@ -25,9 +25,16 @@ describe('the rules of a collection', () => {
   it('rule.default-admin: are admins only for all five actions of a new collection', async () => {
     const fresh = await app.define('fresh', [title]);
     const shown = expectOk(await admin.get(`${app.path}/fresh/access_rules`));
-    expect(shown).toEqual(
-      actions.map((action) => ({ collection: 'fresh', action, template: 'admin', filter: null })),
-    );
+    expect(shown).toEqual({
+      items: actions.map((action) => ({ collection: 'fresh', action, template: 'admin', filter: null })),
+      page: 1,
+      per_page: 30,
+      total_items: 5,
+      total_pages: 1,
+    });
+    const { items } = expectOk(await admin.get(`${app.path}/fresh/access_rules?page=2&per_page=2`));
+    expect(items).toEqual(shown.items.slice(2, 4));
+    expectError(await admin.get(`${app.path}/fresh/access_rules?page=0`), 400, 'validation');
     const { id } = expectOk(await admin.post(fresh, { title: 'mine' }));
     for (const [caller, status, code] of [[as(), 401, 'unauthorized'], [user, 403, 'forbidden']] as const) {
       expectError(await caller.get(fresh), status, code);
@@ -62,7 +69,7 @@ describe('the rules of a collection', () => {
       expect((await admin.delete(`${rules}/list`)).body).toEqual({ ok: true });
       expectError(await as().get(records), 401, 'unauthorized');
     }
-    const [list] = expectOk(await admin.get(rules));
+    const [list] = expectOk(await admin.get(rules)).items;
     expect(list).toEqual({ collection: 'posts', action: 'list', template: 'admin', filter: null });
   });
 
@@ -113,7 +120,7 @@ describe('a rule that cannot be', () => {
   ])('is refused and changes nothing: %s', async (_, body, status, code) => {
     await app.setRules('posts', { create: 'auth' });
     expectError(await admin.put(`${rules}/create`, body), status, code);
-    expect(expectOk(await admin.get(rules))[2]).toMatchObject({ action: 'create', template: 'auth' });
+    expect(expectOk(await admin.get(rules)).items[2]).toMatchObject({ action: 'create', template: 'auth' });
   });
 
   it('says where the mistake is', async () => {
@@ -141,7 +148,7 @@ describe('a rule whose field was dropped', () => {
     expectError(await as().get(drafts), 401, 'unauthorized');
     expectError(await user.get(drafts), 403, 'forbidden');
     expect(expectOk(await admin.get(drafts)).total_items).toBe(1);
-    const [list] = expectOk(await admin.get(`${app.path}/drafts/access_rules`));
+    const [list] = expectOk(await admin.get(`${app.path}/drafts/access_rules`)).items;
     expect(list).toEqual({
       collection: 'drafts',
       action: 'list',
@@ -151,7 +158,9 @@ describe('a rule whose field was dropped', () => {
     });
     await app.setRules('drafts', { list: 'title = "a"' });
     expect(expectOk(await as().get(drafts)).total_items).toBe(1);
-    expect(expectOk(await admin.get(`${app.path}/drafts/access_rules`))[0]).not.toHaveProperty('broken');
+    expect(expectOk(await admin.get(`${app.path}/drafts/access_rules`)).items[0]).not.toHaveProperty(
+      'broken',
+    );
   });
 
   it('works again when the field is there again', async () => {
