@@ -73,8 +73,14 @@ function sameCase(
   { pattern }: Meaning,
   terms: readonly [Term, Term],
 ): readonly [Term, Term] {
-  if (pattern || !terms.some((term) => isColumn(term) && term.isEmail === true)) return terms;
+  if (pattern || !terms.some(isAddress)) return terms;
   return [inLowerCase(terms[0]), inLowerCase(terms[1])];
+}
+
+/** A column of addresses, or the caller's own, which is kept as they are. */
+function isAddress(term: Term): boolean {
+  if (term.kind === 'request') return term.part === 'auth' && term.name === 'email';
+  return isColumn(term) && term.isEmail === true;
 }
 
 function inLowerCase(term: Term): Term {

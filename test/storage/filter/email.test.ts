@@ -41,6 +41,18 @@ describe('an address', () => {
     },
   );
 
+  it("is the caller's, too", async () => {
+    const kim = requestOf({
+      auth: { id: '1', email: 'kim@example.com', role: 'user' },
+      body: { x: 'Kim@Example.com' },
+    });
+    await expectBoth("@request.auth.email = 'Kim@Example.com'", ['kim', 'none'], kim);
+    await expectBoth("@request.auth.email != 'Kim@Example.com'", [], kim);
+    await expectBoth("!('KIM@example.com' in [@request.auth.email])", [], kim);
+    await expectBoth('@request.auth.email = @request.body.x', ['kim', 'none'], kim);
+    await expectBoth('title = @request.auth.email', [], kim);
+  });
+
   it('is not that of somebody whose letters only become these in lower case', async () => {
     const kelvin = '\u212Aim@example.com';
     expect(kelvin.toLowerCase()).toBe('kim@example.com');
