@@ -33,7 +33,7 @@ export async function createAdmin(
     workspace: workspace.id,
     email: normalizedName(email),
     name,
-    password_hash: await deps.passwords.hash(password),
+    password_hash: await deps.passwords.hash(`admins of ${workspace.id}`, password),
     role: apps.length === 0 ? 'workspace_admin' : 'app_admin',
     app_ids: apps,
     credentials_changed_at: deps.revocations.instant(),

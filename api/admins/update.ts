@@ -59,10 +59,11 @@ async function changesOf(
   const at = { workspace: workspace.id };
   if (password !== undefined) await checkNewPassword(deps.policies, at, { field: 'password', password });
   const apps = app_ids === undefined ? undefined : await checkApps(deps, workspace, app_ids);
+  const hash = (text: string) => deps.passwords.hash(`admins of ${workspace.id}`, text);
   return {
     email: email === undefined ? undefined : normalizedName(email),
     name,
-    password_hash: password === undefined ? undefined : await deps.passwords.hash(password),
+    password_hash: password === undefined ? undefined : await hash(password),
     app_ids: apps,
     role: apps === undefined ? undefined : apps.length === 0 ? 'workspace_admin' : 'app_admin',
   };

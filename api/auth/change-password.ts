@@ -34,9 +34,9 @@ export async function changeMasterPassword(
   const known = await control.run((sql) => findMaster(sql, id)) ?? fail('unauthorized', 'this admin is gone');
   const attempt = masterAttempt(deps, known.username, { origin, now });
   await beginAttempt(deps, attempt);
-  const { matches, outdated } = await passwords.verify(current, known.password_hash);
+  const { matches, outdated } = await passwords.verify('masters', current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
-  const hashes = { from: known.password_hash, to: await passwords.hash(next) };
+  const hashes = { from: known.password_hash, to: await passwords.hash('masters', next) };
   const replacing = tryInTurn(deps, attempt, async (sql) => {
     if (!await replaceMasterPassword(sql, id, { ...hashes, now })) throw new ChangedMeanwhile();
     const revoked = [revocations.row('subject', id, { spared: jti })];

@@ -37,7 +37,11 @@ export async function requestEmailChange(
   const user = await requireUser(deps, principal, workspace);
   const attempt = userAttempt(deps, workspace, { email: user.email, origin, now });
   await beginAttempt(deps, attempt);
-  const { matches, outdated } = await deps.passwords.verify(password, user.password_hash);
+  const { matches, outdated } = await deps.passwords.verify(
+    `users of ${workspace.id}`,
+    password,
+    user.password_hash,
+  );
   if (!matches) return await failAttempt(deps, attempt);
   const email = normalizedName(text);
   const secret = makeToken();

@@ -30,8 +30,9 @@ export async function loginAdmin(
   const subject = `ws:${workspace.id}:${actor}`;
   const attempt: Attempt = { ...homeOf(deps, workspace), subject, actor, origin, now };
   const id = deps.revocations.newId();
+  const owner = `admins of ${workspace.id}` as const;
   const { control } = deps.databases;
-  const { found: known, verdict } = await deps.passwords.verifyOf(password, async () => {
+  const { found: known, verdict } = await deps.passwords.verifyOf(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
   });
@@ -44,7 +45,7 @@ export async function loginAdmin(
     await pruneSessions(sql, 'workspace', now);
   });
   if (verdict.outdated) {
-    const hashes = { from: known.password_hash, to: await deps.passwords.hash(password) };
+    const hashes = { from: known.password_hash, to: await deps.passwords.hash(owner, password) };
     await control.run((sql) => rehashAdmin(sql, known.id, hashes));
   }
   return { pair: await tokensOf(deps, draft), admin: showAdmin(known) };

@@ -41,7 +41,7 @@ export async function loginMaster(
   const attempt = masterAttempt(deps, username, by);
   const id = deps.revocations.newId();
   const { control } = deps.databases;
-  const { found: known, verdict } = await deps.passwords.verifyOf(password, async () => {
+  const { found: known, verdict } = await deps.passwords.verifyOf('masters', password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findMasterByUsername(sql, attempt.actor));
   });
@@ -58,7 +58,7 @@ export async function loginMaster(
     return await loginMaster(deps, credentials, by);
   }
   if (verdict.outdated && known.password_hash !== null) {
-    const hashes = { from: known.password_hash, to: await deps.passwords.hash(password) };
+    const hashes = { from: known.password_hash, to: await deps.passwords.hash('masters', password) };
     await control.run((sql) => rehashMaster(sql, known.id, hashes));
   }
   return { pair: await tokensOf(deps, draft), admin: showMaster(known) };

@@ -24,7 +24,8 @@ export async function loginUser(
   await requireMethod(deps, 'password', { workspace: workspace.id, app });
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   const { connection, actor } = attempt;
-  const { found: user, verdict } = await deps.passwords.verifyOf(password, async () => {
+  const owner = `users of ${workspace.id}` as const;
+  const { found: user, verdict } = await deps.passwords.verifyOf(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await connection.run((sql) => findUserByEmail(sql, actor));
   });
@@ -34,7 +35,7 @@ export async function loginUser(
   const signedIn = await unlessRenewed(verdict.outdated, signingIn);
   if (signedIn === undefined) return await loginUser(deps, workspace, login);
   if (verdict.outdated && user.password_hash !== null) {
-    const hashes = { from: user.password_hash, to: await deps.passwords.hash(password) };
+    const hashes = { from: user.password_hash, to: await deps.passwords.hash(owner, password) };
     await connection.run((sql) => rehashUser(sql, user.id, hashes));
   }
   return signedIn.result;

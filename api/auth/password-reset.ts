@@ -61,7 +61,7 @@ export async function confirmReset(
   const query = { purpose: 'password_reset', hash: hashOfToken(token), now } as const;
   // A made-up token is not worth a hash.
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
-  const hash = await deps.passwords.hash(password);
+  const hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
   await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);
     if (user.email !== email) refuseToken();

@@ -29,7 +29,7 @@ export async function registerUser(
   const address = normalizedName(email);
   const user = { id: deps.newId(), email: address, verified: false, now };
   const most = await mostOf(deps.policies, 'quota.users', at);
-  const password_hash = await deps.passwords.hash(password);
+  const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const added = await insertUser(sql, { ...user, password_hash });
     await requireSeat(sql, most);

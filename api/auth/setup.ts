@@ -23,7 +23,7 @@ export async function completeSetup(
     if (!await claimSetup(sql)) return false;
     const master = await findMasterByUsername(sql, username);
     if (master === undefined) throw new Error('there is no master admin');
-    const passwordHash = await deps.passwords.hash(password);
+    const passwordHash = await deps.passwords.hash('masters', password);
     await setMasterPassword(sql, master.id, { passwordHash, now });
     await auditSystem(sql, deps, { actor: username, action: 'setup', target: 'server', origin });
     await publish(sql, { kind: 'setup' });

@@ -69,7 +69,7 @@ export async function prepareEnrolment(
   if (password !== undefined && known === undefined) {
     await requireMethod(deps, 'password', at);
     await checkNewPassword(deps.policies, at, { field: 'password', password });
-    hash = await deps.passwords.hash(password);
+    hash = await deps.passwords.hash(`users of ${at.workspace}`, password);
   }
   const actor = await actorOf(deps, scope, access) ?? email;
   const mostUsers = await mostOf(deps.policies, 'quota.users', at);

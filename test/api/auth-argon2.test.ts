@@ -101,6 +101,27 @@ describe('auth.argon2-budget', () => {
     60_000,
   );
 
+  it('logins of a workspace hold up neither those of another nor those of masters', async () => {
+    const root = as(token, server.url);
+    const [flooded, other] = ['flooded', 'other'];
+    for (const id of [flooded, other]) expectOk(await root.post('/api/workspaces', { id, name: id }));
+    const user = { email: 'user@example.com', password };
+    expectOk(await root.post(`/api/workspaces/${other}/auth/users/register`, user));
+    const logInTo = (id: string, body: object) =>
+      as(undefined, server.url).post(`/api/workspaces/${id}/auth/users/login`, body);
+    const flood = Array.from(
+      { length: 300 },
+      (_, index) => logInTo(flooded, { email: `nobody${index}@example.com`, password }),
+    );
+    // The line is full.
+    await Promise.race(flood);
+    const others = [...Array.from({ length: 5 }, () => logInTo(other, user)), login('admin')];
+    const answers = await Promise.all(others);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const seen = new Set((await Promise.all(flood)).map(({ status }) => status));
+    expect([...seen].toSorted()).toEqual([401, 503]);
+  }, 60_000);
+
   it('the threads end when nobody logs in', async () => {
     const threads = async () => (await readdir(`/proc/${apiPid}/task`)).length;
     expectOk(await login('admin'));

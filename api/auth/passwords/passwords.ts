@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../../errors.ts';
+import { Line, type Owner } from './line.ts';
 import { OtherWork } from './other-work.ts';
 import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './threads.ts';
 
@@ -24,11 +25,12 @@ export interface PasswordLimits {
 
 /** Somebody in line for a thread. */
 interface Waiting {
+  owner: Owner;
   /** What a thread is to do; undefined until it has been looked up. */
   job: PasswordJob | undefined;
   lookUp: () => Promise<PasswordJob>;
-  /** `late`: out of the line until it has been looked up. */
-  state: 'waits' | 'looks' | 'late' | 'ready';
+  /** `late`: out of the line until it has been looked up; `gone`: for good. */
+  state: 'waits' | 'looks' | 'late' | 'ready' | 'gone';
   since: number;
   resolve(answer: PasswordAnswer): void;
   reject(error: unknown): void;
@@ -58,7 +60,7 @@ export class Passwords {
   readonly #limits: PasswordLimits;
   readonly #now: () => number;
   readonly #threads: PasswordThreads;
-  readonly #queue: Waiting[] = [];
+  readonly #line: Line<Waiting>;
   readonly #otherWork: OtherWork;
 
   /** `answered` counts the other requests that this process has answered; without it, it has no other work. */
@@ -69,20 +71,22 @@ export class Passwords {
     this.#now = now;
     this.#otherWork = new OtherWork({ now, answered });
     this.#limits = { ...defaultLimits, ...options.limits };
-    const { idleMilliseconds } = this.#limits;
+    const { idleMilliseconds, waiting } = this.#limits;
+    this.#line = new Line(waiting);
     this.#threads = new PasswordThreads({ idleMilliseconds, onFree: () => this.#advance() });
   }
 
   /** The PHC string of a password. Throws `503 unavailable` when too many wait. */
-  async hash(password: string): Promise<string> {
-    const answer = await this.#perform({ type: 'hash', password, salt: randomBytes(16), ...parameters });
+  async hash(owner: Owner, password: string): Promise<string> {
+    const job: PasswordJob = { type: 'hash', password, salt: randomBytes(16), ...parameters };
+    const answer = await this.#perform(owner, job);
     if (answer.type !== 'hashed') throw new Error('not the answer to a hash');
     return answer.hash;
   }
 
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
-  async verify(password: string, hash: string | null | undefined): Promise<Verdict> {
-    return verdictOf(await this.#perform(checkOf(password, hash)), hash);
+  async verify(owner: Owner, password: string, hash: string | null | undefined): Promise<Verdict> {
+    return verdictOf(await this.#perform(owner, checkOf(password, hash)), hash);
   }
 
   /**
@@ -90,11 +94,12 @@ export class Passwords {
    * that wait, or are turned away, cost no more than their request. Throws `503 unavailable`, and what `find` throws.
    */
   async verifyOf<Found extends { password_hash: string | null }>(
+    owner: Owner,
     password: string,
     find: () => Promise<Found | undefined>,
   ): Promise<{ found: Found | undefined; verdict: Verdict }> {
     let found: Found | undefined;
-    const answer = await this.#perform(async () => {
+    const answer = await this.#perform(owner, async () => {
       found = await find();
       return checkOf(password, found?.password_hash);
     });
@@ -103,38 +108,37 @@ export class Passwords {
 
   /** Ends the threads; jobs that wait are refused. */
   async close(): Promise<void> {
-    for (const { reject } of this.#queue.splice(0)) reject(new Error('the server stops'));
+    for (const waiting of this.#line.inTurn()) this.#refuse(waiting, new Error('the server stops'));
     await this.#threads.close();
   }
 
-  async #perform(job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
-    const answer = await this.#queueUp(job);
+  async #perform(owner: Owner, job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
+    const answer = await this.#queueUp(owner, job);
     if (answer.type === 'failed') throw new Error(`the password thread failed: ${answer.message}`);
     return answer;
   }
 
-  #queueUp(job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
-    if (this.#queue.length >= this.#limits.waiting) throw tooBusy();
+  #queueUp(owner: Owner, job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
     const since = this.#now();
     return new Promise((resolve, reject) => {
-      this.#queue.push(
+      this.#join(
         typeof job === 'function'
-          ? { job: undefined, lookUp: job, state: 'waits', since, resolve, reject }
-          : { job, lookUp: () => Promise.resolve(job), state: 'ready', since, resolve, reject },
+          ? { owner, job: undefined, lookUp: job, state: 'waits', since, resolve, reject }
+          : { owner, job, lookUp: () => Promise.resolve(job), state: 'ready', since, resolve, reject },
       );
       this.#advance();
     });
   }
 
-  /** First come, first served: gives jobs to threads, and has those looked up that come next. */
+  /** Gives jobs to threads, and has those looked up that come next. */
   #advance(): void {
     let ahead = 0;
-    for (const waiting of [...this.#queue]) {
+    for (const waiting of this.#line.inTurn()) {
       if (ahead > this.#limits.threads) return;
-      if (this.#now() - waiting.since > this.#limits.waitMilliseconds) this.#leave(waiting).reject(tooBusy());
+      if (this.#now() - waiting.since > this.#limits.waitMilliseconds) this.#refuse(waiting);
       else if (waiting.job !== undefined && this.#threads.busy < this.#mostThreads()) {
-        const { resolve, reject } = this.#leave(waiting);
-        this.#threads.perform(waiting.job).then(resolve, reject);
+        this.#line.leave(waiting, { served: true });
+        this.#threads.perform(waiting.job).then(waiting.resolve, waiting.reject);
       } else {
         if (waiting.state === 'waits') this.#lookUp(waiting);
         ahead++;
@@ -145,29 +149,31 @@ export class Passwords {
   #lookUp(waiting: Waiting): void {
     waiting.state = 'looks';
     const patience = setTimeout(() => {
-      this.#leave(waiting).state = 'late';
+      if (waiting.state !== 'looks') return;
+      this.#line.leave(waiting);
+      waiting.state = 'late';
       this.#advance();
     }, patienceMilliseconds);
     void waiting.lookUp().then((job) => {
       waiting.job = job;
-      if (waiting.state === 'late') this.#comeBack(waiting);
-      waiting.state = 'ready';
-    }, (error: unknown) => this.#leave(waiting).reject(error)).finally(() => {
+      // To the head: its time has passed.
+      if (waiting.state === 'late') this.#join(waiting, 'head');
+      if (waiting.state !== 'gone') waiting.state = 'ready';
+    }, (error: unknown) => this.#refuse(waiting, error)).finally(() => {
       clearTimeout(patience);
       this.#advance();
     });
   }
 
-  /** To the head of the line: its time has passed. */
-  #comeBack(waiting: Waiting): void {
-    if (this.#queue.length < this.#limits.waiting) this.#queue.unshift(waiting);
-    else waiting.reject(tooBusy());
+  #join(waiting: Waiting, at: 'end' | 'head' = 'end'): void {
+    const dropped = this.#line.join(waiting, at);
+    if (dropped !== undefined) this.#refuse(dropped);
   }
 
-  #leave(waiting: Waiting): Waiting {
-    const place = this.#queue.indexOf(waiting);
-    if (place !== -1) this.#queue.splice(place, 1);
-    return waiting;
+  #refuse(waiting: Waiting, error: unknown = tooBusy()): void {
+    this.#line.leave(waiting);
+    waiting.state = 'gone';
+    waiting.reject(error);
   }
 
   /**

@@ -1,26 +1,25 @@
 // Hashes of passwords, made by the threads themselves.
 import { argon2Sync, randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { argon2d, argon2i, argon2id } from 'hash-wasm';
 import { Passwords } from '../../../../api/auth/passwords/passwords.ts';
-import { ApiError } from '../../../../api/errors.ts';
 
+const owner = 'masters';
 const passwords = new Passwords({ now: Date.now });
 afterAll(() => passwords.close());
 
 describe('a password', () => {
   it('is kept as a PHC string of argon2id with 19 MiB, 2 passes and 1 lane, with a salt of its own', async () => {
-    const [a, b] = await Promise.all([passwords.hash('the same'), passwords.hash('the same')]);
+    const [a, b] = await Promise.all([passwords.hash(owner, 'the same'), passwords.hash(owner, 'the same')]);
     expect(a).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(a).not.toBe(b);
   });
 
   it('matches its hash and no other', async () => {
-    const hash = await passwords.hash('correct horse');
-    expect(await passwords.verify('correct horse', hash)).toEqual({ matches: true, outdated: false });
+    const hash = await passwords.hash(owner, 'correct horse');
+    expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, outdated: false });
     for (const wrong of ['correct hors', 'correct horse ', 'Correct horse', '']) {
-      expect((await passwords.verify(wrong, hash)).matches).toBe(false);
+      expect((await passwords.verify(owner, wrong, hash)).matches).toBe(false);
     }
   });
 
@@ -34,8 +33,8 @@ describe('a password', () => {
       hashLength: 32,
       outputType: 'encoded',
     });
-    expect(await passwords.verify('correct horse', hash)).toEqual({ matches: true, outdated: true });
-    expect(await passwords.verify('wrong', hash)).toEqual({ matches: false, outdated: true });
+    expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, outdated: true });
+    expect(await passwords.verify(owner, 'wrong', hash)).toEqual({ matches: false, outdated: true });
   });
 
   it('matches hashes of all three kinds', async () => {
@@ -47,28 +46,31 @@ describe('a password', () => {
     };
     for (const make of [argon2id, argon2i, argon2d]) {
       const hash = await make({ ...options, iterations: 1, parallelism: 2, outputType: 'encoded' });
-      expect(await passwords.verify('correct horse', hash)).toEqual({ matches: true, outdated: true });
-      expect(await passwords.verify('correct horsf', hash)).toEqual({ matches: false, outdated: true });
+      expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, outdated: true });
+      expect(await passwords.verify(owner, 'correct horsf', hash)).toEqual({
+        matches: false,
+        outdated: true,
+      });
     }
   });
 
   it('is the same however its letters are composed', async () => {
-    const hash = await passwords.hash('caf\u00e9');
-    expect((await passwords.verify('cafe\u0301', hash)).matches).toBe(true);
+    const hash = await passwords.hash(owner, 'caf\u00e9');
+    expect((await passwords.verify(owner, 'cafe\u0301', hash)).matches).toBe(true);
   });
 
   it('never matches where there is no hash, however it is guessed', async () => {
     for (const guess of ['', 'admin', 'A'.repeat(43)]) {
-      expect(await passwords.verify(guess, null)).toEqual({ matches: false, outdated: false });
-      expect(await passwords.verify(guess, undefined)).toEqual({ matches: false, outdated: false });
+      expect(await passwords.verify(owner, guess, null)).toEqual({ matches: false, outdated: false });
+      expect(await passwords.verify(owner, guess, undefined)).toEqual({ matches: false, outdated: false });
     }
   });
 
   it('does the work of a check where there is no hash, so that names cannot be told apart by time', async () => {
-    const hash = await passwords.hash('correct horse');
+    const hash = await passwords.hash(owner, 'correct horse');
     const time = async (known: string | null) => {
       const start = performance.now();
-      await passwords.verify('wrong', known);
+      await passwords.verify(owner, 'wrong', known);
       return performance.now() - start;
     };
     const ratios: number[] = [];
@@ -85,24 +87,24 @@ describe('a password', () => {
     for (const [index, memory] of sizes.entries()) {
       const password = `correct horse ${index}`;
       const hash = hashByNode(password, { memory, passes: 2, parallelism: 1 + index % 2 });
-      expect([memory, (await one.verify(password, hash)).matches]).toEqual([memory, true]);
-      expect([memory, (await one.verify('wrong', hash)).matches]).toEqual([memory, false]);
+      expect([memory, (await one.verify(owner, password, hash)).matches]).toEqual([memory, true]);
+      expect([memory, (await one.verify(owner, 'wrong', hash)).matches]).toEqual([memory, false]);
     }
     await one.close();
   });
 
   it('takes no more memory after forty others', async () => {
     const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
-    await one.hash('correct horse');
+    await one.hash(owner, 'correct horse');
     const before = process.memoryUsage.rss();
-    for (let count = 0; count < 40; count++) await one.hash('correct horse');
+    for (let count = 0; count < 40; count++) await one.hash(owner, 'correct horse');
     expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(19);
     await one.close();
   });
 
   it('that is not text for a hash fails the check and not the thread', async () => {
-    await expect(passwords.verify('x', 'not a hash')).rejects.toThrow(/password thread failed/);
-    expect((await passwords.verify('x', await passwords.hash('x'))).matches).toBe(true);
+    await expect(passwords.verify(owner, 'x', 'not a hash')).rejects.toThrow(/password thread failed/);
+    expect((await passwords.verify(owner, 'x', await passwords.hash(owner, 'x'))).matches).toBe(true);
   });
 });
 
@@ -134,13 +136,13 @@ function lookups() {
 describe('somebody who is looked up for a password', () => {
   it('is so only when it is nearly their turn, first come, first served', async () => {
     const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
-    const hash = await one.hash('x');
+    const hash = await one.hash(owner, 'x');
     const begun: string[] = [];
     const ended: string[] = [];
     let most = 0;
     const names = Array.from({ length: 12 }, (_, index) => `user ${index}`);
     await Promise.all(names.map(async (name) => {
-      const { found, verdict } = await one.verifyOf('x', () => {
+      const { found, verdict } = await one.verifyOf(owner, 'x', () => {
         begun.push(name);
         most = Math.max(most, begun.length - ended.length);
         return Promise.resolve({ name, password_hash: hash });
@@ -160,7 +162,9 @@ describe('somebody who is looked up for a password', () => {
     const few = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
     let looked = 0;
     const find = () => Promise.resolve((looked++, undefined));
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => few.verifyOf('x', find)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => few.verifyOf(owner, 'x', find)),
+    );
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(5);
     expect(looked).toBe(3);
     await few.close();
@@ -168,10 +172,10 @@ describe('somebody who is looked up for a password', () => {
 
   it('holds up nobody else when that takes long, and has their turn afterwards', async () => {
     const one = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
-    const hash = await one.hash('x');
+    const hash = await one.hash(owner, 'x');
     const { find, end, begun } = lookups();
-    const stuck = ['a', 'b', 'c'].map((name) => one.verifyOf('x', find(name)));
-    const others = () => one.verifyOf('x', () => Promise.resolve({ password_hash: hash }));
+    const stuck = ['a', 'b', 'c'].map((name) => one.verifyOf(owner, 'x', find(name)));
+    const others = () => one.verifyOf(owner, 'x', () => Promise.resolve({ password_hash: hash }));
     await expect(others()).rejects.toMatchObject({ code: 'unavailable' });
     await expect.poll(() => begun.length).toBe(3);
     await expect.poll(() => others().then(({ verdict }) => verdict.matches, () => false)).toBe(true);
@@ -184,63 +188,11 @@ describe('somebody who is looked up for a password', () => {
     const one = new Passwords({ now: Date.now, limits: { threads: 1 } });
     const failing = Array.from(
       { length: 5 },
-      () => one.verifyOf('x', () => Promise.reject(new Error('is locked'))),
+      () => one.verifyOf(owner, 'x', () => Promise.reject(new Error('is locked'))),
     );
-    const next = one.verifyOf('x', () => Promise.resolve(undefined));
+    const next = one.verifyOf(owner, 'x', () => Promise.resolve(undefined));
     for (const failure of failing) await expect(failure).rejects.toThrow('is locked');
     expect((await next).verdict).toEqual({ matches: false, outdated: false });
     await one.close();
-  });
-});
-
-describe('the queue of passwords', () => {
-  it('turns away with 503 and Retry-After what does not fit, and does the rest', async () => {
-    const few = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => few.hash('x')));
-    const refused = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [outcome.reason] : []);
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
-    for (const error of refused) {
-      expect(error).toBeInstanceOf(ApiError);
-      expect(error).toMatchObject({ code: 'unavailable', headers: [['Retry-After', '2']] });
-    }
-    await few.close();
-  });
-
-  it('turns away what has waited too long', async () => {
-    let clock = 0;
-    const slow = new Passwords({ now: () => clock, limits: { threads: 1, waitMilliseconds: 100 } });
-    const [first, second] = [slow.hash('x'), slow.hash('x')];
-    clock = 101;
-    await expect(first).resolves.toMatch(/^\$argon2id/);
-    await expect(second).rejects.toMatchObject({ code: 'unavailable' });
-    await slow.close();
-  });
-
-  it('leaves a core to other requests while there are some, and only then', async () => {
-    const threadsOf = async (others: () => number) => {
-      let clock = 0;
-      // Every look at the clock is a second later.
-      const some = new Passwords({
-        now: () => clock += 1_000,
-        answered: others,
-        limits: { threads: 2, waitMilliseconds: 1e9 },
-      });
-      const before = (await readdir('/proc/self/task')).length;
-      const hashes = Promise.all(Array.from({ length: 4 }, () => some.hash('x')));
-      const during = (await readdir('/proc/self/task')).length;
-      expect(await hashes).toHaveLength(4);
-      await some.close();
-      return during - before;
-    };
-    let answered = 0;
-    const [busy, idle] = [await threadsOf(() => answered += 200), await threadsOf(() => 0)];
-    expect([busy, idle]).toEqual([1, 2]);
-  });
-
-  it('rejects what is under way when it closes', async () => {
-    const closing = new Passwords({ now: Date.now, limits: { threads: 1 } });
-    const outcomes = Promise.allSettled([closing.hash('x'), closing.hash('y')]);
-    await closing.close();
-    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });
