@@ -28,15 +28,17 @@ export interface SessionRow {
 /** A session as it is found by its token. */
 export type FoundSession = Pick<SessionRow, 'id' | 'family' | 'kind' | 'principal_id' | 'app' | 'created_at'>;
 
-/** Adds a session. */
+/** Adds a session, and removes a few that have long expired. */
 export async function insertSession(sql: Sql, ledger: Ledger, row: SessionRow): Promise<void> {
-  await sql`
-    insert into ${
-    table(sql, ledger)
-  } (id, family, kind, principal_id, app, token_hash, created_at, expires_at,
-      user_agent, ip)
-    values (${row.id}, ${row.family}, ${row.kind}, ${row.principal_id}, ${row.app}, ${row.token_hash},
-      ${row.created_at}, ${row.expires_at}, ${row.user_agent}, ${row.ip})`;
+  const add = async () => {
+    await sql`
+      insert into ${table(sql, ledger)} (id, family, kind, principal_id, app, token_hash, created_at,
+        expires_at, user_agent, ip)
+      values (${row.id}, ${row.family}, ${row.kind}, ${row.principal_id}, ${row.app}, ${row.token_hash},
+        ${row.created_at}, ${row.expires_at}, ${row.user_agent}, ${row.ip})`;
+  };
+  // Sent together: a round trip for each would take as long again.
+  await Promise.all([add(), pruneSessions(sql, ledger, row.created_at)]);
 }
 
 /** The session with this token or id, good or not, or undefined. */
@@ -115,8 +117,7 @@ export async function revokeSessionsOfApp(sql: Sql, app: string, now: Date): Pro
   await sql`update workspace.sessions set revoked_at = ${now} where app = ${app} and revoked_at is null`;
 }
 
-/** Removes a few sessions whose tokens have expired, so that the table does not grow without end. */
-export async function pruneSessions(sql: Sql, ledger: Ledger, now: Date): Promise<void> {
+async function pruneSessions(sql: Sql, ledger: Ledger, now: Date): Promise<void> {
   await sql`
     delete from ${table(sql, ledger)} where id in (
       select id from ${table(sql, ledger)} where expires_at <= ${now} order by expires_at limit 20

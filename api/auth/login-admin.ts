@@ -1,7 +1,7 @@
 // Login of a workspace or app admin.
 import { type AdminRow, findAdminByEmail, rehashAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { insertSession, pruneSessions } from '../../storage/sessions.ts';
+import { insertSession } from '../../storage/sessions.ts';
 import { type Admin, showAdmin } from '../admins/shape.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -42,7 +42,6 @@ export async function loginAdmin(
   const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
   await completeAttempt(deps, attempt, async (sql) => {
     await insertSession(sql, 'workspace', draft.row);
-    await pruneSessions(sql, 'workspace', now);
   });
   if (verdict.outdated) {
     const hashes = { from: known.password_hash, to: await deps.passwords.hash(owner, password) };

@@ -1,6 +1,6 @@
 // Login of a master admin.
 import { findMaster, findMasterByUsername, rehashMaster } from '../../storage/master-admins.ts';
-import { insertSession, pruneSessions } from '../../storage/sessions.ts';
+import { insertSession } from '../../storage/sessions.ts';
 import { type Admin, showMaster } from '../admins/shape.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
@@ -52,7 +52,6 @@ export async function loginMaster(
     const current = await findMaster(sql, known.id);
     if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
     await insertSession(sql, 'control', draft.row);
-    await pruneSessions(sql, 'control', by.now);
   });
   if (await unlessRenewed(verdict.outdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);

@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertToken, type LoginMethod } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/pool.ts';
-import { insertSession, pruneSessions } from '../../storage/sessions.ts';
+import { insertSession } from '../../storage/sessions.ts';
 import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -138,7 +138,6 @@ async function begin(
   // Sent together: a round trip for each would take as long again.
   await Promise.all([
     insertSession(sql, 'workspace', draft.row),
-    pruneSessions(sql, 'workspace', now),
     succeedWithin(sql, deps, attempt),
   ]);
   return { draft, user: current };

@@ -92,6 +92,19 @@ describe('a session', () => {
     expect(expectOk(await user.get(`${auth}/sessions`)).items).toEqual([]);
   });
 
+  it('that has expired makes room when another one is refreshed', async () => {
+    const [gone, staying] = [await ownUser(own), await ownUser(own)];
+    await pool.run((sql) =>
+      sql`update workspace.sessions set expires_at = now() - interval '1 minute' where principal_id = ${gone.id}`
+    );
+    expectOk(await as().post(`${auth}/users/refresh`, { refresh_token: staying.refreshToken }));
+    const left = await pool.run((sql) =>
+      sql<{ principal_id: string }[]>`select principal_id from workspace.sessions`
+    );
+    expect(left.filter(({ principal_id }) => principal_id === gone.id)).toEqual([]);
+    expect(left.filter(({ principal_id }) => principal_id === staying.id)).toHaveLength(2);
+  });
+
   it('is good for nothing where the app that it is for is not there', async () => {
     const { id, refreshToken: refresh_token } = await ownUser(own);
     await pool.run((sql) => sql`update workspace.sessions set app = 'ghost' where principal_id = ${id}`);
