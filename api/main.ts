@@ -84,7 +84,7 @@ async function serve(start: ApiStart): Promise<Running> {
     egress: createEgress(config),
     quotas: new Quotas({ ...parts, sharing: sharingOf(start), now: Date.now }),
   };
-  hearRunners(receive);
+  hearSupervisor(receive);
   if (start.worker === 0) await beginAlone(deps);
   const changes = await hearChanges(deps, { definitions, auth, hooks });
   const listening = await openDoor(deps);
@@ -112,10 +112,11 @@ async function beginAlone(deps: Deps): Promise<void> {
   await recordSandbox(deps);
 }
 
-/** What the supervisor says of hook runners, and of their files. */
-function hearRunners(receive: HookSystem['receive']): void {
+/** What the supervisor asks, and says of hook runners and of their files. */
+function hearSupervisor(receive: HookSystem['receive']): void {
   process.on('message', (message: ToApi, handle: unknown) => {
-    if (message.type !== 'start' && message.type !== 'stop') receive(message, handle);
+    if (message.type === 'ping') tell({ type: 'pong' });
+    else if (message.type !== 'start' && message.type !== 'stop') receive(message, handle);
   });
 }
 

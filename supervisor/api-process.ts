@@ -6,6 +6,7 @@ import { trustEnvironment } from './config.ts';
 import { isFromApi, isPeerRequest, isRunnerRequest } from './from-api.ts';
 import { type PeerDesk, Peers } from './peers.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
+import { corePulse, Pulse, type PulseRules } from './pulse.ts';
 import { coreRestarts } from './restarts.ts';
 import type { RunnerDesk, Runners } from './runners.ts';
 import type { Command, Running } from './spawn.ts';
@@ -25,6 +26,8 @@ export interface ApiOptions {
   onProgress: (message: string) => void;
   /** The program to run instead of the API, for tests of the supervisor alone. */
   program?: string;
+  /** How long it may hang, for the same tests. */
+  pulse?: PulseRules;
 }
 
 /** The API as a whole. */
@@ -89,11 +92,13 @@ class Worker {
   #received: (message: FromApi) => void = () => {};
   #desk: RunnerDesk | undefined;
   #peer: PeerDesk | undefined;
+  readonly #pulse: Pulse;
 
   constructor(options: ApiOptions, peers: Peers, index: number) {
     this.#options = options;
     this.#peers = peers;
     this.#index = index;
+    this.#pulse = new Pulse(options.pulse ?? corePulse);
     const name = index === 0 ? 'api' : `api ${index}`;
     this.child = new Child(
       {
@@ -101,6 +106,7 @@ class Worker {
         command: () => this.#command(),
         whenReady: (running) => this.#whenReady(running),
         readyDeadline,
+        watch: (running, ended) => this.#pulse.watch(() => tell(running, { type: 'ping' }), ended),
         // Before it serves there is no request to finish, and it may not be listening to us yet.
         askToStop: (running) => this.#serves ? tell(running, { type: 'stop' }) : running.killGroup(),
         stopDeadline,
@@ -162,6 +168,7 @@ class Worker {
 
   #receive(message: unknown): void {
     if (!isFromApi(message)) return;
+    if (message.type === 'pong') this.#pulse.heard();
     if (message.type === 'progress') this.#options.onProgress(message.message);
     if (isRunnerRequest(message)) this.#desk?.ask(message);
     if (isPeerRequest(message)) this.#peer?.hear(message);

@@ -15,6 +15,8 @@ export interface ChildSpec {
   /** Resolves when the process serves; before it ever did, `StartRefused` says that no further try can help. */
   whenReady: (running: Running, ended: AbortSignal) => Promise<void>;
   readyDeadline: number;
+  /** Watches it from then on until it has `ended`, and rejects when it no longer serves although it runs. */
+  watch?: (running: Running, ended: AbortSignal) => Promise<never>;
   /** Asks the process to end what it is doing and exit. */
   askToStop: (running: Running) => void;
   stopDeadline: number;
@@ -110,7 +112,7 @@ export class Child {
       this.#onEvent({ type: 'ready', name: this.#spec.name, pid: this.#running.pid, milliseconds });
       this.#wasReady = true;
       this.#firstReady.resolve();
-      return describe(await this.#running.exited);
+      return describe(await this.#untilEnded(this.#running));
     } catch (error) {
       this.#running?.killGroup();
       await this.#running?.exited;
@@ -121,6 +123,17 @@ export class Child {
       return error instanceof Error ? error.message : String(error);
     } finally {
       this.#running = undefined;
+    }
+  }
+
+  /** Throws when it runs, and does nothing any more. */
+  async #untilEnded(running: Running): Promise<Exit> {
+    const ended = new AbortController();
+    const watched = this.#spec.watch?.(running, ended.signal);
+    try {
+      return await Promise.race(watched === undefined ? [running.exited] : [running.exited, watched]);
+    } finally {
+      ended.abort();
     }
   }
 

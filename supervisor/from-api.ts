@@ -21,6 +21,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   progress: { message: text },
   ready: { url: text, initialized: boolean },
   failed: { message: text },
+  pong: {},
   runner_start: { id: text, workspace: text, app: text, memory_mb: number },
   runner_stop: { id: text, kill: boolean },
   runner_forgive: { workspace: text, app: text },

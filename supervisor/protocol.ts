@@ -152,14 +152,15 @@ export type PeerReport =
   /** Of those that answered within a second. */
   | { type: 'peers_answered'; id: string; answers: readonly string[] };
 
-/** Supervisor to API. */
-export type ToApi = ApiStart | { type: 'stop' } | RunnerReport | PeerReport;
+/** Supervisor to API. A `ping` is answered by `pong` at once: without that the process is killed as one that hangs. */
+export type ToApi = ApiStart | { type: 'stop' } | { type: 'ping' } | RunnerReport | PeerReport;
 
 /** API to supervisor. `failed` is a start that cannot succeed by trying again (its message is for the operator). */
 export type FromApi =
   | { type: 'progress'; message: string }
   | { type: 'ready'; url: string; initialized: boolean }
   | { type: 'failed'; message: string }
+  | { type: 'pong' }
   | RunnerRequest
   | PeerRequest;
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
+import { apiPidOf, untilBack } from '../harness/kills.ts';
 import { listProcesses } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
@@ -54,4 +55,15 @@ it('fault.stopped: what a stopped backend of PostgreSQL was asked is refused in 
   }
   expect(after.map(({ status }) => status)).toEqual(Array(8).fill(201));
   for (const { id } of after) expectOk(await store.read(id));
+});
+
+it('fault.stopped: an API process that does nothing any more is replaced after half a minute', async () => {
+  const pid = await apiPidOf(server);
+  process.kill(pid, 'SIGSTOP');
+  const line: unknown = JSON.parse(await server.line('api died and is started again'));
+  expect(line).toMatchObject({ level: 'error', process: 'api', reason: 'did not answer for 30 s' });
+  expect(await untilBack(server)).not.toBe(pid);
+  const id = randomUUID();
+  expectOk(await store.write(id));
+  expectOk(await store.read(id));
 });

@@ -1,7 +1,8 @@
 // The API's processes, with a stand-in for the API.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Api, createApi } from '../../supervisor/api-process.ts';
+import { type Api, type ApiOptions, createApi } from '../../supervisor/api-process.ts';
 import type { ChildEvent } from '../../supervisor/child.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import type { Config, DatabaseAccess } from '../../supervisor/protocol.ts';
@@ -24,7 +25,10 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-function make(change: (config: Config) => Config, database = Promise.resolve(access)) {
+function make(
+  change: (config: Config) => Config,
+  { database = Promise.resolve(access), ...more }: Partial<Pick<ApiOptions, 'database' | 'pulse'>> = {},
+) {
   const { config } = resolveConfig({ file: undefined, env: {}, flags: [], cwd: '/', terminal: false });
   const events: ChildEvent[] = [];
   const progress: string[] = [];
@@ -38,6 +42,7 @@ function make(change: (config: Config) => Config, database = Promise.resolve(acc
     onEvent: (event) => events.push(event),
     onProgress: (message) => progress.push(message),
     program: fileURLToPath(new URL('stand-in-api.ts', import.meta.url)),
+    ...more,
   });
   return { api, events, progress };
 }
@@ -86,6 +91,23 @@ describe('the API processes', () => {
     expect(performance.now() - killed).toBeLessThan(2000);
   });
 
+  it('are replaced when they run and do nothing, and left alone while they answer', async () => {
+    const patience = 2_000;
+    const { api: made, events } = make((config) => config, { pulse: { every: 100, patience } });
+    const { url } = await made.start();
+    const { pid } = await ask(url);
+    await sleep(1.5 * patience);
+    expect((await ask(url)).pid).toBe(pid);
+    process.kill(pid, 'SIGSTOP');
+    const crash = () => events.find(({ type }) => type === 'crashed');
+    await vi.waitFor(() => expect(crash()).toBeDefined(), { timeout: 20_000, interval: 10 });
+    expect(crash()).toMatchObject({ name: 'api', reason: 'did not answer for 2 s' });
+    const successor = await vi.waitFor(() => ask(url), { timeout: 20_000, interval: 10 });
+    expect(successor.pid).not.toBe(pid);
+    await sleep(1.5 * patience);
+    expect((await ask(url)).pid).toBe(successor.pid);
+  });
+
   it('share one port when there are several, of which the first starts alone', async () => {
     const { api: made, progress } = make((config) => ({ ...config, api: { workers: 3 } }));
     const { url } = await made.start();
@@ -110,7 +132,7 @@ describe('the API processes', () => {
   });
 
   it('stop at once while the database is not there yet', measured, async () => {
-    const { api: made } = make((config) => config, new Promise(() => {}));
+    const { api: made } = make((config) => config, { database: new Promise(() => {}) });
     const start = made.start();
     start.catch(() => {});
     const asked = performance.now();

@@ -9,6 +9,7 @@ function tell(message: FromApi): void {
 
 process.on('message', (message: ToApi) => {
   if (message.type === 'stop') process.exit(0);
+  if (message.type === 'ping') tell({ type: 'pong' });
   if (message.type !== 'start') return;
   const { config, worker, database, masterKey } = message;
   const behaviour = config.auth.issuer;
