@@ -1,5 +1,5 @@
 // Subscriptions of one feed that are served together, batch by batch.
-import type { Batch } from './websocket/packet.ts';
+import type { Batch } from './packet.ts';
 import type { View } from './ports.ts';
 import { readFor } from './reading.ts';
 import type { Subscription } from './subscription.ts';

@@ -1,6 +1,6 @@
 // One connection that events go out on, whichever protocol it speaks.
 import type { ApiError } from '../errors.ts';
-import type { Packet } from './websocket/packet.ts';
+import type { Packet } from './packet.ts';
 import type { Holder, View, Wish } from './ports.ts';
 import type { Sink } from './sink.ts';
 import type { Place } from './topic.ts';

@@ -1,6 +1,6 @@
 // One stream's interest in one collection: where it stands in the log, and what it may see.
 import { ApiError } from '../errors.ts';
-import { type Batch, batchOf } from './websocket/packet.ts';
+import { type Batch, batchOf } from './packet.ts';
 import type { View, Wish } from './ports.ts';
 import { readFor, type RelatedByReader } from './reading.ts';
 import type { ReplayLog } from './replay.ts';

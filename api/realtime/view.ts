@@ -1,5 +1,5 @@
 // A view as its subscribers share it: each event is judged once for all of them.
-import { type Batch, Packet } from './websocket/packet.ts';
+import { type Batch, Packet } from './packet.ts';
 import type { View } from './ports.ts';
 import { relatedFor } from './reading.ts';
 

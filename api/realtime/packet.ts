@@ -1,6 +1,6 @@
 // Events that go out together, joined at most once for all streams that get the same.
-import type { RecordEvent } from '../event.ts';
-import type { RelatedByReader } from '../reading.ts';
+import type { RecordEvent } from './event.ts';
+import type { RelatedByReader } from './reading.ts';
 
 const maximalVariants = 16;
 
