@@ -11,7 +11,7 @@ import type { Passwords } from './auth/passwords/passwords.ts';
 import type { Revocations } from './auth/tokens/revocations.ts';
 import type { SigningKeys } from './auth/tokens/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens/tokens.ts';
-import type { Egress } from './egress.ts';
+import type { Egress } from './egress/client.ts';
 import type { Hooks } from './hooks/ports.ts';
 import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';

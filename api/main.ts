@@ -14,7 +14,7 @@ import { recordSandbox } from './audit/sandbox.ts';
 import { type Auth, createAuth } from './auth/build.ts';
 import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
-import { createEgress } from './egress.ts';
+import { createEgress } from './egress/client.ts';
 import { keepRowsYoung } from './heap.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/source/departure.ts';

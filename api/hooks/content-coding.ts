@@ -2,8 +2,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { codeOf } from '../../storage/error-code.ts';
-import type { EgressAnswer, EgressHeaders } from '../egress.ts';
-import { EgressError } from '../egress-failure.ts';
+import type { EgressAnswer, EgressHeaders } from '../egress/client.ts';
+import { EgressError } from '../egress/failure.ts';
 
 interface Limit {
   maxOutputLength: number;

@@ -2,7 +2,7 @@
 import type { EgressRequest, EgressResponse } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { EgressError } from '../egress-failure.ts';
+import { EgressError } from '../egress/failure.ts';
 import { fail } from '../errors.ts';
 import { decoded } from './content-coding.ts';
 import type { CallContext } from './runner/generation.ts';

@@ -1,6 +1,6 @@
 // The guarded client for tests that call it themselves.
-import { createEgress, type Egress } from '../../api/egress.ts';
-import type { Resolve } from '../../api/egress-names.ts';
+import { createEgress, type Egress } from '../../api/egress/client.ts';
+import type { Resolve } from '../../api/egress/names.ts';
 
 /** How it differs from that of a server which listens on the loopback only. */
 export interface EgressSetting {

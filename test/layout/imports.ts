@@ -28,7 +28,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   c12: /^supervisor\/config\.ts$/,
   crossws: /^api\/realtime\/websocket\/websocket\.ts$/,
   citty: /^supervisor\/(main\.ts$|commands\/)/,
-  undici: /^api\/egress(?:-agent)?\.ts$/,
+  undici: /^api\/egress\/(client|agent)\.ts$/,
 };
 
 const testPackages = new Set([

@@ -1,7 +1,7 @@
 // Questions to a provider, and what becomes of its silence.
-import { EgressError } from '../../egress-failure.ts';
-import type { EgressAnswer, EgressRequest } from '../../egress.ts';
 import type { Deps } from '../../deps.ts';
+import type { EgressAnswer, EgressRequest } from '../../egress/client.ts';
+import { EgressError } from '../../egress/failure.ts';
 import { fail } from '../../errors.ts';
 
 /** What is asked for. */

@@ -7,7 +7,7 @@ import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, Unsecur
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nonceOf, readIdToken } from '../../../api/auth/oauth/id-token.ts';
 import { IssuerKeys } from '../../../api/auth/oauth/issuer-keys.ts';
-import type { Egress } from '../../../api/egress.ts';
+import type { Egress } from '../../../api/egress/client.ts';
 import type { Fact } from '../../../api/observe.ts';
 import { type Answer, as, expectOk, type OwnWorkspace } from '../../harness/api.ts';
 import { testEgress } from '../../harness/egress.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { IssuerKeys } from '../../../api/auth/oauth/issuer-keys.ts';
-import type { Egress } from '../../../api/egress.ts';
+import type { Egress } from '../../../api/egress/client.ts';
 import { testEgress } from '../../harness/egress.ts';
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;

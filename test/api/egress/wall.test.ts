@@ -1,6 +1,6 @@
 // What an address is to the machine that it is used on.
 import { describe, expect, it } from 'vitest';
-import { reachOf } from '../../api/egress-wall.ts';
+import { reachOf } from '../../../api/egress/wall.ts';
 
 describe('the reach of an address', () => {
   const table: Record<string, readonly string[]> = {

@@ -1,10 +1,10 @@
 // The one client for requests to other servers: every connection is checked, every answer is bounded.
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
-import type { Config } from '../supervisor/protocol.ts';
-import { EgressError } from './egress-failure.ts';
-import type { Resolve } from './egress-names.ts';
-import { Wall } from './egress-wall.ts';
+import type { Config } from '../../supervisor/protocol.ts';
+import { EgressError } from './failure.ts';
+import type { Resolve } from './names.ts';
+import { Wall } from './wall.ts';
 
 /** Names and values, in the order of the message. */
 export type EgressHeaders = readonly (readonly [string, string])[];
@@ -67,7 +67,7 @@ export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: 
   let agent: Promise<Agent> | undefined;
   const open = async (request: EgressRequest) => {
     // Loaded when it is needed: most servers never ask another, and the client is a tenth of their memory.
-    agent ??= import('./egress-agent.ts').then(({ guardedAgent }) => guardedAgent(wall, resolve));
+    agent ??= import('./agent.ts').then(({ guardedAgent }) => guardedAgent(wall, resolve));
     return await openWithin(wall, await agent, request);
   };
   return {

@@ -1,9 +1,9 @@
-// The HTTP client behind `egress.ts`: it checks every address that it connects to.
+// The undici agent behind `client.ts`: it checks every address that it connects to.
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { refuseAddress } from './egress-failure.ts';
-import { guardedLookup, type Resolve, resolverFor } from './egress-names.ts';
-import type { Wall } from './egress-wall.ts';
+import { refuseAddress } from './failure.ts';
+import { guardedLookup, type Resolve, resolverFor } from './names.ts';
+import type { Wall } from './wall.ts';
 
 const connectMilliseconds = 5_000;
 const headerBytes = 16_384;

@@ -1,6 +1,6 @@
 // Which addresses requests to other servers may reach.
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import type { Config } from '../supervisor/protocol.ts';
+import type { Config } from '../../supervisor/protocol.ts';
 
 /** What an address is to this machine. `forbidden` is never reached, whatever the operator has set. */
 export type Reach = 'public' | 'loopback' | 'private' | 'forbidden';

@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Egress } from '../../api/egress.ts';
-import { EgressError } from '../../api/egress-failure.ts';
-import { testCertificate, testKey } from '../harness/certificate.ts';
-import { testEgress } from '../harness/egress.ts';
+import type { Egress } from '../../../api/egress/client.ts';
+import { EgressError } from '../../../api/egress/failure.ts';
+import { testCertificate, testKey } from '../../harness/certificate.ts';
+import { testEgress } from '../../harness/egress.ts';
 
 const trusted = getCACertificates('default');
 let server: Server;

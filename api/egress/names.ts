@@ -1,8 +1,8 @@
 // How the names of other servers become addresses that may be connected to.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { EgressError, refuseAddress } from './egress-failure.ts';
-import { isLoopbackHost, type Wall } from './egress-wall.ts';
+import { EgressError, refuseAddress } from './failure.ts';
+import { isLoopbackHost, type Wall } from './wall.ts';
 
 /** What a name resolves to. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Egress, EgressRequest } from '../../api/egress.ts';
-import { type EgressSetting, testEgress } from '../harness/egress.ts';
+import type { Egress, EgressRequest } from '../../../api/egress/client.ts';
+import { type EgressSetting, testEgress } from '../../harness/egress.ts';
 
 const seen: string[] = [];
 const opened: Egress[] = [];
