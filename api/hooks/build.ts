@@ -3,7 +3,7 @@ import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../..
 import type { Deps } from '../deps.ts';
 import { Peers } from '../peers.ts';
 import type { HookParts } from './app-hooks.ts';
-import { answerCall } from './calls.ts';
+import { answerCall } from './calls/calls.ts';
 import { JobMemory } from './cron/memory.ts';
 import { CronTimes } from './cron/times.ts';
 import { Schedule } from './cron/schedule.ts';

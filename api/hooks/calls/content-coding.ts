@@ -1,9 +1,9 @@
 // Answers that other servers have compressed, as they were before: `fetch` shows them so.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { codeOf } from '../../storage/error-code.ts';
-import type { EgressAnswer, EgressHeaders } from '../egress/client.ts';
-import { EgressError } from '../egress/failure.ts';
+import { codeOf } from '../../../storage/error-code.ts';
+import type { EgressAnswer, EgressHeaders } from '../../egress/client.ts';
+import { EgressError } from '../../egress/failure.ts';
 
 interface Limit {
   maxOutputLength: number;

@@ -1,10 +1,10 @@
 // Events that hook code makes up, for those who watch a collection.
-import type { CallTable } from '../../hook-runner/calls.ts';
-import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
-import { planOf } from '../../storage/record-plan.ts';
-import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import type { CallTable } from '../../../hook-runner/calls.ts';
+import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
+import { isUuid } from '../../../storage/ids.ts';
+import { planOf } from '../../../storage/record-plan.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
 
 /** Most bytes of an event's data, as JSON. */
 const largestEventData = 65_536;

@@ -1,25 +1,25 @@
 // What hook code may ask of the server: the same features that requests use, with the rights of an admin of its own app and of
 // nothing else.
-import type { Call } from '../../hook-runner/protocol.ts';
-import type { CallTable } from '../../hook-runner/calls.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
-import type { Deps } from '../deps.ts';
-import { fail, nullWhenMissing } from '../errors.ts';
-import { pageRequestOf } from '../page-query.ts';
-import { collectionOf, type RecordTarget } from '../records/collection.ts';
-import { createRecord } from '../records/create.ts';
-import { getRecord } from '../records/get.ts';
-import { listRecords } from '../records/list.ts';
-import { removeRecord } from '../records/remove.ts';
-import { updateRecord } from '../records/update.ts';
-import { unboundedAccess } from '../rules/access.ts';
-import { findUserRecord } from '../users/records.ts';
-import { deleteForHook, readForHook, storeForHook } from './file-calls.ts';
-import type { CallContext } from './runner/generation.ts';
-import { sendForHook } from './letters.ts';
-import { publishForHook } from './made-events.ts';
-import { fetchForHook } from './outgoing.ts';
-import type { Author } from './ports.ts';
+import type { CallTable } from '../../../hook-runner/calls.ts';
+import type { Call } from '../../../hook-runner/protocol.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { Deps } from '../../deps.ts';
+import { fail, nullWhenMissing } from '../../errors.ts';
+import { pageRequestOf } from '../../page-query.ts';
+import { collectionOf, type RecordTarget } from '../../records/collection.ts';
+import { createRecord } from '../../records/create.ts';
+import { getRecord } from '../../records/get.ts';
+import { listRecords } from '../../records/list.ts';
+import { removeRecord } from '../../records/remove.ts';
+import { updateRecord } from '../../records/update.ts';
+import { unboundedAccess } from '../../rules/access.ts';
+import { findUserRecord } from '../../users/records.ts';
+import type { Author } from '../ports.ts';
+import type { CallContext } from '../runner/generation.ts';
+import { fetchForHook } from './fetch.ts';
+import { deleteForHook, readForHook, storeForHook } from './files.ts';
+import { sendForHook } from './mail.ts';
+import { publishForHook } from './publish.ts';
 
 interface Caller {
   deps: Deps;

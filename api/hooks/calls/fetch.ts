@@ -1,12 +1,12 @@
 // Requests that hook code sends to other servers: only to hosts that policy `hooks.egress` names.
-import type { EgressRequest, EgressResponse } from '../../hook-runner/calls.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
-import type { Deps } from '../deps.ts';
-import { EgressError } from '../egress/failure.ts';
-import { fail } from '../errors.ts';
+import type { EgressRequest, EgressResponse } from '../../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { Deps } from '../../deps.ts';
+import { EgressError } from '../../egress/failure.ts';
+import { fail } from '../../errors.ts';
+import { bufferOf, spell } from '../channel/inbound-values.ts';
+import type { CallContext } from '../runner/generation.ts';
 import { decoded } from './content-coding.ts';
-import type { CallContext } from './runner/generation.ts';
-import { bufferOf, spell } from './channel/inbound-values.ts';
 
 /** As base64 it must fit into an answer of a call. */
 const mostBytes = 1_048_576;

@@ -1,16 +1,16 @@
 // Files as hook code uses them: whole, and no larger than a frame carries.
-import type { Bytes, HookFile } from '../../hook-runner/calls.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
-import type { FileRow } from '../../storage/files.ts';
-import type { Deps } from '../deps.ts';
-import { fail, nullWhenMissing } from '../errors.ts';
-import { blobOf, fileOf } from '../files/access.ts';
-import { filenameOf } from '../files/filename.ts';
-import { mediaTypeOf } from '../files/media-type.ts';
-import { removeStored } from '../files/remove.ts';
-import { upload } from '../files/upload.ts';
-import { bufferOf, spell } from './channel/inbound-values.ts';
-import type { Author } from './ports.ts';
+import type { Bytes, HookFile } from '../../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { FileRow } from '../../../storage/files.ts';
+import type { Deps } from '../../deps.ts';
+import { fail, nullWhenMissing } from '../../errors.ts';
+import { blobOf, fileOf } from '../../files/access.ts';
+import { filenameOf } from '../../files/filename.ts';
+import { mediaTypeOf } from '../../files/media-type.ts';
+import { removeStored } from '../../files/remove.ts';
+import { upload } from '../../files/upload.ts';
+import { bufferOf, spell } from '../channel/inbound-values.ts';
+import type { Author } from '../ports.ts';
 
 /** As base64 it must fit into the answers of one run. */
 const mostBytes = 1_048_576;

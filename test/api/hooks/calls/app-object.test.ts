@@ -1,6 +1,6 @@
 // What hooks may do with `$app`, over HTTP.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 
 let own: OwnWorkspace;
 let app: OwnApp;

@@ -1,9 +1,9 @@
 // Mail that hooks send.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hookMailLimits } from '../../../api/hooks/letters.ts';
-import { as, expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
-import { mailsTo } from '../../harness/mailbox.ts';
+import { hookMailLimits } from '../../../../api/hooks/calls/mail.ts';
+import { as, expectOk, type OwnApp, ownWorkspace } from '../../../harness/api.ts';
+import { mailsTo } from '../../../harness/mailbox.ts';
 
 let app: OwnApp;
 

@@ -1,12 +1,12 @@
 // Mail that hook code sends: through the same queue as the server's own, and not more than an app may.
-import type { HookMail } from '../../hook-runner/calls.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
-import { type MailLimits, spendMail } from '../../storage/mail-budgets.ts';
-import { adminEmail } from '../admins/input.ts';
-import { check } from '../check.ts';
-import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
-import { object, optional, text } from '../schema.ts';
+import type { HookMail } from '../../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import { type MailLimits, spendMail } from '../../../storage/mail-budgets.ts';
+import { adminEmail } from '../../admins/input.ts';
+import { check } from '../../check.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import { object, optional, text } from '../../schema.ts';
 
 /** What the hooks of one app may send: so many at once, and one more after each span. */
 export const hookMailLimits: MailLimits = { burst: 100, everySeconds: 6 };
