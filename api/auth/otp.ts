@@ -7,8 +7,8 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { mostOf } from '../usage/most.ts';
-import { requireSeat } from '../usage/seats.ts';
+import { mostOf } from '../usage/quota.ts';
+import { requireUserQuota } from '../usage/user-quota.ts';
 import { type Attempt, beginAttempt, normalizedName } from './attempt.ts';
 import { endAllTokens } from './tokens/end-user-tokens.ts';
 import { draftToken, hashOfCode, mailLimits, makeCode } from './one-time.ts';
@@ -84,7 +84,7 @@ async function addUser(
   { actor: email, origin, now, mostUsers }: Attempt & { mostUsers: number | undefined },
 ): Promise<UserRow> {
   const user = await insertUser(sql, { id: deps.newId(), email, password_hash: null, verified: true, now });
-  await requireSeat(sql, mostUsers);
+  await requireUserQuota(sql, mostUsers);
   const details = { id: user.id, by: 'otp' };
   await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
   return user;

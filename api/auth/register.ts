@@ -7,8 +7,8 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import { showUser, type User } from '../users/shape.ts';
-import { mostOf } from '../usage/most.ts';
-import { requireSeat } from '../usage/seats.ts';
+import { mostOf } from '../usage/quota.ts';
+import { requireUserQuota } from '../usage/user-quota.ts';
 import { normalizedName } from './attempt.ts';
 import { checkNewPassword } from './passwords/policy.ts';
 import { requireMethod } from './user-attempt.ts';
@@ -32,7 +32,7 @@ export async function registerUser(
   const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const added = await insertUser(sql, { ...user, password_hash });
-    await requireSeat(sql, most);
+    await requireUserQuota(sql, most);
     await auditWorkspace(sql, deps, {
       actor: address,
       action: 'user_register',

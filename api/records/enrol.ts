@@ -12,8 +12,8 @@ import { requireMethod } from '../auth/user-attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
-import { mostOf } from '../usage/most.ts';
-import { requireSeat } from '../usage/seats.ts';
+import { mostOf } from '../usage/quota.ts';
+import { requireUserQuota } from '../usage/user-quota.ts';
 import type { RecordScope } from './collection.ts';
 import type { Credentials } from './credentials.ts';
 import type { Hooked } from './hooked.ts';
@@ -133,7 +133,7 @@ export async function insertProfile(
     failValidation([{ field: 'id', reason: 'must be that of the user, or be left out' }]);
   }
   if (isNew) {
-    await requireSeat(sql, mostUsers);
+    await requireUserQuota(sql, mostUsers);
     const details = { id: user, collection: stored.collection };
     const event = { actor, action: 'user_register', target: email, details };
     await auditApp(sql, deps, origin === undefined ? event : { ...event, origin });

@@ -5,9 +5,8 @@ import { StorageError } from '../../storage/errors.ts';
 import { countRecordsOf, sizeOfApp } from '../../storage/usage.ts';
 import type { PolicyBook } from '../policies/book.ts';
 import type { Policies } from '../policies/effective.ts';
-import { quotaExceeded } from './exceeded.ts';
-import { mostOf } from './most.ts';
 import { Pacer } from './pacer.ts';
+import { mostOf, quotaExceeded } from './quota.ts';
 import { type Claim, Room, type Sharing } from './room.ts';
 
 interface QuotaParts {

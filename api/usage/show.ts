@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../schema.ts';
 import type { Place } from '../scope.ts';
 import { type ActivityMeter, beginningOfDay } from './activity.ts';
-import { mostOf } from './most.ts';
+import { mostOf, type Quota } from './quota.ts';
 
 const count = () => integer({ min: 0 });
 const quota = () => nullable(count());
@@ -110,7 +110,7 @@ async function used(
   const { requests, hook_runs } = await databases.control.run((sql) =>
     activityOf(sql, { workspace: at.workspace, app: at.app, since: beginningOfDay(now()) })
   );
-  const bound = async (name: Parameters<typeof mostOf>[1]) => await mostOf(policies, name, at) ?? null;
+  const bound = async (name: Quota) => await mostOf(policies, name, at) ?? null;
   return {
     requests_24h: requests,
     hook_runs_24h: hook_runs,

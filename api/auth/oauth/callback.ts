@@ -10,7 +10,7 @@ import { beginAttempt } from '../attempt.ts';
 import { refuseDuplicate } from '../register.ts';
 import { hashOfToken } from '../one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../sign-in-user.ts';
-import { mostOf } from '../../usage/most.ts';
+import { mostOf } from '../../usage/quota.ts';
 import { requireMethod, userAttempt } from '../user-attempt.ts';
 import { exchangeCode } from './exchange.ts';
 import { readIdToken, refuseIdToken } from './id-token.ts';

@@ -13,7 +13,7 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { Origin } from '../../route.ts';
-import { requireSeat } from '../../usage/seats.ts';
+import { requireUserQuota } from '../../usage/user-quota.ts';
 import { endAllTokens } from '../tokens/end-user-tokens.ts';
 import { proveAddress } from '../prove-address.ts';
 import type { Profile } from './profile.ts';
@@ -89,7 +89,7 @@ async function addUser(
 ): Promise<UserRow> {
   const user = { id: deps.newId(), email, password_hash: null, verified: profile.isVerified, now };
   const { id } = await insertUser(sql, user);
-  await requireSeat(sql, mostUsers);
+  await requireUserQuota(sql, mostUsers);
   await insertLink(sql, account, { userId: id, now });
   const details = { id, by: 'oauth', provider: account.provider };
   await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });

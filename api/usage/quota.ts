@@ -1,6 +1,11 @@
-// What somebody is told who would exceed a quota.
+// One quota: its name, what it allows at a place, and what somebody is told who would exceed it.
 import { ApiError } from '../errors.ts';
-import type { Quota } from './most.ts';
+import { type RangePolicy, unlimited } from '../policies/definitions.ts';
+import type { Policies } from '../policies/effective.ts';
+import type { Place } from '../scope.ts';
+
+/** Names of the quotas. */
+export type Quota = Extract<RangePolicy, `quota.${string}`>;
 
 interface Refusal {
   status: 403 | 413 | 429;
@@ -19,6 +24,12 @@ const refusals: Record<Quota, Refusal> = {
     retry: true,
   },
 };
+
+/** The bound of a quota; undefined where none is set. Throws `StorageError`. */
+export async function mostOf(policies: Policies, name: Quota, at: Place): Promise<number | undefined> {
+  const { max } = await policies.range(name, at);
+  return max >= unlimited ? undefined : max;
+}
 
 /** The error `quota_exceeded`, which names the quota. */
 export function quotaExceeded(name: Quota, most: number): ApiError {
