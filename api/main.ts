@@ -1,5 +1,5 @@
 // The API process: the one place where its parts are put together.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { openStorage, type Storage } from '../storage/boot.ts';
 import { listen as listenForChanges, type Listening as ChangeListener } from '../storage/changes.ts';
@@ -200,7 +200,7 @@ async function openWhenReachable(
       const mayPass = error instanceof StorageError && error.failure === 'unavailable';
       if (!mayPass) throw error;
       if (Date.now() > deadline) throw new StartRefused(`the database does not answer: ${reasonOf(error)}`);
-      await sleep(databaseRetryMilliseconds);
+      await pause(databaseRetryMilliseconds);
     }
   }
 }

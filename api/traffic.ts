@@ -1,5 +1,5 @@
 // Which requests somebody waits for just now, so that what can wait lets them pass.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Longer than most requests take, and short enough for uploads to get on beside a crowd that never ends. */
 const patienceMilliseconds = 10;
@@ -55,7 +55,7 @@ export class Traffic {
     const age = this.#now() - this.#latest;
     const left = patienceMilliseconds - age;
     if (this.#answering === 0 || left <= 0) {
-      return this.#keepComing && age < windowMilliseconds ? sleep(restMilliseconds) : undefined;
+      return this.#keepComing && age < windowMilliseconds ? pause(restMilliseconds) : undefined;
     }
     this.#lull ??= new Promise((resolve) => {
       const timer = setTimeout(() => this.#endLull(), Math.min(left, patienceMilliseconds));

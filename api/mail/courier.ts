@@ -1,5 +1,5 @@
 // Sends the mail that waits in the queue, in the background; what fails is tried again, also after a restart.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../storage/errors.ts';
 import {
@@ -75,7 +75,7 @@ export class Courier implements Mail {
     this.#closed = true;
     clearInterval(this.#timer);
     const patience = new AbortController();
-    const waited = sleep(closeMilliseconds, undefined, { signal: patience.signal }).catch(() => undefined);
+    const waited = pause(closeMilliseconds, undefined, { signal: patience.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#busy), waited]);
     patience.abort();
     this.#transport.close();
@@ -140,7 +140,7 @@ export class Courier implements Mail {
         return await this.#deps.databases.control.run((sql) => removeMail(sql, id));
       } catch (error) {
         if (!(error instanceof StorageError) || this.#closed) throw error;
-        await sleep(strikeMilliseconds);
+        await pause(strikeMilliseconds);
       }
     }
   }

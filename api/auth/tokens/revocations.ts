@@ -1,4 +1,5 @@
 // Revocations in memory: loaded at the start, kept in step with every other process, asked on each request.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Databases } from '../../../storage/databases.ts';
 import { millisecondOf, movedTo } from '../../../storage/ids.ts';
 import {
@@ -177,7 +178,7 @@ export class Revocations {
       } catch (error) {
         observe({ type: 'background_failed', task: 'read revocations', error: String(error) });
         this.#wanted = wanted;
-        await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
+        await pause(retryMilliseconds);
       }
     }
   }

@@ -1,6 +1,6 @@
 // Starts that are retried while there is no room among the runners: one that was stopped to make it takes a moment to end, and
 // those that start are not idle yet.
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { RunnerRefused } from './host.ts';
 
 const patienceMilliseconds = 2_000;
@@ -20,6 +20,6 @@ export async function retryWhileFull<Started>(
       const isFull = error instanceof RunnerRefused && error.reason === 'full';
       if (!isFull || performance.now() >= until) throw error;
     }
-    await setTimeout(pauseMilliseconds);
+    await pause(pauseMilliseconds);
   }
 }
