@@ -1,6 +1,7 @@
 // What many logins at once cost the rest of the server: on a server of its own, so that its memory is its own.
 import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk } from '../harness/api.ts';
 import { isApi, processTree, residentMemory } from '../harness/processes.ts';
@@ -51,7 +52,7 @@ async function peakOf(work: Promise<unknown>): Promise<number> {
   const watching = (async () => {
     while (going) {
       peak = Math.max(peak, await residentMemory(apiPid));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
     }
   })();
   await work;
@@ -65,7 +66,7 @@ describe('auth.argon2-budget', () => {
     '200 logins at once take bounded memory, are answered or turned away, and leave other requests alone',
     async () => {
       const stopCalm = probe('/api/workspaces');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await pause(1_000);
       const calm = await stopCalm();
       const before = await residentMemory(apiPid);
 

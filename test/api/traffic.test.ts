@@ -1,4 +1,5 @@
 // Who lets whom pass.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Traffic } from '../../api/traffic.ts';
 
@@ -20,7 +21,7 @@ it('has those who can wait do so until the last request is answered', async () =
     passed.push(name);
   }));
   traffic.answered();
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(passed).toEqual([]);
   traffic.answered();
   await waiting;

@@ -1,5 +1,6 @@
 // Workspaces through HTTP.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unlimited } from '../../storage/permits.ts';
 import { Pool } from '../../storage/pool.ts';
@@ -209,7 +210,7 @@ describe('creating a workspace, up to its first record', () => {
     const times: number[] = [];
     for (let round = 0; round < 5; round++) {
       // Spares are refilled a moment after one was taken; a person takes longer than that between two workspaces.
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await pause(600);
       const start = performance.now();
       const { id } = expectOk(await root.post(list, { name: 'Timed' }));
       expectOk(await root.post(`${list}/${id}/apps`, { id: 'shop', name: 'Shop' }));

@@ -1,6 +1,6 @@
 // A process whose objects live long enough for V8 to make room for young ones. It is forked, and answers how much one half
 // of their room may hold in the end.
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { letYoungHeapGrow, youngCapacity } from '../../api/young-heap.ts';
 
 const turns = 1_500;
@@ -14,6 +14,6 @@ for (let count = 0; count < turns; count++) {
   for (let index = 0; index < eachTurn; index++) {
     living[(count * eachTurn + index) % kept] = { count, numbers: [index, count] };
   }
-  await turn();
+  await nextTurn();
 }
 process.send?.(youngCapacity());

@@ -2,6 +2,7 @@
 // not asserted: `node test/bench/crowd.ts [seconds] [streams] [events a second] [bytes of text]`. The kernel holds
 // up to 10 MB for a stream that is not read: only what comes after that waits in the server.
 import { fork } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { request } from './client.ts';
 import { residentMebibytes } from './proc.ts';
 import { makeWorkspace, withStage } from './stage.ts';
@@ -76,7 +77,7 @@ async function write({ url, token, app }: Place, { seconds, rate, length }: Crow
     await request(`${url}${app}/batch`, { method: 'POST', token, body: { requests } });
     written += perRequest;
     const due = begun + (written / rate) * 1_000;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+    await pause(Math.max(0, due - performance.now()));
   }
   return written;
 }
@@ -109,7 +110,7 @@ async function measure(crowd: Crowd): Promise<void> {
       return { written, seen: await readers.ask({ do: 'finish', events: written }) };
     });
     readers.end();
-    await new Promise((resolve) => setTimeout(resolve, restMilliseconds));
+    await pause(restMilliseconds);
     const rows: [string, string][] = [
       ['streams, of which never read', `${crowd.streams}, ${stalled}`],
       ['events written', `${written} (${Math.round(written / crowd.seconds)}/s)`],

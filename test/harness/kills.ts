@@ -1,5 +1,5 @@
 // Killing the API of a server without warning, and waiting for its successor.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { coreRestarts } from '../../supervisor/restarts.ts';
 import { isAlive, isApi, processTree } from './processes.ts';
 import type { TestServer } from './server.ts';
@@ -32,9 +32,9 @@ export async function untilBack(server: TestServer): Promise<number> {
     const answer = await fetch(`${server.url}/readyz`).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.status === 200) break;
-    await sleep(10);
+    await pause(10);
   }
   // The supervisor may hear later than we that it is ready.
-  await sleep(coreRestarts.healthy + 100);
+  await pause(coreRestarts.healthy + 100);
   return await apiPidOf(server);
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 import { vi } from 'vitest';
 
@@ -62,7 +62,7 @@ export async function startProvider(): Promise<Provider> {
       done(refusal(provider.mood, address));
     },
     onData: (stream, _session, done) => {
-      const thought = provider.mood === 'thinks it over' ? sleep(thoughtMilliseconds) : undefined;
+      const thought = provider.mood === 'thinks it over' ? pause(thoughtMilliseconds) : undefined;
       void Promise.all([text(stream), thought]).then(([mail]) => keep(mail)).then(() => done(), done);
     },
   });

@@ -1,5 +1,6 @@
 // A server with something in it: set up, with a workspace, an app and a collection to write to.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from './api.ts';
 
@@ -76,7 +77,7 @@ export function writeUntilStopped(
         const retryAfter = answer?.headers.get('retry-after') ?? null;
         journal.refused.push({ status: answer?.status ?? 0, retryAfter, at: performance.now() });
         // A turn of the event loop, so that a refused connection does not become a busy loop.
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await pause(5);
       }
     }
   };

@@ -1,4 +1,5 @@
 // What a runner does with bytes that no API of ours sends: it ends, or goes on as if they had not come; it never spins.
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../harness/frame.ts';
 import { numbersFrom } from '../harness/numbers.ts';
@@ -51,7 +52,7 @@ it('rpc.fuzz: a frame that stops half way costs a runner nothing, and its rest i
   for (let at = 0; at < frame.length; at++) {
     runner.sendBytes(frame.subarray(at, at + 1));
     // Time in which a runner that spun would take a good part of a core, also on a machine that is busy.
-    if (at % 64 === 0) await new Promise((resolve) => setTimeout(resolve, 250));
+    if (at % 64 === 0) await pause(250);
   }
   expect(await runner.next('result', 9)).toMatchObject({ outcome: 'done', changes: { total: 1 } });
   expect(await processorSeconds(runner.pid) - before).toBeLessThan(0.3);

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Pool } from '../../storage/pool.ts';
 import { unlimited as anyNumber } from '../../storage/permits.ts';
@@ -68,7 +69,7 @@ async function killedDuring(step: Step, id: string): Promise<string> {
   const pid = await apiPidOf(server);
   // A connection that broke says nothing.
   const asked = step.ask(id).catch(() => undefined);
-  await new Promise((resolve) => setTimeout(resolve, randomInt(Math.ceil(latest.get(step.name) ?? 1) + 1)));
+  await pause(randomInt(Math.ceil(latest.get(step.name) ?? 1) + 1));
   await killApi(pid);
   const first = await asked;
   await untilBack(server);

@@ -1,4 +1,5 @@
 // What happens to open streams when the rights behind them change.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fail } from '../../api/errors.ts';
 import { openEvents } from './event-client.ts';
@@ -86,7 +87,7 @@ describe('sse.authz-live: an open stream', () => {
     await Promise.all([ada?.count(1), bob?.count(1)]);
     rig.gate.ownersOnly();
     rig.gate.changed();
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     rig.write({ n: 2, owner: 'bob' });
     rig.write({ n: 3, owner: 'ada' });
     expect((await ada?.count(2))?.at(-1)?.data).toEqual({ n: 3, owner: 'ada' });
@@ -134,7 +135,7 @@ describe('sse.authz-live: an open stream', () => {
     rig.gate.rule = () => fail('forbidden', 'the rule does not allow that');
     rig.gate.changed({ workspace: 'other' });
     rig.gate.changed({ workspace: 'acme', app: 'other' });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     rig.write({ n: 1 });
     await client.count(1);
   });
@@ -154,7 +155,7 @@ describe('sse.authz-live: an open stream', () => {
     rig.gate.changed();
     waiting.resolve();
     const client = await opening;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     rig.write({ n: 1, owner: 'bob' });
     rig.write({ n: 2, owner: 'ada' });
     expect((await client.count(1))[0]?.data).toEqual({ n: 2, owner: 'ada' });

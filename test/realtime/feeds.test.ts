@@ -1,6 +1,7 @@
 // The feeds of a process: which are kept, how much their logs hold together, how they take turns.
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Bounds, defaultBounds } from '../../api/realtime/bounds.ts';
 import { InProcessBroker } from '../../api/realtime/broker.ts';
@@ -137,7 +138,7 @@ describe('a feed', () => {
     write('orders', 'before');
     const late = join(watch('orders'));
     write('orders', 'after');
-    while (early.socket.readableLength === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (early.socket.readableLength === 0) await nextTurn();
     expect(allOf(early.socket).match(/before|after/g)).toEqual(['before', 'after']);
     expect(allOf(late.socket).match(/before|after/g)).toEqual(['after']);
   });
@@ -149,7 +150,7 @@ describe('a feed', () => {
     socket.on('data', (chunk: Buffer) => sizes.push(chunk.length));
     for (let n = 0; n < 200; n++) write('orders', 'x'.repeat(1_000));
     while (sizes.reduce((sum, size) => sum + size, 0) < 200_000) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     expect(sizes.length).toBeLessThan(10);
     expect(Math.max(...sizes)).toBeLessThan(65_536 + 2_000);
@@ -168,9 +169,9 @@ describe('the fan-out', () => {
     write('busy');
     write('quiet');
     const served = () => crowd.filter(({ socket }) => socket.readableLength > 0).length;
-    while (one.socket.readableLength === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (one.socket.readableLength === 0) await nextTurn();
     expect(served()).toBeLessThan(300);
-    while (served() < 300) await new Promise((resolve) => setImmediate(resolve));
+    while (served() < 300) await nextTurn();
   });
 
   it('lets others have their turn between judgements that take long', async () => {
@@ -186,7 +187,7 @@ describe('the fan-out', () => {
     write('orders');
     const perTurn: number[] = [];
     for (let before = judged; judged < 100; before = judged) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       perTurn.push(judged - before);
     }
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(8);
@@ -212,11 +213,11 @@ describe('a review', () => {
     reviewer.add([first.member, second.member]);
     for (let times = 0; times < 5; times++) reviewer.add([second.member]);
     waiting.resolve();
-    while (asked < 2) await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    while (asked < 2) await nextTurn();
+    await nextTurn();
     expect(asked).toBe(2);
     reviewer.add([first.member]);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(asked).toBe(3);
   });
 
@@ -234,7 +235,7 @@ describe('a review', () => {
     stream.holder = { ...stream.holder, principal };
     const before = member.view;
     opening.resolve({ ...sameForAll, key: 'of before' });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(member.view).toBe(before);
     expect(stream.isOpen).toBe(true);
   });

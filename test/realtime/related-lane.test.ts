@@ -1,4 +1,5 @@
 // Views that look at related records: what is read for them, how often, and whom that holds up.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RecordChange } from '../../api/realtime/event.ts';
 import type { View } from '../../api/realtime/ports.ts';
@@ -55,7 +56,6 @@ const watch = (filter: string, since?: string): Promise<EventClient> =>
   openEvents(rig.port, { filter, ...(since === undefined ? {} : { since }) });
 
 const numbersOf = ({ events }: EventClient) => events.map(({ data }) => (data as { n: number }).n);
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('related records', () => {
   it('are read once for all who look at them, however many they are', async () => {
@@ -89,7 +89,7 @@ describe('related records', () => {
     let n = 0;
     for (let round = 1; round <= 20; round++) {
       for (let more = round % 4; more >= 0; more--) rig.write({ n: n++ });
-      await turn();
+      await nextTurn();
       await reader.answer(
         round,
         (change) => (change.record as { n: number }).n % 3 === 0 ? undefined : author,
@@ -98,7 +98,7 @@ describe('related records', () => {
     const expected = Array.from({ length: n }, (_, at) => at).filter((at) => at % 3 !== 0);
     while (client.events.length < expected.length) {
       await reader.answer(reader.asked.length);
-      await turn();
+      await nextTurn();
     }
     expect(numbersOf(client)).toEqual(expected);
   });
@@ -132,7 +132,7 @@ describe('related records', () => {
     for (let more = 3; late.events.length < 2 || client.events.length < 2; more++) {
       if (reader.asked.length >= more) await reader.answer(more);
       else more--;
-      await turn();
+      await nextTurn();
     }
     expect([numbersOf(late), numbersOf(client)]).toEqual([[2, 3], [2, 3]]);
   });
@@ -140,7 +140,7 @@ describe('related records', () => {
   it('are read anew when the rule changes meanwhile, so that the new one judges', async () => {
     const client = await watch('author');
     rig.write({ n: 1 });
-    await turn();
+    await nextTurn();
     const before = reader;
     reader = new SlowReader();
     rig.gate.rule = ({ filter = '' }) => ({ ...viewOf(rig.gate, filter), key: 'narrowed' });
@@ -160,7 +160,7 @@ describe('related records', () => {
     await direct.count(2);
     const back = await watch('author', since);
     const before = reader;
-    while (before.asked.length === 0) await turn();
+    while (before.asked.length === 0) await nextTurn();
     reader = new SlowReader();
     rig.gate.rule = ({ filter = '' }) => ({ ...viewOf(rig.gate, filter), key: `narrowed ${filter}` });
     rig.gate.changed();
@@ -174,14 +174,14 @@ describe('related records', () => {
     const client = await watch('author');
     const since = client.lastEventId;
     rig.write({ n: 0 });
-    while (reader.asked.length === 0) await turn();
+    while (reader.asked.length === 0) await nextTurn();
     rig.write({ n: 1 });
     const late = await watch('author', since);
-    while (reader.asked.length < 2) await turn();
+    while (reader.asked.length < 2) await nextTurn();
     rig.write({ n: 2 });
     for (let next = 1; late.events.length < 3 || client.events.length < 3;) {
       if (reader.asked.length >= next) await reader.answer(next++);
-      await turn();
+      await nextTurn();
     }
     expect([numbersOf(late), numbersOf(client)]).toEqual([[0, 1, 2], [0, 1, 2]]);
   });
@@ -189,7 +189,7 @@ describe('related records', () => {
   it('are no longer asked for once the rule looks at none, and nothing is lost or sent twice', async () => {
     const client = await watch('author');
     rig.write({ n: 1 });
-    await turn();
+    await nextTurn();
     rig.gate.rule = () => rig.gate.view('all', () => true);
     rig.gate.changed();
     await client.count(1);
@@ -199,7 +199,7 @@ describe('related records', () => {
     expect(numbersOf(client)).toEqual([1, 2]);
     rig.gate.rule = ({ filter = '' }) => viewOf(rig.gate, filter);
     rig.gate.changed();
-    await turn();
+    await nextTurn();
     rig.write({ n: 3 });
     await reader.answer(2);
     await client.count(3);
@@ -209,7 +209,7 @@ describe('related records', () => {
   it('that take too long cost their subscribers the events of that time, with a reset, and nobody memory', async () => {
     const client = await watch('author');
     rig.write({ n: 0 });
-    await turn();
+    await nextTurn();
     const text = 'x'.repeat(100_000);
     for (let n = 1; n <= 50; n++) rig.write({ n, text });
     await reader.answer(1);
@@ -217,7 +217,7 @@ describe('related records', () => {
     rig.write({ n: 51 });
     for (let next = 2; client.events.at(-1)?.event === 'reset' || numbersOf(client).at(-1) !== 51;) {
       if (reader.asked.length >= next) await reader.answer(next++);
-      await turn();
+      await nextTurn();
     }
     const kinds = client.events.map(({ event }) => event);
     expect(kinds[0]).toBe('reset');
@@ -228,9 +228,9 @@ describe('related records', () => {
     const client = await watch('author');
     const since = client.lastEventId;
     rig.write({ n: 0 });
-    while (reader.asked.length === 0) await turn();
+    while (reader.asked.length === 0) await nextTurn();
     const late = await watch('author', since);
-    while (reader.asked.length < 2) await turn();
+    while (reader.asked.length < 2) await nextTurn();
     const text = 'x'.repeat(100_000);
     for (let n = 1; n <= 50; n++) rig.write({ n, text });
     await late.until(({ events }) => events.some(({ event }) => event === 'reset'));

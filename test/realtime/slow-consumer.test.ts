@@ -1,5 +1,6 @@
 // Readers that do not read, crowds that hold streams, and what both cost the others.
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EventClient, openEvents } from './event-client.ts';
 import { type Rig, type RigOptions, startRig } from './rig.ts';
@@ -14,8 +15,6 @@ async function start(options: RigOptions = {}): Promise<Rig> {
 afterEach(async () => {
   for (const rig of rigs.splice(0)) await rig.close();
 });
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Checks as data comes that a client sees each number once and in order, without keeping what it saw. */
 function countInOrder({ socket }: EventClient, total: number): Promise<void> {
@@ -51,7 +50,7 @@ async function fillUp(rig: Rig, reader: Socket): Promise<number> {
   let n = 0;
   while (reader.writableLength === 0) {
     rig.write({ n: n++, text });
-    await turn();
+    await nextTurn();
   }
   return n;
 }
@@ -69,7 +68,7 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     const text = 'x'.repeat(20_000);
     for (let n = 0; n < total; n++) {
       rig.write({ n, text });
-      if (n % 5 === 0) await turn();
+      if (n % 5 === 0) await nextTurn();
       for (const end of ends) waited = Math.max(waited, end.writableLength);
     }
     await all;
@@ -117,7 +116,7 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     const text = 'x'.repeat(20_000);
     while (!end.destroyed) {
       rig.write({ n: written++, text });
-      await turn();
+      await nextTurn();
     }
     client.socket.resume();
     await client.closed;
@@ -147,7 +146,7 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     const served = () => rig.connections.filter(({ bytesWritten }) => bytesWritten > opened).length;
     const opened = rig.connections[0]?.bytesWritten ?? 0;
     rig.write({ n: 1 });
-    await turn();
+    await nextTurn();
     expect(served()).toBeGreaterThan(0);
     expect(served()).toBeLessThan(200);
     await Promise.all(clients.map((client) => client.count(1)));
@@ -166,7 +165,7 @@ describe('a collection that is written to faster than its rules can be asked', (
     const text = 'x'.repeat(1_000_000);
     for (let n = 0; n < 40; n++) {
       rig.write({ n, text });
-      await turn();
+      await nextTurn();
     }
     rig.write({ n: 'last' });
     for (const client of clients) {
@@ -189,10 +188,10 @@ describe('a reader that has missed much', () => {
     const client = await openEvents(rig.port, { since });
     client.socket.pause();
     const end = serverSide(rig, client);
-    while (!end.writableNeedDrain) await turn();
+    while (!end.writableNeedDrain) await nextTurn();
     for (let changes = 0; changes < 40; changes++) {
       rig.gate.changed();
-      await turn();
+      await nextTurn();
     }
     expect(end.writableLength).toBeLessThan(1_048_576);
     client.socket.resume();
@@ -236,7 +235,7 @@ describe('streams are capped', () => {
     const end = serverSide(rig, first);
     first.socket.destroy();
     await new Promise((resolve) => end.once('close', resolve));
-    await turn();
+    await nextTurn();
     expect((await openEvents(rig.port, ask)).status).toBe(200);
   });
 });

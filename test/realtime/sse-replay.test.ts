@@ -1,5 +1,6 @@
 // Streams that come back with Last-Event-ID: what they missed, and what is gone.
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEvents } from './event-client.ts';
 import { type Rig, startRig } from './rig.ts';
@@ -47,7 +48,7 @@ describe('a stream that comes back', () => {
     for (let n = 5; n < 300; n++) {
       rig.write({ n });
       if (n % 50 === 0) late.push(openEvents(rig.port, { since }));
-      if (n % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (n % 3 === 0) await nextTurn();
     }
     const expected = Array.from({ length: 300 }, (_, n) => ({ n }));
     for (const client of [always, ...await Promise.all(late)]) {

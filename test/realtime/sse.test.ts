@@ -1,4 +1,5 @@
 // Server-Sent Events over real sockets: bytes, order, pings, the end of streams.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from 'node:net';
 import { fail } from '../../api/errors.ts';
@@ -56,7 +57,7 @@ describe('an event stream', () => {
     for (let round = 0; round < 20; round++) {
       for (let step = 0; step < 10; step++) rig.write({ n: round * 10 + step });
       rig.write({ n: round }, 'record_created', 'notes');
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     for (const client of clients) {
       expect((await client.count(200)).map(({ data }) => data)).toEqual(
@@ -143,7 +144,7 @@ describe('an event stream', () => {
     client.socket.pause();
     const big = 'x'.repeat(100_000);
     for (let n = 0; n < 80; n++) rig.write({ n, big });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     await rig.hub.close(50);
     client.socket.resume();
     await client.closed;

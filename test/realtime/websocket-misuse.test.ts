@@ -1,6 +1,7 @@
 // WebSocket clients that talk nonsense, talk too much or do not listen.
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fail } from '../../api/errors.ts';
 import { type Rig, startRig } from './rig.ts';
@@ -161,7 +162,7 @@ describe('sse.slow-consumer: a WebSocket that does not read', () => {
     let n = 0;
     for (; end?.destroyed === false && n < 5_000; n++) {
       rig.write({ n, text });
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     expect(end?.destroyed).toBe(true);
     for (const client of healthy) {

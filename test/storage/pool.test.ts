@@ -1,4 +1,5 @@
 // Pools: as many connections as allowed, none lost, none held for nothing.
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../storage/errors.ts';
 import { PermitCount, type Permits, unlimited } from '../../storage/permits.ts';
@@ -144,7 +145,7 @@ describe('a pool', () => {
       await sql`insert into public.half values (1)`;
       await pool(1).run((other) => other`select pg_terminate_backend(${pid}, 5000)`);
       // As a feature would that awaits something else in between.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
       await sql`insert into public.half values (2)`;
     });
     await expect(broken).rejects.toMatchObject({ failure: 'unavailable' });

@@ -1,4 +1,5 @@
 // Databases made and dropped, whatever happens in between.
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { removeApp } from '../../storage/apps.ts';
 import type { Storage } from '../../storage/boot.ts';
@@ -68,7 +69,7 @@ describe('making a database', () => {
     for (let delay = 0; spared < 2 && delay < 20_000; delay = Math.ceil(delay * 1.2) + 4) {
       const making = makeDatabase(storage.provisioning).then(() => spared++, () => undefined);
       while ((await rows()).length === 0) await new Promise(setImmediate);
-      await new Promise((resolve) => setTimeout(resolve, delay));
+      await pause(delay);
       // Ends the session that makes it, as a killed process would.
       await control(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`);

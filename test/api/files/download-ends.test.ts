@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdir, readlink, truncate } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, expect, inject, it } from 'vitest';
 import { serverUrl } from '../../harness/api.ts';
 import { type FileApp, fileApp, get, upload } from '../../harness/file-app.ts';
@@ -56,7 +57,7 @@ it('reaches a client that takes it bit by bit, byte for byte', async () => {
     for (let part = socket.read(); part !== null; part = socket.read()) {
       parts.push(part);
       length += part.length;
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     if (headEnd === -1) headEnd = Buffer.concat(parts).indexOf('\r\n\r\n');
   }

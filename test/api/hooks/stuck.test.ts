@@ -1,4 +1,5 @@
 // Hooks that do not come back: what their callers are told, and what they hold up.
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unlimited } from '../../../storage/permits.ts';
 import { Pool } from '../../../storage/pool.ts';
@@ -49,7 +50,7 @@ describe('a hook that does not come back', () => {
     const refused = await admin.post(records('posts'), { title: 'x' });
     expect(refused.body).toEqual({ code: 'hook_error', message: 'the hook did not finish in time' });
     // By then the other one would have answered, which has not had all of its own time.
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    await pause(800);
     expectOk(await admin.post(records('seen'), { what: 'in time' }));
     expect((await seen(app)).map(({ what }) => what)).toEqual(['in time']);
   });

@@ -1,4 +1,5 @@
 // Uploads one after the other.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { WriteTurns } from '../../../storage/blobs/write-turns.ts';
 
@@ -14,11 +15,11 @@ it('lets one work at a time, in the order of asking, and the next after one that
     })
   );
   const outcomes = Promise.allSettled(works);
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(began).toEqual([0]);
   ends[0]?.reject(new Error('no space'));
   await expect(works[0]).rejects.toThrow('no space');
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(began).toEqual([0, 1]);
   ends[2]?.resolve();
   ends[1]?.resolve();
@@ -33,7 +34,7 @@ it('begins no work before others have been let pass', async () => {
   const done = turns.take(async () => {
     hasBegun = true;
   });
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(hasBegun).toBe(false);
   others.resolve();
   await done;

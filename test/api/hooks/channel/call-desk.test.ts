@@ -1,11 +1,11 @@
 // Where calls of hook code are answered: how many at once, how many wait, and how much one run is told.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CallDesk } from '../../../../api/hooks/channel/call-desk.ts';
 import type { Invocation } from '../../../../api/hooks/channel/invocation.ts';
 import type { Call, CallResult } from '../../../../hook-runner/protocol.ts';
 
 const call = (id: number): Call => ({ type: 'call', id, parent: 1, method: 'users.findOne', args: ['x'] });
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A desk for one invocation, whose calls are answered one by one by `answers`. */
 function deskOf() {

@@ -1,4 +1,5 @@
 // How the hooks of many apps share one process.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Crowd } from '../../../../api/hooks/runner/crowd.ts';
 import { Turns } from '../../../../api/hooks/runner/turns.ts';
@@ -21,7 +22,7 @@ function order(promises: readonly (readonly [name: string, promise: void | Promi
 
 /** Until all that can go on has gone on. */
 function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return nextTurn();
 }
 
 describe('the calls of hooks over all apps', () => {

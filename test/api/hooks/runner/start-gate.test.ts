@@ -1,4 +1,5 @@
 // Starts of runners, a few at once.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { StartGate } from '../../../../api/hooks/runner/start-gate.ts';
 
@@ -12,15 +13,14 @@ it('lets four start at once, the others in their order, and is not held by one t
       return promise;
     }).catch((error: Error) => error.message)
   );
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
-  await settled();
+  await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3]);
   starts[2]?.reject(new Error('did not start'));
-  await settled();
+  await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3, 4]);
   starts[0]?.resolve('ready');
   starts[4]?.resolve('ready');
-  await settled();
+  await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6]);
   for (const { resolve } of starts) resolve('ready');
   expect(await Promise.all(results)).toEqual([
