@@ -2,6 +2,7 @@
 import { controlChain, workspaceChain } from '../../storage/audit-chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit-log.ts';
 import type { Sql } from '../../storage/pool.ts';
+import { replaceDeceptive } from '../deceptive-text.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 
@@ -71,14 +72,11 @@ const longestValue = 4096;
 const longestActor = 320;
 /** In characters. */
 const longestAgent = 500;
-/** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of text. */
-// deno-lint-ignore no-control-regex
-const deceptive = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A text that can do nothing to a terminal or a log: escaped, well-formed, at most 4 KiB. */
 function clean(text: string): string {
-  const escaped = text.toWellFormed().replace(
-    deceptive,
+  const escaped = replaceDeceptive(
+    text.toWellFormed(),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   if (Buffer.byteLength(escaped) <= longestValue) return escaped;

@@ -1,15 +1,13 @@
 // Names of files: what is kept of one that a client sends, and how one travels in a header.
+import { replaceDeceptive } from '../deceptive-text.ts';
 
 const longestName = 255;
-/** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of text. */
-// deno-lint-ignore no-control-regex
-const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const printable = /^[\x20-\x7e]*$/;
 
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
 export function filenameOf(header: string | undefined): string {
   if (header === undefined) return 'file';
-  const text = decoded(utf8Of(header)).toWellFormed().replace(deceptive, '');
+  const text = replaceDeceptive(decoded(utf8Of(header)).toWellFormed(), () => '');
   const segment = text.split(/[/\\]/).at(-1)?.trim() ?? '';
   const name = cut(segment);
   return name === '' || name === '.' || name === '..' ? 'file' : name;

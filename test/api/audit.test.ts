@@ -134,10 +134,10 @@ describe('the workspace scope', () => {
 
 describe('audit.integrity', () => {
   it('escapes what would fool a reader', async () => {
-    const name = 'line\none \u001b[31mred \u202eturned';
+    const name = 'line\none \u001b[31mred \u202eturned\u061c';
     expectOk(await workspace.admin.patch(app.path, { name }));
     const [entry] = await entries(log);
-    expect(entry?.details['name']).toBe('line\\u000aone \\u001b[31mred \\u202eturned');
+    expect(entry?.details['name']).toBe('line\\u000aone \\u001b[31mred \\u202eturned\\u061c');
     expect((await workspace.admin.get(app.path)).body.name).toBe(name);
   });
 
