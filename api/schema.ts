@@ -1,6 +1,7 @@
 // Builders of schemas that validate (superstruct) and describe themselves (JSON Schema for OpenAPI) at once.
 // The only importer of superstruct, because its structs do not show their refinements afterwards.
 import * as superstruct from 'superstruct';
+import { hasCharacters, textFault } from '../storage/characters.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** A validator and its description. `isOptional` marks a member that may be left out. */
@@ -41,23 +42,17 @@ export function text(
   if (format !== undefined) json.format = format;
   return schema(json, (value) => {
     if (typeof value !== 'string') return 'must be a string';
-    const shape = wellFormed(value);
-    if (shape !== true) return shape;
-    if (min !== undefined && value.length < min) {
+    const fault = textFault(value);
+    if (fault !== undefined) return fault;
+    if (min !== undefined && !hasCharacters(value, min)) {
       return min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
     }
-    if (max !== undefined && value.length > max && [...value].length > max) {
+    if (max !== undefined && hasCharacters(value, max + 1)) {
       return `must have at most ${max} characters`;
     }
     if (pattern !== undefined && !pattern.test(value)) return hint ?? `must match ${pattern.source}`;
     return true;
   });
-}
-
-/** PostgreSQL refuses NUL and would store a lone surrogate as U+FFFD: both are refused before it. */
-function wellFormed(value: string): true | string {
-  if (value.includes('\0')) return 'must not contain a NUL character';
-  return value.isWellFormed() || 'must not contain a lone surrogate';
 }
 
 /** One of the given words. */

@@ -1,6 +1,6 @@
 // Field kind `json`: any JSON value but null, which clears the field.
+import { textFault } from '../characters.ts';
 import { type Kind, noFaults } from './kind.ts';
-import { textFault } from './strings.ts';
 
 const maximalDepth = 64;
 

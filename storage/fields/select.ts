@@ -1,7 +1,7 @@
 // Field kind `select`: one of the declared options.
+import { textFault } from '../characters.ts';
 import type { Field } from '../definition.ts';
 import type { Kind, SettingFault } from './kind.ts';
-import { textFault } from './strings.ts';
 
 const maximalOptions = 1_000;
 const longestOption = 500;

@@ -1,4 +1,5 @@
 // What the kinds that hold strings share: well-formed text, bounds in characters, and what an index can hold.
+import { hasCharacters, textFault } from '../characters.ts';
 import type { Field } from '../definition.ts';
 import type { Reading, SettingFault } from './kind.ts';
 
@@ -6,27 +7,6 @@ import type { Reading, SettingFault } from './kind.ts';
 const indexableBytes = 2_600;
 
 const longestText = 1_000_000_000;
-
-/** PostgreSQL refuses NUL, and a lone surrogate would silently be stored as U+FFFD; undefined when neither occurs. */
-export function textFault(value: string): string | undefined {
-  if (value.includes('\0')) return 'must not contain a NUL character';
-  return value.isWellFormed() ? undefined : 'must not contain a lone surrogate';
-}
-
-/** Whether the text has at least `count` characters (code points), without making a list of them. */
-function hasCharacters(value: string, count: number): boolean {
-  if (value.length < count) return false;
-  return value.length >= count * 2 || countCharacters(value) >= count;
-}
-
-function countCharacters(value: string): number {
-  let pairs = 0;
-  for (let at = 0; at < value.length; at++) {
-    const unit = value.charCodeAt(at);
-    if (unit >= 0xd800 && unit <= 0xdbff) pairs++;
-  }
-  return value.length - pairs;
-}
 
 /** Checks everything about a string but what it says. */
 export function readText(value: unknown, { min, max, unique, index }: Field): Reading {

@@ -1,4 +1,5 @@
 // A filter's text as a list of tokens, each with its position.
+import { countCharacters, textFault } from '../characters.ts';
 import { FilterError, shown } from './error.ts';
 
 /** Signs of the language; words (`and`, `in`, …) are names until the parser meets them where a word can stand. */
@@ -55,13 +56,6 @@ export function lex(text: string): { tokens: Token[]; end: Token } {
   return { tokens, end: { kind: 'end', at } };
 }
 
-/** Length in characters (code points). */
-export function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-}
-
 function read(piece: string, groups: Readonly<Record<string, string | undefined>>, at: number): Token {
   if (groups['sign'] !== undefined) return { kind: 'sign', sign: piece as Sign, at };
   if (groups['path'] !== undefined) {
@@ -104,8 +98,7 @@ function unescape(inside: string, at: number): string {
     if (meaning !== undefined) return meaning;
     throw new FilterError('parse_error', `${shown(escape)} is no escape; a backslash is written twice`, at);
   });
-  // PostgreSQL knows no NUL and would silently change a lone surrogate.
-  if (value.includes('\0') || !value.isWellFormed()) {
+  if (textFault(value) !== undefined) {
     throw new FilterError('parse_error', 'a text cannot hold a NUL or half a character', at);
   }
   return value;

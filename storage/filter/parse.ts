@@ -7,8 +7,9 @@
 // Words are words, in any case, only where the grammar has a place for them, so that fields may be called the same:
 // in `and = 1 and in in [2]` the first word of each comparison is a field. `true`, `false` and `null` always are literals,
 // and `not` before anything but an operator is the word; backticks make them names.
+import { hasCharacters } from '../characters.ts';
 import { FilterError, shown } from './error.ts';
-import { countCharacters, lex, type Sign, type Token } from './lex.ts';
+import { lex, type Sign, type Token } from './lex.ts';
 import type { Expression, Literal, Operand, Operator, RequestPart } from './tree.ts';
 
 const maximalCharacters = 4_096;
@@ -26,8 +27,7 @@ interface Reader {
 
 /** Reads a filter. Throws `FilterError`: `parse_error`, and `unknown_column` for a principal's member that does not exist. */
 export function parse(text: string): Expression {
-  // A character has at most two units, so the exact count is made of short texts only.
-  if (text.length > maximalCharacters * 2 || countCharacters(text) > maximalCharacters) {
+  if (hasCharacters(text, maximalCharacters + 1)) {
     throw new FilterError('parse_error', `more than ${maximalCharacters} characters`, maximalCharacters + 1);
   }
   const reader: Reader = { ...lex(text), next: 0, depth: 0, comparisons: 0 };

@@ -1,5 +1,6 @@
 // The right side of `~`, in both meanings. Without a percent sign it is searched for; with one it is a pattern for the whole
 // text, in which `%` stands for any characters. Only `%` is special, and `\%` is a percent sign.
+import { hasCharacters } from '../characters.ts';
 import { foldCase, foldCaseSql } from './letter-case.ts';
 import type { Patience } from './patience.ts';
 
@@ -13,9 +14,7 @@ const wildcard = /(?<!\\)%/;
 
 /** Whether a text is short enough for a pattern. */
 export function isPattern(text: string): boolean {
-  // A character has at most two units, so the exact count is made of short texts only.
-  return text.length <= longestPattern ||
-    text.length <= longestPattern * 2 && [...text].length <= longestPattern;
+  return !hasCharacters(text, longestPattern + 1);
 }
 
 /** Whether a text matches a pattern, letter case ignored. `patience` is that of the decision which this is a part of. */

@@ -1,6 +1,6 @@
 // How texts become values of the other types, and how two values of one type are ordered.
+import { textFault } from '../characters.ts';
 import { datetime } from '../fields/datetime.ts';
-import { textFault } from '../fields/strings.ts';
 import { isUuid } from '../ids.ts';
 import type { Scalar, ScalarType } from './condition.ts';
 

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/errors.ts';
 import { integer, list, nullable, object, optional, type Schema, text } from '../../api/schema.ts';
 import { as } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
+import { measured } from '../harness/measured.ts';
 
 const login = '/_/auth/admin/login';
 const person = object({ name: text(), age: optional(integer()) });
@@ -41,6 +42,15 @@ describe('check', () => {
     expect(refusal({ lead: { name: 'a' }, members: [1, 2, 3, 4] })).toBe(
       'members: must have at most 3 items',
     );
+  });
+
+  it('has nobody wait while a text that is far too long is counted', measured, () => {
+    const long = 'aé'.repeat(4_000_000);
+    const began = performance.now();
+    expect(refusal({ name: long }, object({ name: text({ max: 320 }) }))).toBe(
+      'name: must have at most 320 characters',
+    );
+    expect(performance.now() - began).toBeLessThan(50);
   });
 
   it('names a member without a name, and not the whole of one with a long name', () => {

@@ -1,4 +1,5 @@
 // Who somebody is to a provider.
+import { textFault } from '../../../storage/characters.ts';
 import { adminEmail } from '../../admins/input.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
 import { ourHeaders } from './exchange.ts';
@@ -45,7 +46,7 @@ function subjectOf(value: unknown): string | undefined {
   const subject = memberOf(value, 'sub') ?? memberOf(value, 'id');
   if (typeof subject === 'number' && Number.isSafeInteger(subject)) return String(subject);
   const isUsable = typeof subject === 'string' && subject.length > 0 && subject.length <= 255 &&
-    !subject.includes('\0') && subject.isWellFormed();
+    textFault(subject) === undefined;
   return isUsable ? subject : undefined;
 }
 

@@ -1,4 +1,5 @@
 // What a new password must be like, by the policies of the place that it is for.
+import { countCharacters } from '../../../storage/characters.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { Policies } from '../../policies/effective.ts';
 import type { Place } from '../../scope.ts';
@@ -11,7 +12,7 @@ export async function checkNewPassword(
 ): Promise<void> {
   const reasons: string[] = [];
   const { min, max } = await policies.range('password.length', at);
-  const length = [...password.normalize('NFC')].length;
+  const length = countCharacters(password.normalize('NFC'));
   if (length < min) reasons.push(`must have at least ${min} characters`);
   if (length > max) reasons.push(`must have at most ${max} characters`);
   if (await policies.toggle('password.require_upper', at) && !/\p{Lu}/u.test(password)) {
