@@ -1,5 +1,6 @@
 // Reading one record.
 import { isUuid } from '../../storage/ids.ts';
+import type { Restriction } from '../../storage/restriction.ts';
 import { lookAtRecord } from '../../storage/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, glanceOf, refuse } from '../rules/access.ts';
@@ -34,9 +35,12 @@ export async function getRecord(
     const branches = branchesOf(target, expand);
     // The statement without a rule is one for everybody.
     const glance = rule === undefined ? undefined : glanceOf(access, target);
-    const asked = glance === undefined ? rule : undefined;
-    const found = await connection.run((sql) => lookAtRecord(sql, plan, id, asked)) ?? failMissing(id);
-    if (!found.passes || glance?.(found.record) === false) refuse(access);
+    const look = async (asked: Restriction | undefined) =>
+      await connection.run((sql) => lookAtRecord(sql, plan, id, asked)) ?? failMissing(id);
+    const seen = await look(glance === undefined ? rule : undefined);
+    const passes = glance?.(seen.record);
+    const found = glance === undefined || passes !== undefined ? seen : await look(rule);
+    if (!found.passes || passes === false) refuse(access);
     if (branches.size === 0) return select(found.record);
     const show = await expanding(select, scope, { access, branches, records: [found.record] });
     return show(found.record);

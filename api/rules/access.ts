@@ -10,6 +10,7 @@ import {
   type Predicate,
 } from '../../storage/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/filter/fold.ts';
+import { patiently } from '../../storage/filter/patience.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
 import { findAdminEmail } from '../../storage/admins.ts';
 import { filesId } from '../../storage/files.ts';
@@ -140,7 +141,7 @@ function decided({ app, collection }: RuledTarget, access: Access): Access {
 
 /**
  * What is left of the rule for the database to decide; undefined when nothing is. Throws `401` or `403` when the rule
- * refuses without it.
+ * refuses without it, `400 validation` when it asks too much of a large body.
  */
 export function residueOf(
   access: Access,
@@ -150,9 +151,15 @@ export function residueOf(
   const { action, unbounded, request, settled } = access;
   if (unbounded) return undefined;
   const { condition } = ruleOf(app, collection, action);
-  const residue = settled?.condition === condition ? settled.residue : fold(condition, { ...request, body });
+  const residue = settled?.condition === condition
+    ? settled.residue
+    : patiently((patience) => fold(condition, { ...request, body }, patience)) ?? failTooLarge();
   if (residue.kind !== 'constant') return residue;
   return residue.passes ? undefined : refuse(access);
+}
+
+function failTooLarge(): never {
+  fail('validation', 'the body is too large: its access rule would look at over 16,777,216 characters');
 }
 
 /**
@@ -168,14 +175,18 @@ export function predicateOf(
   return (subject, now) => predicate(subject, { ...request, now, body: noBody }) === true;
 }
 
-/** The rule over a record that has been read; undefined where the database has to be asked with the reading. */
+/**
+ * The rule over a record that has been read; undefined where the database has to be asked with the reading. It answers
+ * undefined for a record that is too long, which the database has to be asked about, too.
+ */
 export function glanceOf(
   { action, unbounded, request }: Access,
   { app, collection }: RuledTarget,
-): ((record: FilterRecord) => boolean) | undefined {
+): ((record: FilterRecord) => boolean | undefined) | undefined {
   if (unbounded) return undefined;
   const { glance } = ruleOf(app, collection, action);
-  return glance && ((record) => glance({ record }, { ...request, body: noBody }) === true);
+  const asked = { ...request, body: noBody };
+  return glance && ((record) => patiently((patience) => glance({ record, patience }, asked) === true));
 }
 
 /** Ends the request: the rule does not admit this caller. */

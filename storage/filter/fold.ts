@@ -10,6 +10,7 @@ import type {
   ValueTerm,
 } from './condition.ts';
 import { comparedAs, operators } from './operators.ts';
+import type { Patience } from './patience.ts';
 import { decide, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
 import type { Operator } from './tree.ts';
 
@@ -33,8 +34,17 @@ export type Reduced<Rest> =
 /** What is left of a condition for one request. */
 export type Residue = Reduced<Test>;
 
-/** Puts a request's values into a condition. Constants are gone unless all of it is one. */
-export function fold(condition: Condition, request: RequestValues): Residue {
+/** A request, and how much of it may be looked at; there is no bound when that is left out. */
+interface Asked extends RequestValues {
+  patience?: Patience | undefined;
+}
+
+/**
+ * Puts a request's values into a condition. Constants are gone unless all of it is one. Throws nothing but the `RangeError`
+ * of the patience.
+ */
+export function fold(condition: Condition, values: RequestValues, patience?: Patience): Residue {
+  const request: Asked = { ...values, patience };
   return reduce<Test>(
     condition,
     false,
@@ -149,7 +159,7 @@ function foldEmptiness(term: Term, negated: boolean, request: RequestValues): Re
 function foldComparison(
   { operator, left, right }: Extract<Comparison, { kind: 'compare' }>,
   negated: boolean,
-  request: RequestValues,
+  request: Asked,
 ): Residue {
   if (left.kind === 'column' && right.kind === 'column') {
     return { kind: 'compare', operator, left, right, negated };
@@ -162,7 +172,7 @@ function foldComparison(
   if (right.kind === 'column') {
     return foldHalf({ operator, column: right, value, negated }, (known) => ({ left: known, right }));
   }
-  return constant(decide(operator, value, valueOf(right, request)), negated);
+  return constant(decide(operator, value, valueOf(right, request), request.patience), negated);
 }
 
 function asValue(term: Term): Exclude<Term, ColumnTerm> {
@@ -190,6 +200,9 @@ function foldHalf(
   return meaning.withoutValue ? { kind: 'empty', term: column, negated } : constant(false, negated);
 }
 
-function valueOf(term: ValueTerm | NowTerm | RequestTerm, request: RequestValues): Requested {
-  return term.kind === 'value' ? term : readRequest(term, request);
+function valueOf(term: ValueTerm | NowTerm | RequestTerm, request: Asked): Requested {
+  if (term.kind === 'value') return term;
+  const found = readRequest(term, request);
+  if (typeof found === 'object') request.patience?.pay(found?.value);
+  return found;
 }

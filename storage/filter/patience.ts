@@ -25,3 +25,13 @@ export class Patience {
     return this.#last.folded;
   }
 }
+
+/** What the work answers; undefined when that takes more than one decision may look at. */
+export function patiently<Result>(work: (patience: Patience) => Result): Result | undefined {
+  try {
+    return work(new Patience());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+}

@@ -1,7 +1,7 @@
 // Access rules asked of records in memory: they admit what a list shows.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { admit, predicateOf, type RuledTarget, unboundedAccess } from '../../api/rules/access.ts';
+import { admit, glanceOf, predicateOf, type RuledTarget, unboundedAccess } from '../../api/rules/access.ts';
 import type { Principal } from '../../api/scope.ts';
 import type { Databases } from '../../storage/databases.ts';
 import type { AccessRule, CollectionDefinition } from '../../storage/definition.ts';
@@ -35,6 +35,7 @@ function targetWith(list: AccessRule): RuledTarget {
     fields: [
       { name: 'owner', kind: 'relation', target: 'users' },
       { name: 'state', kind: 'text' },
+      { name: 'note', kind: 'text' },
       { name: 'due', kind: 'datetime' },
     ],
     version: 1,
@@ -90,4 +91,14 @@ describe('a rule in memory', () => {
     const target = targetWith({ template: 'admin', filter: null });
     expect(predicateOf(unboundedAccess('list', now), target)({ record: recordOf({}) }, 0)).toBe(true);
   });
+});
+
+it('a record is not judged here when its texts would take long to compare', async () => {
+  const rule = filter(Array.from({ length: 20 }, () => 'state < note').join(' || '));
+  const target = targetWith(rule);
+  const access = await admit(deps, target, 'list', { principal: ada, now, query: {} });
+  const glance = glanceOf(access, target);
+  const fields = (length: number) => ({ state: `${'x'.repeat(length)}b`, note: `${'x'.repeat(length)}a` });
+  expect(glance?.(recordOf(fields(1_000_000)))).toBeUndefined();
+  expect(glance?.(recordOf(fields(10_000)))).toBe(false);
 });
