@@ -225,7 +225,8 @@ function renderError(error: ApiError): Answer {
 async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): Promise<Response> {
   const { requestId, ip } = arrival;
   const headers = doorHeaders(pipeline, { requestId, origin: arrival.header('origin') });
-  await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip) });
+  const body = () => pipeline.readBytes(arrival);
+  await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip), body });
   return new TakenResponse();
 }
 

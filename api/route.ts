@@ -50,6 +50,8 @@ export interface Line {
   headers: readonly (readonly [string, string])[];
   /** The client's address as limits count it. */
   address: string;
+  /** Reads the whole body, of any type. To be called once. Throws `413`, `429`, and `422` when the client goes away before the end. */
+  body(): Promise<Buffer>;
 }
 
 /** What a handler returns that writes the answer itself, such as a stream. */

@@ -132,6 +132,8 @@ export interface CustomRequest {
   response: ServerResponse;
   /** Headers of every answer of the server. */
   headers: readonly (readonly [string, string])[];
+  /** Reads the body of its request. To be called once. */
+  body: () => Promise<Buffer>;
   principal: Principal | null;
   requestId: string;
 }
@@ -151,8 +153,8 @@ export interface Hooks extends RecordHooks, HookLoader {
   /** The log of an app, of all API processes. */
   log(app: AppDefinition): AppLog;
   /**
-   * Runs a custom route and begins its answer. Throws, before anything is written, `404` when there is no such route, `413`,
-   * `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
+   * Runs a custom route and begins its answer. Throws, before anything is written, `404` when there is no such route, what
+   * reading the body throws, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
    */
   serve(app: AppDefinition, request: CustomRequest): Promise<void>;
   /** Starts nothing. */

@@ -1,4 +1,4 @@
-// Reading a JSON body: capped while it arrives, its shape scanned before it is parsed.
+// Reading a body: capped and counted while it arrives; of JSON, its shape is scanned before it is parsed.
 import { IncomingMessage } from 'node:http';
 import { ApiError, fail } from '../errors.ts';
 import type { Incoming } from '../route.ts';
@@ -7,7 +7,7 @@ import { noteProgress } from './body-time.ts';
 import { uncounted } from './holdings.ts';
 import { scanJson } from './json-shape.ts';
 
-/** To read more takes some milliseconds, and eight megabytes a tenth of a second. */
+/** To make something of more takes some milliseconds, and of eight megabytes a tenth of a second. */
 const largeBytes = 262_144;
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
@@ -19,26 +19,39 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 }
 
 /**
- * Reads the body of a request as a JSON object. Throws `413` over the cap, `429` when its address has too much under way,
- * `422 deserialization` when it is empty (unless it may be), of another type or not a JSON object, `400 validation` when its
- * shape is refused.
+ * Reads the whole body of a request. Throws `413` over the cap, `429` when its address has too much under way, `422
+ * deserialization` when the client goes away before the end.
  */
-export type ReadJson = (arrival: Arrival, mayBeEmpty?: boolean) => Promise<Record<string, unknown>>;
+export type ReadBytes = (arrival: Arrival) => Promise<Buffer>;
 
-/** Makes the reader of bodies of `cap` bytes at most. */
-export function jsonReader(cap: number): ReadJson {
+/** Makes the reader of bodies of `cap` bytes at most. What is made of a large one is best made at once: it is its turn. */
+export function bytesReader(cap: number): ReadBytes {
   let lastTurn = Promise.resolve();
   // One in each round of the event loop: many that are complete at once would stop all else for seconds.
   const turn = () => lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
-  return async (arrival, mayBeEmpty = false) => {
+  return async (arrival) => {
     const bytes = await readBytes(arrival, cap);
+    if (bytes.length > largeBytes) await turn();
+    return bytes;
+  };
+}
+
+/**
+ * Reads the body of a request as a JSON object. Throws what reading it throws, `422 deserialization` when it is empty (unless
+ * it may be), of another type or not a JSON object, `400 validation` when its shape is refused.
+ */
+export type ReadJson = (arrival: Arrival, mayBeEmpty?: boolean) => Promise<Record<string, unknown>>;
+
+/** Makes the reader of JSON bodies. */
+export function jsonReader(read: ReadBytes): ReadJson {
+  return async (arrival, mayBeEmpty = false) => {
+    const bytes = await read(arrival);
     if (bytes.length === 0 && mayBeEmpty) return {};
     if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
     const type = arrival.header('content-type');
     if (type === undefined || !jsonType.test(type)) {
       fail('deserialization', 'the Content-Type must be application/json');
     }
-    if (bytes.length > largeBytes) await turn();
     return objectIn(bytes);
   };
 }

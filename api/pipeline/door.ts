@@ -2,7 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
 import type { Authenticator } from './authenticate.ts';
-import { jsonReader, type ReadJson } from './body.ts';
+import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
 import { type Cors, cors } from './cors.ts';
 import { type Hold, holdings } from './holdings.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
@@ -14,6 +14,7 @@ type Headers = readonly (readonly [string, string])[];
 export interface Door {
   limit: RateLimit;
   hold: Hold;
+  readBytes: ReadBytes;
   readJson: ReadJson;
   cors: Cors;
   authenticator: Authenticator;
@@ -27,10 +28,12 @@ const mostHeld = 256 * 1_048_576;
 /** Makes the door. */
 export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>): Door {
   const allowlist = cors(config.cors.allowed_origins);
+  const readBytes = bytesReader(config.http.max_body_bytes);
   return {
     limit: rateLimit(config.rate_limit),
     hold: config.rate_limit.enabled ? holdings(mostHeld) : () => undefined,
-    readJson: jsonReader(config.http.max_body_bytes),
+    readBytes,
+    readJson: jsonReader(readBytes),
     cors: allowlist,
     authenticator: {
       tokens,

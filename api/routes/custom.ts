@@ -18,8 +18,8 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
     passesBody: method !== 'GET' && method !== 'OPTIONS',
     errors: ['not_found', 'deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
     handle: ({ deps, target, principal, origin: { requestId } }) =>
-      new OwnAnswer(({ response, headers }) =>
-        deps.hooks.serve(target.app, { response, headers, principal, requestId })
+      new OwnAnswer(({ response, headers, body }) =>
+        deps.hooks.serve(target.app, { response, headers, body, principal, requestId })
       ),
   })
 );

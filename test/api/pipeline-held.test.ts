@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { H3 } from 'h3';
 import { afterAll, expect, it } from 'vitest';
 import { nodeListener, WholeResponse } from '../../api/pipeline/node-listener.ts';
+import { as, expectOk } from '../harness/api.ts';
 import { startServer } from '../harness/server.ts';
 
 const server = await startServer();
@@ -15,16 +16,31 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Announces a body of 8 MiB, sends all of it but the last byte, and answers what has come back when all is sent. */
-async function begin(localAddress: string, bytes = 8_388_607): Promise<Socket> {
+/** Announces a body of 8 MiB and sends all of it but the last byte. */
+async function begin(localAddress: string, path = '/_/setup'): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress });
   sockets.push(socket);
   socket.write(
-    'POST /_/setup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 8388608\r\n\r\n',
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 8388608\r\n\r\n`,
   );
-  await new Promise((resolve) => socket.write(Buffer.alloc(bytes, ' '), resolve));
+  await new Promise((resolve) => socket.write(Buffer.alloc(8_388_607, ' '), resolve));
   return socket;
+}
+
+/** The path of a custom route that answers a `POST`, in an app of its own. */
+async function customRoute(): Promise<string> {
+  const password = 'a password of the test';
+  const anyone = as(undefined, server.url);
+  expectOk(await anyone.post('/_/setup', { password }));
+  const session = expectOk(await anyone.post('/_/auth/admin/login', { username: 'admin', password }));
+  const master = as(session.access_token, server.url);
+  expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
+  expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+  const path = '/api/workspaces/acme/apps/shop';
+  const source = "routerAdd('POST', '/length', async (e) => (await e.request.text()).length);";
+  expectOk(await master.put(`${path}/hooks/routes.ts`, { source }));
+  return `${path}/custom/length`;
 }
 
 it('bodies that are not sent to their end take no more than 256 MiB, and nobody else’s room', async () => {
@@ -41,6 +57,18 @@ it('bodies that are not sent to their end take no more than 256 MiB, and nobody 
     again.write('}');
     return String((await once(again, 'data'))[0]).slice(0, 12);
   }, { timeout: 10_000 }).toBe('HTTP/1.1 422');
+});
+
+it('bodies for custom routes are counted with all others', async () => {
+  const path = await customRoute();
+  for (let body = 0; body < 31; body++) await begin('127.0.0.3', path);
+  const refused = await Promise.all([begin('127.0.0.3', path), begin('127.0.0.3', path)]);
+  const [said] = await Promise.race(refused.map((socket) => once(socket, 'data')));
+  expect(String(said)).toMatch(/^HTTP\/1.1 429 [^]*"too_many_requests"/);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  const other = await begin('127.0.0.4', path);
+  other.write(' ');
+  expect(String((await once(other, 'data'))[0])).toMatch(/^HTTP\/1.1 200 [^]*8388608$/);
 });
 
 it('an answer that nobody takes is cut off', async () => {

@@ -1,4 +1,5 @@
 // The values in a runner's messages: each is what it must be, or the channel cannot be trusted.
+import { isUtf8 } from 'node:buffer';
 import type { Bytes, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
 import type { Fault } from '../../../hook-runner/registrations.ts';
 import { ProtocolError } from './frames.ts';
@@ -97,10 +98,9 @@ export function contentOf(bytes: Bytes): string | Buffer {
 
 /** Bytes in the spelling that costs less. */
 export function spell(buffer: Buffer): Bytes {
-  const text = buffer.toString('utf8');
-  return text.includes('\ufffd') || costsMore(text, buffer)
-    ? { base64: buffer.toString('base64') }
-    : { text };
+  // Looked at first: to decode what is no text takes fifty times as long.
+  const text = isUtf8(buffer) ? buffer.toString('utf8') : undefined;
+  return text === undefined || costsMore(text, buffer) ? { base64: buffer.toString('base64') } : { text };
 }
 
 /** Below this, nobody minds that JSON takes six letters for a control character. */

@@ -1,9 +1,10 @@
 // Custom routes: the request goes to the app's runner, what comes back goes to the client as fast as the client takes it.
 import type { IncomingMessage } from 'node:http';
+import type { Bytes } from '../../../hook-runner/calls.ts';
 import type { RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
-import { ApiError, fail } from '../../errors.ts';
+import { fail } from '../../errors.ts';
 import { authOf } from '../actor.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { Exchange } from './exchange.ts';
@@ -25,12 +26,13 @@ export async function serveCustom(
 ): Promise<void> {
   const { response, principal, requestId } = request;
   const { req } = response;
-  const { max_body_bytes, cookie_prefix: cookiePrefix } = deps.config.http;
+  const { cookie_prefix: cookiePrefix } = deps.config.http;
   const registrations = hooks.known ?? await hooks.learn();
   const method = req.method ?? 'GET';
   const match = registrations.route(method, pathOf(req));
   if (match === undefined) fail('not_found', 'no hook has registered this route');
-  const body = method === 'GET' || method === 'HEAD' ? null : await bodyOf(req, max_body_bytes);
+  // Spelled while it is its turn, and not when the hooks have one.
+  const body = method === 'GET' || method === 'HEAD' ? null : spelled(await request.body());
   const auth = principal === null ? null : await authOf(deps, app, principal);
   const message = (id: number): RouteInvocation => ({
     type: 'route',
@@ -42,7 +44,7 @@ export async function serveCustom(
       method,
       url: req.url ?? '/',
       headers: headersForHook(req.rawHeaders, cookiePrefix),
-      body: body === null || body.length === 0 ? null : spell(body),
+      body,
     },
     auth,
     request_id: requestId,
@@ -67,29 +69,8 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return path.slice(at);
 }
 
-function bodyOf(req: IncomingMessage, cap: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let length = 0;
-    req.on('data', (part: Buffer) => {
-      length += part.length;
-      if (length <= cap) return void parts.push(part);
-      // What still comes is thrown away unread.
-      req.removeAllListeners('data');
-      req.resume();
-      reject(new ApiError('payload_too_large', `the body exceeds ${cap} bytes`));
-    });
-    req.on('end', () => resolve(Buffer.concat(parts)));
-    req.on(
-      'error',
-      () => reject(new ApiError('deserialization', 'the body ended before its announced length')),
-    );
-    req.on('close', () => {
-      if (!req.readableEnded) {
-        reject(new ApiError('deserialization', 'the body ended before its announced length'));
-      }
-    });
-  });
+function spelled(body: Buffer): Bytes | null {
+  return body.length === 0 ? null : spell(body);
 }
 
 function before(mark: string, text: string): string {
