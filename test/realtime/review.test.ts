@@ -44,3 +44,33 @@ it('sse.authz-live: a stream is shown nothing by the old rule while the new one 
   }]);
   expect(ada.events).toHaveLength(2);
 });
+
+it('sse.authz-live: a stream is shown nothing by a rule that was changed again while it was being read', async () => {
+  const ada = await openEvents(rig.port, { token: 'ada' });
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  rig.gate.rule = async () => {
+    await first.promise;
+    return rig.gate.view('all', () => true);
+  };
+  rig.gate.changed();
+  const asked = new Promise<void>((resolve) => {
+    rig.gate.rule = async ({ principal }) => {
+      if (principal?.id === 'ada') {
+        resolve();
+        await second.promise;
+      }
+      return rig.gate.view(principal?.id ?? '', ({ record }) => record.owner === principal?.id);
+    };
+  });
+  rig.gate.changed();
+  rig.write({ n: 0, owner: 'bob' });
+  first.resolve();
+  await asked;
+  const bob = await openEvents(rig.port, { token: 'bob' });
+  rig.write({ n: 1, owner: 'bob' });
+  await bob.count(1);
+  second.resolve();
+  rig.write({ n: 2, owner: 'ada' });
+  await ada.until(({ events }) => events.some(({ data }) => JSON.stringify(data).includes('"n":2')));
+  expect(ada.events.map(({ data }) => data)).toEqual([{ n: 2, owner: 'ada' }]);
+});

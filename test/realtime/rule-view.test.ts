@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../api/realtime/rule-view.ts';
 import { admit, sightOf } from '../../api/rules/access.ts';
-import type { CollectionDefinition } from '../../storage/definition.ts';
+import type { Principal } from '../../api/scope.ts';
+import type { AccessRule, CollectionDefinition } from '../../storage/definition.ts';
+import { appOf } from '../storage/filter/fixture.ts';
 
 const instant = new Date('2026-01-02T03:04:05.678Z');
 const times = { created_at: instant, updated_at: instant };
@@ -95,4 +97,86 @@ it('a user looks at itself through relations, however its token spells the id', 
     }, 0);
   expect(sees(id)).toBe(true);
   expect(sees('0198a2b4-1111-7222-8333-abcdefabcdee')).toBe(false);
+});
+
+describe('callers share a view', () => {
+  const user = (id: string): Principal => ({
+    role: 'user',
+    id,
+    workspace: 'w',
+    jti: id,
+    issuedAt: 0,
+    expiresAt: 9e9,
+  });
+  const [ada, bob] = [user('ada'), user('bob')];
+  const admin: Principal = { ...ada, role: 'workspace_admin' };
+  const ruled = (filter: string): AccessRule => ({ template: 'filter', filter });
+
+  interface Asked {
+    list?: string;
+    filter?: string;
+    /** The `get` rule of authors. */
+    get?: string;
+    version?: number;
+  }
+
+  async function keyOf(principal: Principal, asked: Asked): Promise<string> {
+    const { list, filter = '', get = 'name = "a"', version = 1 } = asked;
+    const app = appOf();
+    const rules = {
+      posts: { list: list === undefined ? { template: 'any' as const, filter: null } : ruled(list) },
+      authors: { get: ruled(get) },
+    };
+    const definitions = Object.entries(rules).map(([id, rules]): [string, CollectionDefinition] => [
+      id,
+      { id, kind: 'base', fields: app.collections.get(id)?.fields ?? [], rules, version, ...times },
+    ]);
+    const collections = new Map([...app.collections, ...definitions]);
+    const target = { app: { ...app, collections }, collection: collections.get('posts') };
+    if (target.collection === undefined) throw new Error('no posts');
+    const { collection } = target;
+    const asking = { principal, now: instant, query: { filter } };
+    const access = await admit({ databases: noDatabases }, { ...target, collection }, 'list', asking);
+    const options = { filter, now: () => instant, reader: { read: unasked }, version: 1 };
+    return viewOf({ ...target, collection }, access, options).key;
+  }
+
+  it.each<[string, Asked]>([
+    ['nothing asks for them', { list: 'state = "public"', filter: 'views > 1' }],
+    ['the rule of what the filter looks at does not', { filter: 'author.name = "a"' }],
+  ])('when %s', async (_what, asked) => {
+    expect(await keyOf(ada, asked)).toBe(await keyOf(bob, asked));
+  });
+
+  it.each<[string, Asked]>([
+    ['the rule asks for them', { list: 'owner = @request.auth.id' }],
+    ['the filter asks for them', { filter: 'owner = @request.auth.id' }],
+    ['the rule of what the filter looks at does', {
+      filter: 'author.name = "a"',
+      get: 'id = @request.auth.id',
+    }],
+    ['the filter looks at users', { filter: 'owner.verified = true' }],
+  ])('but not when %s', async (_what, asked) => {
+    expect(await keyOf(ada, asked)).not.toBe(await keyOf(bob, asked));
+  });
+
+  it('but not with an admin, whose filter looks at what theirs may not', async () => {
+    const asked = { filter: 'author.name = "a"' };
+    expect(await keyOf(ada, asked)).not.toBe(await keyOf(admin, asked));
+  });
+
+  it.each<[string, Asked, Asked]>([
+    ['filters', { filter: 'views > 1' }, { filter: 'views > 2' }],
+    ['rules', { list: 'views > 1' }, { list: 'views > 2' }],
+    ['versions of the collection', { filter: 'views > 1' }, { filter: 'views > 1', version: 2 }],
+  ])('but not of different %s', async (_what, one, other) => {
+    expect(await keyOf(ada, one)).not.toBe(await keyOf(ada, other));
+  });
+
+  it('and those who are no admins have no filter that asks too many rules', async () => {
+    const get = Array.from({ length: 128 }, (_, age) => `age = ${age}`).join(' || ');
+    const filter = Array.from({ length: 9 }, () => 'author.name = "a"').join(' || ');
+    await expect(keyOf(ada, { filter, get })).rejects.toMatchObject({ code: 'parse_error' });
+    await expect(keyOf(admin, { filter, get })).resolves.toContain(filter.slice(0, 6));
+  });
 });

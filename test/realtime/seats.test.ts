@@ -47,4 +47,18 @@ describe('a seat', () => {
     expect(() => seats.take(held('ada'))).toThrow(full);
     seats.take(held('ada', 'there'));
   });
+
+  it('that its principal is refused is not counted for the address', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
+    seats.take(held('ada'));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seats.take(held('bob'));
+  });
+
+  it('is not counted for somebody of the same id in another workspace', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 9 });
+    seats.take(held('ada'));
+    seats.take({ principal: { ...user('ada'), workspace: 'zoo' }, address: 'here' });
+    expect(() => seats.take(held('ada'))).toThrow(full);
+  });
 });
