@@ -61,6 +61,16 @@ describe('the rate limit', () => {
     const limit = rateLimit({ ...options, burst: 2 });
     for (let at = 0; at < 150_000; at++) limit(`host-${at}`, 0);
     expect(passed(limit, 'host-149999', 0, 5)).toBe(1);
+    // The oldest is forgotten, so it begins anew.
+    expect(passed(limit, 'host-0', 0, 5)).toBe(2);
+  });
+
+  it('forgets those whose buckets are full again before it forgets the oldest', () => {
+    const limit = rateLimit({ ...options, per_second: 1, burst: 10 });
+    expect(passed(limit, 'oldest', 0, 20)).toBe(10);
+    for (let at = 1; at < 100_000; at++) limit(`host-${at}`, 0);
+    limit('another', 2_000);
+    expect(passed(limit, 'oldest', 2_000, 20)).toBe(2);
   });
 });
 

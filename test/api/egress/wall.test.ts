@@ -1,6 +1,7 @@
 // What an address is to the machine that it is used on.
 import { describe, expect, it } from 'vitest';
 import { reachOf } from '../../../api/egress/wall.ts';
+import { testEgress } from '../../harness/egress.ts';
 
 describe('the reach of an address', () => {
   const table: Record<string, readonly string[]> = {
@@ -30,6 +31,7 @@ describe('the reach of an address', () => {
       '::127.0.0.1',
       '2002:7f00:1::',
       '2001:0:7f00:1::',
+      '4000::1',
       'not an address',
     ],
   };
@@ -39,5 +41,23 @@ describe('the reach of an address', () => {
 
   it.each(rows)('oauth.ssrf: of %s is %s', (address, reach) => {
     expect(reachOf(address)).toBe(reach);
+  });
+});
+
+describe('the wall', () => {
+  const refuses = (hosts: readonly string[], url: string) =>
+    testEgress({ hosts }).objection(new URL(url)) !== undefined;
+
+  it('oauth.ssrf: lets through a host and port that is listed, also where the scheme implies the port', () => {
+    expect(refuses(['10.0.0.1:443'], 'https://10.0.0.1/')).toBe(false);
+    expect(refuses(['10.0.0.1:443'], 'http://10.0.0.1/')).toBe(true);
+    expect(refuses(['10.0.0.1:443'], 'https://10.0.0.1:8443/')).toBe(true);
+    expect(refuses(['10.0.0.1:80'], 'http://10.0.0.1/')).toBe(false);
+    expect(refuses(['10.0.0.1:80'], 'https://10.0.0.1/')).toBe(true);
+  });
+
+  it.each(['http://name@1.1.1.1/', 'http://:secret@1.1.1.1/', 'ftp://1.1.1.1/'])('refuses %s', (url) => {
+    expect(refuses([], url)).toBe(true);
+    expect(refuses([], 'http://1.1.1.1/')).toBe(false);
   });
 });

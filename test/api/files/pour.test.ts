@@ -55,6 +55,14 @@ it('says of bytes that end too soon how many are missing', async () => {
   });
 });
 
+it('says so also of a single byte', async () => {
+  const bytes = [...chunks(9), Buffer.alloc(announced / 10 - 1)];
+  expect(await outcomeOf(Readable.from(bytes))).toEqual({
+    poured: new Error('the stored bytes are 1 fewer than the file has'),
+    received: 'cut off',
+  });
+});
+
 it('sends no more than was announced, which would be taken for the next answer', async () => {
   expect(await outcomeOf(Readable.from(chunks(11)))).toEqual({
     poured: new Error('the stored bytes are more than the file has'),
