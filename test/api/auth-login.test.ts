@@ -120,6 +120,10 @@ describe('admin login', () => {
       const answer = await as().post(login, { email, password, app });
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     }
+    const all = await workspace.login();
+    const credentials = { email: all.email, password: all.password };
+    expect((await as().post(login, { ...credentials, app: 'none-such' })).status).toBe(403);
+    expect((await as().post(login, { ...credentials, app: a.id })).status).toBe(200);
   });
 
   it('finds an email whatever its case and the spaces around it', async () => {

@@ -200,6 +200,18 @@ describe('session.revoke-all: the master’s own password', () => {
     );
     expect(items).toMatchObject([{ actor: 'admin', action: 'password_change' }]);
   });
+
+  it('forgets failures when it is changed, as a login does', async () => {
+    const { access_token } = expectOk(await login(passwords.second));
+    const change = async (current_password: string) => {
+      const body = { current_password, new_password: passwords.second };
+      return (await bearer(access_token).post('/_/auth/admin/password', body)).status;
+    };
+    for (let count = 0; count < 4; count++) expect(await change('a guess')).toBe(401);
+    expect(await change(passwords.second)).toBe(200);
+    for (let count = 0; count < 2; count++) expect(await change('a guess')).toBe(401);
+    expect((await login(passwords.second)).status).toBe(200);
+  });
 });
 
 describe('auth.lockout: the master', () => {

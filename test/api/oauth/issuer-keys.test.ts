@@ -103,6 +103,15 @@ describe('keys of an issuer', () => {
     expect(await stands('one', pair(0), minute)).toBe(true);
   });
 
+  it('are those of 200 issuers at most', async () => {
+    for (let index = 0; index <= 200; index++) await stands('one', pair(0), 0, `w${index}`);
+    expect(asked).toBe(201);
+    expect(await stands('one', pair(0), 1, 'w200')).toBe(true);
+    expect(asked).toBe(201);
+    expect(await stands('one', pair(0), 1, 'w0')).toBe(true);
+    expect(asked).toBe(202);
+  });
+
   it('are asked for again after a time when there was no answer', async () => {
     isDown = true;
     expect(await stands('one', pair(0), 0)).toBe(false);

@@ -55,6 +55,15 @@ describe('a provider', () => {
     expect((await own.admin.delete(`${path}/corporate`)).body.code).toBe('not_found');
   });
 
+  it('has the issuer of its preset where it is asked for ID tokens, and only there', async () => {
+    const issuerOf = async (given: object) =>
+      expectOk(await put('google', { client_id: 'x', config: given })).config.issuer;
+    expect(await issuerOf({})).toBe('https://accounts.google.com');
+    expect(await issuerOf({ scopes: ['email'] })).toBeNull();
+    expect(await issuerOf({ token_url: config.token_url })).toBeNull();
+    expectOk(await own.admin.delete(`${path}/google`));
+  });
+
   it('belongs to its workspace', async () => {
     const other = await ownWorkspace();
     expectOk(await put('mine', { client_id: 'x', config }));

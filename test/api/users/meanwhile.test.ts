@@ -149,6 +149,18 @@ describe('oauth.prehijack', () => {
     expectError(answer, 401, 'bad_credentials');
     expect((await own.admin.get(`${own.path}/users/${user.id}`)).status).toBe(200);
   });
+
+  it('opens no account by an address that is taken from it while its new owner signs in', async () => {
+    const { id, email } = await ownUser(own);
+    const someone = { id: 9, emails: [{ email, primary: true, verified: true }] };
+    const back = await host.enter(expectOk(await authorize(own, 'github')).authorize_url, someone);
+    const answer = await signInMeanwhile(
+      (sql) => sql`update workspace.users set email = ${freshEmail()} where id = ${id}`,
+      () => redeem(own, 'github', back),
+    );
+    expectError(answer, 401, 'bad_credentials');
+    expect((await own.admin.get(`${own.path}/users/${id}`)).body.oauth_providers).toEqual([]);
+  });
 });
 
 describe('a provider that vouches for an address', () => {
