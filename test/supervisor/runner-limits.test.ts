@@ -1,6 +1,7 @@
 // What bounds the runners of all apps together, and each app: crashes, number, output, and the life of who asked.
 import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -92,6 +93,38 @@ describe('runners', () => {
     await desk.start('d');
     await desk.runners.stop();
     for (const { pid } of three) expect(await isAlive(pid)).toBe(false);
+  });
+
+  it('take the places again of those that have ended or could not start, and leave one for a check of types', async () => {
+    const users = plan.users && { ...plan.users, count: 3 };
+    const most = users === undefined ? 2 : 10;
+    const broken = openDesk({ plan: { ...plan, users, code: 'no\0path' }, program: 'echo', most });
+    for (let round = 0; round < 4; round++) await expect(broken.start()).rejects.toThrow('cannot_start');
+    const desk = openDesk({ plan: { ...plan, users }, program: 'echo', most });
+    for (let round = 0; round < 4; round++) await desk.kill((await desk.start()).id);
+    const { id } = await desk.start();
+    await desk.start();
+    await expect(desk.start()).rejects.toThrow(/"reason":"full"/);
+    await desk.kill(id);
+    await desk.start();
+    await desk.runners.stop();
+  });
+
+  it.each<[string, (desk: Desk) => unknown]>([
+    ['who asks is gone', ({ desk }) => desk.close()],
+    ['the supervisor stops', ({ runners }) => runners.stop()],
+  ])('do not start when %s before the walls are known', async (_what, end) => {
+    const desk = openDesk({ plan, program: 'echo' });
+    desk.desk.ask({
+      type: 'runner_start',
+      id: randomUUID(),
+      workspace: 'acme',
+      app: 'shop',
+      memory_mb: 256,
+    });
+    await end(desk);
+    await setImmediate();
+    expect(desk.reports).toEqual([]);
   });
 
   it('sandbox.require: are refused where there is no wall, with what is missing', async () => {
