@@ -30,12 +30,6 @@ export async function enrolUser(
   return row.id;
 }
 
-/** The id of the user with this email, or undefined. Runs as an app's role. */
-export async function findUserByAddress(sql: Sql, email: string): Promise<string | undefined> {
-  const [user] = await sql<{ id: string }[]>`select id from workspace.users_public where email = ${email}`;
-  return user?.id;
-}
-
 /** What a profile would show of the user with an email; the id is undefined when there is none. Runs as an app's role. */
 export async function foreseeUser(
   sql: Sql,

@@ -1,7 +1,6 @@
 // Creating a profile, a record of an `auth` collection: its user is found by the email, or made in the same transaction.
 import { findActor } from '../../storage/actors.ts';
-import { enrolUser, findUserByAddress } from '../../storage/enrol-user.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { enrolUser } from '../../storage/enrol-user.ts';
 import type { Sql } from '../../storage/pool.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
@@ -23,11 +22,11 @@ import { type RecordInput, valuesOfNew } from './values.ts';
 /** What making a user takes. */
 export type EnrolDeps = Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>;
 
-/** A profile that is about to be created: its user as far as that is known before the transaction. */
+/** A profile that is about to be created: what its user is made of, if there is none. */
 export interface Enrolment extends Credentials {
   /** Of the user, if it is to be made. */
   newId: string;
-  /** Null where there is no password, or a user already. */
+  /** Null where there is no password. */
   hash: string | null;
   /** How many users the workspace may have. */
   mostUsers: number | undefined;
@@ -57,16 +56,16 @@ export async function prepareEnrolment(
   scope: RecordScope,
   { access, input, hooked, newId, origin }: EnrolmentRequest,
 ): Promise<Enrolment | undefined> {
-  const { plan, target, connection } = scope;
+  const { plan, target } = scope;
   const { credentials } = valuesOfNew(plan, input);
   if (credentials === undefined) return undefined;
   // Nobody has passwords hashed whom the rule refuses without looking at the record.
   ruleOn(access, target, hooked?.body ?? input);
   const { email, password } = credentials;
-  const known = await connection.run((sql) => findUserByAddress(sql, email));
   const at = { workspace: target.app.workspace.id, app: target.app.id };
   let hash: string | null = null;
-  if (password !== undefined && known === undefined) {
+  // Whether there is a user already or not: else who is refused could tell from the answer, and its time.
+  if (password !== undefined) {
     await requireMethod(deps, 'password', at);
     await checkNewPassword(deps.policies, at, { field: 'password', password });
     hash = await deps.passwords.hash(`users of ${at.workspace}`, password);
@@ -121,10 +120,6 @@ export async function insertProfile(
   const { email, password, hash, mostUsers, newId, actor, origin } = enrolment;
   const user = await enrolUser(sql, { id: newId, email, password_hash: hash, now });
   const isNew = user === newId;
-  // The user was there before the transaction, so nothing was hashed; by now it is not.
-  if (isNew && password !== undefined && hash === null) {
-    throw new StorageError('serialization', 'the user was deleted meanwhile');
-  }
   const stored = await insert(sql, user) ?? await refuse({ connection: within(sql) });
   if (!isNew && password !== undefined) {
     failValidation([{ field: 'password', reason: 'must be left out: there is a user with this email' }]);

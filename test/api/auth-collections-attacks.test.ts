@@ -138,6 +138,42 @@ describe('record.strict-types', () => {
   });
 });
 
+describe('auth-collection.enumeration', () => {
+  it.each<[string, string[], string]>([
+    ['good', ['password'], password],
+    ['weak', ['password'], 'short'],
+    ['idle', ['otp'], password],
+  ])(
+    'whom the rule refuses is not told by a password that is %s who is registered',
+    async (kind, allowed, sent) => {
+      const guarded = await store.profiles(kind, { rules: { create: 'nick = "right"' } });
+      const { email: known } = await member();
+      expectOk(await admin.put(`${app.path}/policies/auth.methods`, { kind: 'enum_set', allowed }));
+      const attempt = async (email: string) => {
+        const { status, body } = await anyone.post(guarded, { email, password: sent, nick: 'wrong' });
+        return [status, body.code, body.message];
+      };
+      const answers = [await attempt(known), await attempt(freshEmail())];
+      expectOk(await admin.delete(`${app.path}/policies/auth.methods`));
+      expect(answers[0]).toEqual(answers[1]);
+    },
+  );
+
+  it('whom the rule refuses has passwords hashed as long for somebody who is registered as for nobody', async () => {
+    const guarded = await store.profiles('slow', { rules: { create: 'nick = "right"' } });
+    const { email: known } = await member();
+    const time = async (email: string) => {
+      const start = performance.now();
+      await anyone.post(guarded, { email, password, nick: 'wrong' });
+      return performance.now() - start;
+    };
+    const ratios: number[] = [];
+    // In turns, so that whatever else the machine does slows both.
+    for (let round = 0; round < 9; round++) ratios.push(await time(known) / await time(freshEmail()));
+    expect(ratios.sort((a, b) => a - b)[4]).toBeGreaterThan(0.4);
+  });
+});
+
 describe('auth-collection.output', () => {
   it('auth-collection.output: no answer, event or log entry holds a hash or a password', async () => {
     const port = Number(new URL(serverUrl()).port);
