@@ -51,13 +51,20 @@ async function reapOne(
   });
 }
 
+/**
+ * The connection limit of a database that PostgreSQL was dropping when it was killed: it lets nobody in, and ends whoever
+ * would alter it. https://www.postgresql.org/docs/18/catalog-pg-database.html
+ */
+const cutOff = -2;
+
 async function dropDatabase(sql: Sql, name: string): Promise<void> {
   const roles = await tenantRoles(sql, name);
   const database = quoteIdentifier(name);
-  const [exists] = await sql`select 1 from pg_database where datname = ${name}`;
-  if (exists !== undefined) {
+  const [found] = await sql<{ cut_off: boolean }[]>`
+    select datconnlimit = ${cutOff} as cut_off from pg_database where datname = ${name}`;
+  if (found !== undefined) {
     if (roles.length > 0) await sql.unsafe(roles.map(inheritRoleText).join('\n'));
-    await sql.unsafe(`alter database ${database} allow_connections false`);
+    if (!found.cut_off) await sql.unsafe(`alter database ${database} allow_connections false`);
     await sql.unsafe(`drop database if exists ${database} with (force)`);
   }
   if (roles.length > 0) await sql.unsafe(`drop role ${roles.map(quoteIdentifier).join(', ')}`);
