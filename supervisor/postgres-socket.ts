@@ -19,8 +19,8 @@ export interface SocketDirectory {
 }
 
 /**
- * Makes the directory: inside the data directory, or, when that path is too long for a socket, a private one of the
- * system's temporary directory. Only the account that PostgreSQL runs as (and root) may enter it.
+ * Makes the directory: inside the data directory, or, when that path is too long for a socket or has a comma, which ends a
+ * path in PostgreSQL's list of them, a private one of the system's temporary directory. Only the account that PostgreSQL runs as (and root) may enter it.
  */
 export async function makeSocketDirectory(
   dataDir: string,
@@ -29,7 +29,7 @@ export async function makeSocketDirectory(
   const inside = join(dataDir, 'run');
   const note = join(dataDir, 'run-elsewhere');
   await removeNoted(note);
-  if (Buffer.byteLength(join(inside, socketName)) <= longestPath) {
+  if (Buffer.byteLength(join(inside, socketName)) <= longestPath && !inside.includes(',')) {
     await mkdir(inside, { recursive: true });
     await own(inside, account);
     return { path: inside, remove: () => Promise.resolve() };

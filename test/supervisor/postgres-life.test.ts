@@ -89,13 +89,16 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(second, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('puts its socket elsewhere when the path is too long for one, and cleans up', async () => {
-    const long = join(cluster.dir, 'x'.repeat(90));
-    await mkdir(long, { mode: 0o711 });
-    await chmod(long, 0o711);
-    const server = await cluster.prepare({ dataDir: long });
+  it.each([
+    { why: 'is too long for one', name: 'x'.repeat(90) },
+    { why: 'has a comma, which would end it', name: 'one,two' },
+  ])('puts its socket elsewhere when the path $why, and cleans up', async ({ name }) => {
+    const dataDir = join(cluster.dir, name);
+    await mkdir(dataDir, { mode: 0o711 });
+    await chmod(dataDir, 0o711);
+    const server = await cluster.prepare({ dataDir });
     await server.start();
-    expect(server.access.host).not.toContain(long);
+    expect(server.access.host).not.toContain(dataDir);
     expect((await stat(server.access.host)).mode & 0o777).toBe(0o700);
     expect(await ask(server, 'select 1 as one')).toEqual([{ one: 1 }]);
     await server.stop();
