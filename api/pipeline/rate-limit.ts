@@ -1,15 +1,10 @@
 // A token bucket for each client address; what is over it is answered 429 with Retry-After.
 import { isIPv6 } from 'node:net';
 import { fail } from '../errors.ts';
+import { type Bucket, type BucketLimits, tokensBy } from '../token-bucket.ts';
 
 /** Takes a token for an address, or ends the request with `429 too_many_requests`. */
 export type RateLimit = (ip: string, now: number) => void;
-
-interface Bucket {
-  tokens: number;
-  /** Milliseconds at which `tokens` was right. */
-  at: number;
-}
 
 const maximalBuckets = 100_000;
 const sweepMilliseconds = 1_000;
@@ -18,12 +13,13 @@ const sweepMilliseconds = 1_000;
 export function rateLimit(options: { enabled: boolean; per_second: number; burst: number }): RateLimit {
   if (!options.enabled) return () => undefined;
   const { per_second: perSecond, burst } = options;
+  const limits = { perSecond, burst };
   const buckets = new Map<string, Bucket>();
   let sweptAt = -Infinity;
   const makeRoom = (now: number) => {
     // Looking through all of them for each new address would be a gift to whoever has many.
     if (now - sweptAt >= sweepMilliseconds) {
-      forgetFull(buckets, now, options);
+      forgetFull(buckets, now, limits);
       sweptAt = now;
     }
     // All still in use: better to forget the oldest than to grow without bound.
@@ -38,8 +34,7 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
       bucket = { tokens: burst, at: now };
       buckets.set(key, bucket);
     }
-    const elapsed = Math.max(0, now - bucket.at);
-    bucket.tokens = Math.min(burst, bucket.tokens + (elapsed * perSecond) / 1_000);
+    bucket.tokens = tokensBy(now, bucket, limits);
     bucket.at = now;
     if (bucket.tokens >= 1) {
       bucket.tokens--;
@@ -64,12 +59,8 @@ export function bucketKey(ip: string): string {
   return [...left, ...zeros, ...right].slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':');
 }
 
-function forgetFull(
-  buckets: Map<string, Bucket>,
-  now: number,
-  { per_second, burst }: { per_second: number; burst: number },
-): void {
-  for (const [key, { tokens, at }] of buckets) {
-    if (tokens + ((now - at) * per_second) / 1_000 >= burst) buckets.delete(key);
+function forgetFull(buckets: Map<string, Bucket>, now: number, limits: BucketLimits): void {
+  for (const [key, bucket] of buckets) {
+    if (tokensBy(now, bucket, limits) >= limits.burst) buckets.delete(key);
   }
 }

@@ -1,18 +1,17 @@
 // So many requests a second, and no more: a bucket that holds one second's worth.
+import { type Bucket, tokensBy } from '../token-bucket.ts';
 
 /** One bucket. */
 export class Pacer {
   #rate = 0;
-  #tokens = Number.POSITIVE_INFINITY;
-  #at = 0;
+  #bucket: Bucket = { tokens: Number.POSITIVE_INFINITY, at: 0 };
 
   /** Whether one more may pass, of `rate` a second; `now` in milliseconds. */
   pass(rate: number, now: number): boolean {
     this.#rate = rate;
-    this.#tokens = this.#filledBy(now);
-    this.#at = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
+    const bucket = this.#bucket = { tokens: this.#filledBy(now), at: now };
+    if (bucket.tokens < 1) return false;
+    bucket.tokens--;
     return true;
   }
 
@@ -27,7 +26,6 @@ export class Pacer {
   }
 
   #filledBy(now: number): number {
-    const elapsed = Math.max(0, now - this.#at);
-    return Math.min(this.#most, this.#tokens + (elapsed * this.#rate) / 1_000);
+    return tokensBy(now, this.#bucket, { burst: this.#most, perSecond: this.#rate });
   }
 }

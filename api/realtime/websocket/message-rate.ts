@@ -1,9 +1,8 @@
 // How fast one client may talk.
+import { type Bucket, type BucketLimits, tokensBy } from '../../token-bucket.ts';
 
 /** A bucket of messages that refills. */
-export interface MessageBounds {
-  burst: number;
-  perSecond: number;
+export interface MessageBounds extends BucketLimits {
   /** What a message costs that cannot be understood. */
   garbageCost: number;
 }
@@ -11,13 +10,11 @@ export interface MessageBounds {
 /** Counts what one connection says. */
 export class MessageRate {
   readonly #bounds: MessageBounds;
-  #left: number;
-  #at: number;
+  #bucket: Bucket;
 
   constructor(bounds: MessageBounds, now: number) {
     this.#bounds = bounds;
-    this.#left = bounds.burst;
-    this.#at = now;
+    this.#bucket = { tokens: bounds.burst, at: now };
   }
 
   /** Takes one message's worth; false when the client has said too much. */
@@ -31,9 +28,7 @@ export class MessageRate {
   }
 
   #take(cost: number, now: number): boolean {
-    const { burst, perSecond } = this.#bounds;
-    this.#left = Math.min(burst, this.#left + (Math.max(0, now - this.#at) * perSecond) / 1_000) - cost;
-    this.#at = now;
-    return this.#left >= 0;
+    this.#bucket = { tokens: tokensBy(now, this.#bucket, this.#bounds) - cost, at: now };
+    return this.#bucket.tokens >= 0;
   }
 }
