@@ -1,7 +1,7 @@
 // Totals of lists, remembered until a write can have made them wrong. Exact, or not remembered at all.
 import { StorageError } from '../../storage/errors.ts';
 import type { Count, Counted } from '../../storage/records.ts';
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from '../lru-cache.ts';
 
 /** What a total depends on. */
 export interface Basis {
@@ -31,6 +31,7 @@ export interface Totals {
 }
 
 const longestParameters = 2_048;
+const mostRemembered = 4_096;
 
 /** What tells a count from all others; undefined when it is too long to be remembered. */
 function nameOf({ text, params }: Count): string | undefined {
@@ -43,7 +44,7 @@ function nameOf({ text, params }: Count): string | undefined {
  * server's databases, so whoever writes to any of them ends it, without a word.
  */
 export class SnapshotTotals implements Totals {
-  readonly #totals = new LruCache<Counted>();
+  readonly #totals = new LruCache<Counted>(mostRemembered);
 
   needsSnapshot(basis: Basis | undefined): boolean {
     return basis !== undefined;
@@ -81,7 +82,7 @@ export class RememberedTotals implements Totals {
   readonly #now: () => number;
   readonly #quietUntil: number;
   readonly #ledgers = new Map<string, Ledger>();
-  readonly #totals = new LruCache<{ total: number; stamp: string }>();
+  readonly #totals = new LruCache<{ total: number; stamp: string }>(mostRemembered);
   /** For totals that depend on writes which nobody tells of. */
   readonly #others = new SnapshotTotals();
   #writes = 0;

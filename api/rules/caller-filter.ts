@@ -3,13 +3,14 @@ import type { AppDefinition, CollectionDefinition } from '../../storage/definiti
 import type { Condition } from '../../storage/filter/condition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
 import { ApiError, fail } from '../errors.ts';
+import { LruCache } from '../lru-cache.ts';
 import { comparisonsToLookAt, hopsIn, understand } from './compile.ts';
 
 /** Filters remembered for each version of a collection: programs send the same few again and again. */
 const remembered = 64;
 const longestRemembered = 1_024;
 
-const understoodFilters = new WeakMap<CollectionDefinition, Map<string, Condition>>();
+const understoodFilters = new WeakMap<CollectionDefinition, LruCache<Condition>>();
 
 /** The meaning of a filter. Throws `400 parse_error` or `unknown_column`, with the position in the text. */
 export function conditionOfFilter(
@@ -19,17 +20,13 @@ export function conditionOfFilter(
 ): Condition {
   let known = understoodFilters.get(collection);
   if (known === undefined) {
-    known = new Map();
+    known = new LruCache(remembered);
     understoodFilters.set(collection, known);
   }
   const found = known.get(filter);
   if (found !== undefined) return found;
   const condition = explained(() => understand(app, collection, filter));
-  if (filter.length <= longestRemembered) {
-    const oldest = known.size < remembered ? undefined : known.keys().next().value;
-    if (oldest !== undefined) known.delete(oldest);
-    known.set(filter, condition);
-  }
+  if (filter.length <= longestRemembered) known.set(filter, condition);
   return condition;
 }
 

@@ -1,5 +1,6 @@
 // The public keys of issuers, remembered for a while: else every sign-in asks for them, with two more requests.
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
+import { LruCache } from '../../lru-cache.ts';
 
 /** Finds the key that a token says it was signed with. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
@@ -30,7 +31,7 @@ export interface KeyQuery {
 
 /** Those of one process. */
 export class IssuerKeys {
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new LruCache<Remembered>(mostIssuers);
 
   /**
    * Answers what `verify` does. When no key fits, it is tried once more with the keys that the issuer has by now. Throws
@@ -63,9 +64,6 @@ export class IssuerKeys {
   }
 
   #remember(name: string, remembered: Remembered): Remembered {
-    this.#remembered.delete(name);
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined && this.#remembered.size >= mostIssuers) this.#remembered.delete(oldest);
     this.#remembered.set(name, remembered);
     remembered.keys.catch(() => {
       if (this.#remembered.get(name) === remembered) this.#remembered.delete(name);

@@ -1,11 +1,15 @@
 // A bounded memory that forgets first what was used longest ago.
 
-const remembered = 4_096;
-
-/** The 4,096 entries that were used last. */
+/** The entries that were used last. */
 export class LruCache<Entry> {
+  readonly #most: number;
   /** In the order of use. */
   readonly #entries = new Map<string, Entry>();
+
+  /** `most`: entries that are kept. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** An entry, which counts as used. */
   get(key: string): Entry | undefined {
@@ -18,7 +22,12 @@ export class LruCache<Entry> {
   set(key: string, entry: Entry): void {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    const oldest = this.#entries.size > remembered ? this.#entries.keys().next().value : undefined;
+    const oldest = this.#entries.size > this.#most ? this.#entries.keys().next().value : undefined;
     if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  /** Forgets an entry. */
+  delete(key: string): void {
+    this.#entries.delete(key);
   }
 }
