@@ -1,16 +1,11 @@
 // Field kind `email`: an address, compared and stored in lower case.
 import type { Kind, Reading } from './kind.ts';
-import { lengthFaults, readText } from './strings.ts';
+import { readText, stringKind } from './strings.ts';
 import type { Field } from '../definition.ts';
 
 /** An email address. */
 export const email: Kind = {
-  column: 'text collate "C"',
-  cast: '::text',
-  output: '',
-  comparable: 'text',
-  settings: ['min', 'max', 'unique', 'index'],
-  faultsOf: lengthFaults,
+  ...stringKind,
   reader: (field) => (value) => read(value, field),
 };
 

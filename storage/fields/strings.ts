@@ -1,7 +1,7 @@
 // What the kinds that hold strings share: well-formed text, bounds in characters, and what an index can hold.
 import { hasCharacters, textFault } from '../characters.ts';
 import type { Field } from '../definition.ts';
-import type { Reading, SettingFault } from './kind.ts';
+import type { Kind, Reading, SettingFault } from './kind.ts';
 
 /** A B-tree entry must fit a third of a page (https://www.postgresql.org/docs/18/btree.html), whatever compresses. */
 const indexableBytes = 2_600;
@@ -27,7 +27,7 @@ export function readText(value: unknown, { min, max, unique, index }: Field): Re
 }
 
 /** Bounds of a length: whole numbers from 0, in order. */
-export function lengthFaults({ min, max }: Field): SettingFault[] {
+function lengthFaults({ min, max }: Field): SettingFault[] {
   const faults: SettingFault[] = [];
   for (const [setting, bound] of [['min', min], ['max', max]] as const) {
     if (bound !== undefined && !(Number.isInteger(bound) && bound >= 0 && bound <= longestText)) {
@@ -39,3 +39,13 @@ export function lengthFaults({ min, max }: Field): SettingFault[] {
   }
   return faults;
 }
+
+/** All of such a kind but how it reads values. */
+export const stringKind: Omit<Kind, 'reader'> = {
+  column: 'text collate "C"',
+  cast: '::text',
+  output: '',
+  comparable: 'text',
+  settings: ['min', 'max', 'unique', 'index'],
+  faultsOf: lengthFaults,
+};

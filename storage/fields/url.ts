@@ -1,16 +1,11 @@
 // Field kind `url`: an http or https address, kept as it was written.
 import type { Field } from '../definition.ts';
 import type { Kind, Reading } from './kind.ts';
-import { lengthFaults, readText } from './strings.ts';
+import { readText, stringKind } from './strings.ts';
 
 /** A web address. */
 export const url: Kind = {
-  column: 'text collate "C"',
-  cast: '::text',
-  output: '',
-  comparable: 'text',
-  settings: ['min', 'max', 'unique', 'index'],
-  faultsOf: lengthFaults,
+  ...stringKind,
   reader: (field) => (value) => read(value, field),
 };
 
