@@ -7,7 +7,7 @@ import { putRule, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
 import { described, nullable, object, oneOf, optional, text, yes } from '../schema.ts';
 
-/** The rules of all actions. */
+/** Lists the rules of all actions. */
 export const accessRulesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules',
@@ -19,7 +19,7 @@ export const accessRulesShow = route({
   handle: ({ target, query }) => showRules(target.app, declaredOnly(target.collection), pageRequestOf(query)),
 });
 
-/** Another rule for an action. */
+/** Sets the rule of an action. */
 export const accessRulesPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',
@@ -36,7 +36,7 @@ export const accessRulesPut = route({
     putRule(deps, target, body, { action, by: { principal, origin, now } }),
 });
 
-/** The default rule for an action. */
+/** Puts the default rule of an action back. */
 export const accessRulesReset = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',

@@ -19,7 +19,7 @@ const uuid = text({
   format: 'uuid',
 });
 
-/** A new admin. */
+/** Creates an admin. */
 export const adminsCreate = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/admins',
@@ -39,7 +39,7 @@ export const adminsCreate = route({
     createAdmin(deps, target.workspace, { ...body, principal, origin, now }),
 });
 
-/** All admins of a workspace. */
+/** Lists the admins of a workspace. */
 export const adminsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/admins',
@@ -51,7 +51,7 @@ export const adminsList = route({
   handle: ({ deps, target, query }) => listAdmins(deps, target.workspace, pageRequestOf(query)),
 });
 
-/** Changes to an admin. */
+/** Changes an admin. */
 export const adminsUpdate = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/admins/:id',
@@ -75,7 +75,7 @@ export const adminsUpdate = route({
     }),
 });
 
-/** The end of an admin. */
+/** Removes an admin. */
 export const adminsRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/admins/:id',

@@ -27,7 +27,7 @@ function shown(workspace: string, { id, name, created_at, updated_at }: Shown) {
   return { id, workspace, name, created_at, updated_at };
 }
 
-/** The apps that the caller may see. */
+/** Lists the apps that the caller may see. */
 export const appsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps',
@@ -42,7 +42,7 @@ export const appsList = route({
   },
 });
 
-/** A new app. */
+/** Creates an app. */
 export const appsCreate = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps',
@@ -56,7 +56,7 @@ export const appsCreate = route({
     shown(workspace.id, await createApp(deps, workspace, { ...body, by: { principal, origin, now } })),
 });
 
-/** One app. */
+/** Shows an app. */
 export const appsShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app',
@@ -67,7 +67,7 @@ export const appsShow = route({
   handle: ({ target }) => shown(target.workspace.id, target.app),
 });
 
-/** An app's new name. */
+/** Renames an app. */
 export const appsRename = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/apps/:app',
@@ -80,7 +80,7 @@ export const appsRename = route({
     shown(target.workspace.id, await renameApp(deps, target.app, { name, by: { principal, origin, now } })),
 });
 
-/** The end of an app. */
+/** Deletes an app. */
 export const appsRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app',

@@ -42,7 +42,7 @@ const entries = pageOf(object({
   details: fieldMap('What else is known of the act.'),
 }));
 
-/** The log of the system scope. */
+/** Reads the log of the system. */
 export const auditSystem = route({
   method: 'GET',
   path: '/api/system/audit',
@@ -55,7 +55,7 @@ export const auditSystem = route({
   handle: ({ deps, query }) => queryAudit(deps, 'system', wishOf(query)),
 });
 
-/** The log of a workspace's scope. */
+/** Reads the log of a workspace. */
 export const auditWorkspace = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/audit',
@@ -68,7 +68,7 @@ export const auditWorkspace = route({
   handle: ({ deps, target: { workspace }, query }) => queryAudit(deps, { workspace }, wishOf(query)),
 });
 
-/** The log of an app's scope. */
+/** Reads the log of an app. */
 export const auditApp = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/audit',

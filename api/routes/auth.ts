@@ -19,7 +19,7 @@ const refreshToken = text({ max: 1_000 });
 const session = object({ access_token: text(), refresh_token: text(), admin: adminSchema });
 const userSession = object({ access_token: text(), refresh_token: text(), user: userSchema });
 
-/** Login of a master admin. */
+/** Logs a master admin in. */
 export const masterLogin = route({
   method: 'POST',
   path: '/_/auth/admin/login',
@@ -35,7 +35,7 @@ export const masterLogin = route({
   },
 });
 
-/** A new password for the master admin who asks. */
+/** Changes the password of the master admin who asks. */
 export const masterPassword = route({
   method: 'POST',
   path: '/_/auth/admin/password',
@@ -52,7 +52,7 @@ export const masterPassword = route({
   },
 });
 
-/** New tokens for any kind of principal. */
+/** Exchanges a refresh token of any kind of principal. */
 export const refreshAny = route({
   method: 'POST',
   path: '/_/auth/refresh',
@@ -72,7 +72,7 @@ export const refreshAny = route({
   },
 });
 
-/** The end of a session. */
+/** Logs out. */
 export const logout = route({
   method: 'POST',
   path: '/_/auth/logout',
@@ -96,7 +96,7 @@ export const logout = route({
   },
 });
 
-/** Login of a workspace or app admin. */
+/** Logs a workspace or app admin in. */
 export const adminLogin = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/admin/login',
@@ -117,7 +117,7 @@ export const adminLogin = route({
   },
 });
 
-/** New tokens for a workspace or app admin. */
+/** Exchanges a refresh token of a workspace or app admin. */
 export const adminRefresh = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/refresh',
@@ -137,7 +137,7 @@ export const adminRefresh = route({
   },
 });
 
-/** Who is asking. */
+/** Says who is asking. */
 export const me = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/me',

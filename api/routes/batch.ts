@@ -14,7 +14,7 @@ const request = object({
   body: optional(fieldMap('As of the route that creates or changes one record.')),
 });
 
-/** Writes of records of one app, all or none. */
+/** Writes several records of an app: all of them, or none. */
 export const batch = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/batch',

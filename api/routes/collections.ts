@@ -9,7 +9,7 @@ import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { described, object, oneOf, optional, pageOf, yes } from '../schema.ts';
 
-/** The collections of an app. */
+/** Lists the collections of an app. */
 export const collectionsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections',
@@ -21,7 +21,7 @@ export const collectionsList = route({
   handle: ({ target, query }) => listCollections(target.app, pageRequestOf(query)),
 });
 
-/** A new collection, and its table. */
+/** Creates a collection and its table. */
 export const collectionsCreate = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/collections',
@@ -35,7 +35,7 @@ export const collectionsCreate = route({
     createCollection(deps, target.app, { declared: body.schema, by: { principal, origin, now } }),
 });
 
-/** One collection. */
+/** Shows a collection. */
 export const collectionsShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
@@ -46,7 +46,7 @@ export const collectionsShow = route({
   handle: ({ target }) => answerOf(declaredOnly(target.collection)),
 });
 
-/** Other fields for a collection, and their columns. */
+/** Changes the fields of a collection, and its columns. */
 export const collectionsAlter = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
@@ -71,7 +71,7 @@ export const collectionsAlter = route({
     }),
 });
 
-/** The end of a collection and of its records. */
+/** Drops a collection with its records. */
 export const collectionsDrop = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',

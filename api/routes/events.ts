@@ -4,7 +4,7 @@ import { serveEvents } from '../realtime/sse.ts';
 import { OwnAnswer, route } from '../route.ts';
 import { described, object, optional, text } from '../schema.ts';
 
-/** The events of a collection. */
+/** Streams the events of a collection. */
 export const collectionEvents = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/events',

@@ -31,7 +31,7 @@ const ofDownload = {
   },
 } as const;
 
-/** An upload. */
+/** Uploads a file. */
 export const filesUpload = route({
   method: 'POST',
   path: files,
@@ -57,7 +57,7 @@ export const filesUpload = route({
   },
 });
 
-/** The list. */
+/** Lists files. */
 export const filesList = route({
   method: 'GET',
   path: files,
@@ -70,7 +70,7 @@ export const filesList = route({
     showFiles(deps, app, { principal, page: pageRequestOf(query) }),
 });
 
-/** The bytes. */
+/** Downloads a file. */
 export const filesGet = route({
   method: 'GET',
   path: `${files}/:id`,
@@ -82,7 +82,7 @@ export const filesGet = route({
     download(deps, app, await fileFor(deps, app, { id, principal, purpose: 'read' })),
 });
 
-/** What is known of it. */
+/** Shows what is known of a file. */
 export const filesMeta = route({
   method: 'GET',
   path: `${files}/:id/meta`,
@@ -95,7 +95,7 @@ export const filesMeta = route({
     showFile(await fileFor(deps, app, { id, principal, purpose: 'read' })),
 });
 
-/** Its end. */
+/** Deletes a file. */
 export const filesRemove = route({
   method: 'DELETE',
   path: `${files}/:id`,
@@ -108,7 +108,7 @@ export const filesRemove = route({
     removeFile(deps, app, { id, principal, requestId, now }),
 });
 
-/** A link for a browser. */
+/** Makes a link for browsers. */
 export const filesLink = route({
   method: 'POST',
   path: `${files}/:id/link`,
@@ -130,7 +130,7 @@ export const filesLink = route({
   },
 });
 
-/** What the link leads to. */
+/** Downloads a file by such a link. */
 export const filesShared = route({
   method: 'GET',
   path: `${files}/:id/shared`,

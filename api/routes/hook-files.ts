@@ -26,7 +26,7 @@ const loading = object({
   errors: described(list(fault), 'Why the others are not.'),
 });
 
-/** The files. */
+/** Lists the files. */
 export const hookFilesList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks',
@@ -38,7 +38,7 @@ export const hookFilesList = route({
   handle: ({ deps, target, query }) => listHookFiles(deps, target.app, pageRequestOf(query)),
 });
 
-/** One file. */
+/** Shows a file. */
 export const hookFilesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
@@ -50,7 +50,7 @@ export const hookFilesShow = route({
   handle: ({ deps, target, params: { filename } }) => showHookFile(deps, target.app, filename),
 });
 
-/** Another source. */
+/** Creates or replaces a file. */
 export const hookFilesPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
@@ -71,7 +71,7 @@ export const hookFilesPut = route({
     putHookFile(deps, target.app, { filename, source, by: { principal, origin, now } }),
 });
 
-/** The end of a file. */
+/** Deletes a file. */
 export const hookFilesRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
@@ -84,7 +84,7 @@ export const hookFilesRemove = route({
     removeHookFile(deps, target.app, { filename, by: { principal, origin, now } }),
 });
 
-/** What is on disk, anew. */
+/** Loads the files again as they are on disk. */
 export const hookFilesReload = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/hooks/reload',

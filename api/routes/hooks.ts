@@ -23,7 +23,7 @@ import {
 
 const variable = object({ name: text(), updated_at: timestamp() });
 
-/** Names of variables. */
+/** Lists the names of variables. */
 export const hookVariablesList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env',
@@ -35,7 +35,7 @@ export const hookVariablesList = route({
   handle: ({ deps, target, query }) => listVariables(deps, target.app, pageRequestOf(query)),
 });
 
-/** Whether there is one. */
+/** Says whether there is such a variable. */
 export const hookVariablesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
@@ -47,7 +47,7 @@ export const hookVariablesShow = route({
   handle: ({ deps, target, params }) => showVariable(deps, target.app, params.variable),
 });
 
-/** A value. */
+/** Sets a variable. */
 export const hookVariablesPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
@@ -61,7 +61,7 @@ export const hookVariablesPut = route({
     putVariable(deps, target.app, { name: params.variable, value, by: { principal, origin, now } }),
 });
 
-/** The end of a variable. */
+/** Removes a variable. */
 export const hookVariablesRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
@@ -85,7 +85,7 @@ const entry = object({
   fields: nullable(fieldMap('What `$app.log` was given besides, or where an error was thrown.')),
 });
 
-/** The log. */
+/** Reads or follows the log. */
 export const hookLogs = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/logs',
@@ -112,7 +112,7 @@ export const hookLogs = route({
   },
 });
 
-/** How the hooks are. */
+/** Shows the state of the hooks. */
 export const hookStatus = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/status',
@@ -143,7 +143,7 @@ export const hookStatus = route({
   handle: ({ deps, target }) => deps.hooks.state(target.app),
 });
 
-/** For editors. */
+/** Answers type declarations, for editors. */
 export const hookTypes = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/types',

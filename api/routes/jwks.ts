@@ -26,8 +26,8 @@ const declaration = {
   },
 } as const;
 
-/** Where RFC 8615 puts such things. */
+/** At the path that RFC 8615 has for such things. */
 export const jwksWellKnown = route({ ...declaration, path: '/.well-known/jwks.json' });
 
-/** Among the other auth routes. */
+/** At a path beside the other auth routes. */
 export const jwks = route({ ...declaration, path: '/_/auth/jwks.json' });

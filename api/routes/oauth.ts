@@ -16,7 +16,7 @@ import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
 
 const redirectUri = text({ min: 1, max: 2_000 });
 
-/** Where to send the user. */
+/** Answers where to send the user. */
 export const oauthAuthorize = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/:provider/authorize',
@@ -31,7 +31,7 @@ export const oauthAuthorize = route({
   },
 });
 
-/** What the user came back with. */
+/** Signs a user in with what they came back with. */
 export const oauthCallback = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/oauth/:provider/callback',
@@ -53,7 +53,7 @@ export const oauthCallback = route({
   },
 });
 
-/** All providers of a workspace. */
+/** Lists the providers of a workspace. */
 export const providersList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/providers',
@@ -65,7 +65,7 @@ export const providersList = route({
   handle: ({ deps, target, query }) => listProviders(deps, target.workspace, pageRequestOf(query)),
 });
 
-/** One provider. */
+/** Shows a provider. */
 export const providersShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
@@ -77,7 +77,7 @@ export const providersShow = route({
     showProvider(await requireProvider(deps, target.workspace, params.provider)),
 });
 
-/** A new provider, or a changed one. */
+/** Sets up or changes a provider. */
 export const providersPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
@@ -93,7 +93,7 @@ export const providersPut = route({
   },
 });
 
-/** The end of a provider. */
+/** Removes a provider. */
 export const providersRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',

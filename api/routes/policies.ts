@@ -9,7 +9,7 @@ import { object, yes } from '../schema.ts';
 const query = object(pageMembers);
 const removed = object({ ok: yes() });
 
-/** What the master has set, and the server's own bounds. */
+/** Lists what the master has set, and the server's own bounds. */
 export const policiesSystemList = route({
   method: 'GET',
   path: '/api/system/policies',
@@ -21,7 +21,7 @@ export const policiesSystemList = route({
   handle: ({ deps, query }) => listPolicies(deps, {}, pageRequestOf(query)),
 });
 
-/** One of them; every admin may know the bounds that hold for it. */
+/** Shows one of these; every admin may know the bounds that hold for them. */
 export const policiesSystemShow = route({
   method: 'GET',
   path: '/api/system/policies/:field',
@@ -33,7 +33,7 @@ export const policiesSystemShow = route({
   handle: ({ deps, params: { field } }) => showPolicy(deps, {}, field),
 });
 
-/** Another bound for everybody. */
+/** Sets a bound for everybody. */
 export const policiesSystemPut = route({
   method: 'PUT',
   path: '/api/system/policies/:field',
@@ -46,7 +46,7 @@ export const policiesSystemPut = route({
     setPolicy(deps, {}, body, { field, by: { principal, origin, now } }),
 });
 
-/** The server's own bound again. */
+/** Puts the server's own bound back. */
 export const policiesSystemRemove = route({
   method: 'DELETE',
   path: '/api/system/policies/:field',
@@ -59,7 +59,7 @@ export const policiesSystemRemove = route({
     removePolicy(deps, {}, { field, by: { principal, origin, now } }),
 });
 
-/** What holds in a workspace. */
+/** Lists what holds in a workspace. */
 export const policiesWorkspaceList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/policies',
@@ -72,7 +72,7 @@ export const policiesWorkspaceList = route({
     listPolicies(deps, { workspace: target.workspace.id }, pageRequestOf(query)),
 });
 
-/** One of them. */
+/** Shows one of these. */
 export const policiesWorkspaceShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/policies/:field',
@@ -84,7 +84,7 @@ export const policiesWorkspaceShow = route({
     showPolicy(deps, { workspace: target.workspace.id }, field),
 });
 
-/** Another bound for the workspace. */
+/** Sets a bound for the workspace. */
 export const policiesWorkspacePut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/policies/:field',
@@ -99,7 +99,7 @@ export const policiesWorkspacePut = route({
     setPolicy(deps, { workspace }, body, { field, by: { principal, origin, now } }),
 });
 
-/** The bound above again. */
+/** Puts the bound above back. */
 export const policiesWorkspaceRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/policies/:field',
@@ -111,7 +111,7 @@ export const policiesWorkspaceRemove = route({
     removePolicy(deps, { workspace }, { field, by: { principal, origin, now } }),
 });
 
-/** What holds in an app. */
+/** Lists what holds in an app. */
 export const policiesAppList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/policies',
@@ -124,7 +124,7 @@ export const policiesAppList = route({
     listPolicies(deps, { workspace: workspace.id, app: app.id }, pageRequestOf(query)),
 });
 
-/** One of them. */
+/** Shows one of these. */
 export const policiesAppShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
@@ -136,7 +136,7 @@ export const policiesAppShow = route({
     showPolicy(deps, { workspace: workspace.id, app: app.id }, field),
 });
 
-/** Another bound for the app. */
+/** Sets a bound for the app. */
 export const policiesAppPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
@@ -150,7 +150,7 @@ export const policiesAppPut = route({
     setPolicy(deps, { app }, body, { field, by: { principal, origin, now } }),
 });
 
-/** The bound above again. */
+/** Puts the bound above back. */
 export const policiesAppRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',

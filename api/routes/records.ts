@@ -38,7 +38,7 @@ const selection = {
   ),
 };
 
-/** A page of the collection. */
+/** Lists records. */
 export const recordsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
@@ -62,7 +62,7 @@ export const recordsList = route({
     listRecords(deps, target, { access, page: pageRequestOf(page), sort, fields, filter, expand }),
 });
 
-/** A new record. */
+/** Creates a record. */
 export const recordsCreate = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
@@ -80,7 +80,7 @@ export const recordsCreate = route({
   },
 });
 
-/** One record. */
+/** Shows a record. */
 export const recordsGet = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
@@ -96,7 +96,7 @@ export const recordsGet = route({
     getRecord(deps, target, { access, id, fields, expand }),
 });
 
-/** Some of the fields of a record, anew. */
+/** Changes fields of a record. */
 export const recordsUpdate = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
@@ -114,7 +114,7 @@ export const recordsUpdate = route({
   },
 });
 
-/** The end of a record. */
+/** Deletes a record. */
 export const recordsRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',

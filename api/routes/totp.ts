@@ -8,7 +8,7 @@ import { answerSignIn, signInAnswers } from './sign-in-answer.ts';
 
 const code = text({ max: 100 });
 
-/** The second step of a login. */
+/** Takes the second step of a login. */
 export const totpLogin = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/login/totp',
@@ -24,7 +24,7 @@ export const totpLogin = route({
   },
 });
 
-/** A secret for an authenticator. */
+/** Makes a secret for an authenticator. */
 export const totpEnrol = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/totp/enroll',
@@ -39,7 +39,7 @@ export const totpEnrol = route({
   handle: ({ deps, target, principal }) => enrolTotp(deps, target.workspace, principal),
 });
 
-/** The first code. */
+/** Turns the second factor on, by its first code. */
 export const totpConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/totp/confirm',
@@ -58,7 +58,7 @@ export const totpConfirm = route({
   },
 });
 
-/** The end of it. */
+/** Turns the second factor off. */
 export const totpDisable = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/totp/disable',
@@ -74,7 +74,7 @@ export const totpDisable = route({
   },
 });
 
-/** The same by an admin. */
+/** Takes a user's second factor away, as an admin. */
 export const totpRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/users/:id/totp',

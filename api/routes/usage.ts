@@ -2,7 +2,7 @@
 import { route } from '../route.ts';
 import { appUsage, usageAnswer, workspaceUsage } from '../usage/show.ts';
 
-/** Of a workspace. */
+/** Shows the usage of a workspace. */
 export const usageWorkspace = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/usage',
@@ -13,7 +13,7 @@ export const usageWorkspace = route({
   handle: ({ deps, target: { workspace } }) => workspaceUsage(deps, workspace),
 });
 
-/** Of an app. */
+/** Shows the usage of an app. */
 export const usageApp = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/usage',

@@ -8,7 +8,7 @@ import { object, pageOf, text, yes } from '../schema.ts';
 
 const done = object({ ok: yes() });
 
-/** The user's logins. */
+/** Lists the user's logins. */
 export const sessionsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/sessions',
@@ -21,7 +21,7 @@ export const sessionsList = route({
     listOwnSessions(deps, target.workspace, { principal, page: pageRequestOf(query), now }),
 });
 
-/** The end of all of them. */
+/** Ends all of them. */
 export const sessionsEndAll = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/auth/sessions',
@@ -35,7 +35,7 @@ export const sessionsEndAll = route({
   },
 });
 
-/** The end of one of them. */
+/** Ends one of them. */
 export const sessionsEnd = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/auth/sessions/:id',
@@ -49,7 +49,7 @@ export const sessionsEnd = route({
   },
 });
 
-/** A mail to the address that is to be the user's. */
+/** Mails a token to the address that is to be the user's. */
 export const emailChangeRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/email-change/request',
@@ -66,7 +66,7 @@ export const emailChangeRequest = route({
   },
 });
 
-/** The token of that mail. */
+/** Changes the address, by that token. */
 export const emailChangeConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/email-change/confirm',

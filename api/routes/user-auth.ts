@@ -9,7 +9,7 @@ import { object, text } from '../schema.ts';
 import { userSchema } from '../users/shape.ts';
 import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-answer.ts';
 
-/** A new end-user. */
+/** Registers an end-user. */
 export const userRegister = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/register',
@@ -23,7 +23,7 @@ export const userRegister = route({
     registerUser(deps, target.workspace, { ...body, origin, now }),
 });
 
-/** Login by password. */
+/** Logs an end-user in by password. */
 export const userLogin = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/login',
@@ -38,7 +38,7 @@ export const userLogin = route({
   },
 });
 
-/** New tokens for an end-user. */
+/** Exchanges a refresh token of an end-user. */
 export const userRefresh = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/refresh',

@@ -10,7 +10,7 @@ import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
 const done = object({ ok: yes() });
 const token = text({ max: 200 });
 
-/** A mail to the user's own address. */
+/** Mails a token to the user's own address. */
 export const verifyEmailRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/verify-email/request',
@@ -24,7 +24,7 @@ export const verifyEmailRequest = route({
   },
 });
 
-/** The token of that mail. */
+/** Verifies the address, by that token. */
 export const verifyEmailConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/verify-email/confirm',
@@ -39,7 +39,7 @@ export const verifyEmailConfirm = route({
   },
 });
 
-/** A mail to an address that may be a user's. */
+/** Mails a token to an address that may be a user's. */
 export const passwordResetRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/password-reset/request',
@@ -54,7 +54,7 @@ export const passwordResetRequest = route({
   },
 });
 
-/** The token of that mail, and the new password. */
+/** Sets a new password, by that token. */
 export const passwordResetConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/password-reset/confirm',
@@ -70,7 +70,7 @@ export const passwordResetConfirm = route({
   },
 });
 
-/** A code by mail. */
+/** Mails a code. */
 export const otpRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/otp/request',
@@ -86,7 +86,7 @@ export const otpRequest = route({
   },
 });
 
-/** Login with that code. */
+/** Logs in with that code. */
 export const otpLogin = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/otp/login',

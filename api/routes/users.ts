@@ -8,7 +8,7 @@ import { removeUser } from '../users/remove.ts';
 import { userSchema } from '../users/shape.ts';
 import { verifyUser } from '../users/verify.ts';
 
-/** All users of a workspace. */
+/** Lists the users of a workspace. */
 export const usersList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/users',
@@ -24,7 +24,7 @@ export const usersList = route({
     listUsers(deps, target.workspace, { part: query.q, page: pageRequestOf(query) }),
 });
 
-/** One user. */
+/** Shows a user. */
 export const usersShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/users/:id',
@@ -35,7 +35,7 @@ export const usersShow = route({
   handle: ({ deps, target, params }) => showOne(deps, target.workspace, params.id),
 });
 
-/** Whether an email is verified. */
+/** Sets whether an email is verified. */
 export const usersVerify = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/users/:id/verify',
@@ -48,7 +48,7 @@ export const usersVerify = route({
     verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),
 });
 
-/** The end of a user. */
+/** Removes a user. */
 export const usersRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/users/:id',

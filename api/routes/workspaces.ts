@@ -10,7 +10,7 @@ import { listWorkspaces } from '../workspaces/list.ts';
 import { removeWorkspace } from '../workspaces/remove.ts';
 import { renameWorkspace } from '../workspaces/rename.ts';
 
-/** Ids and names of workspaces and apps, as a body gives them. */
+/** The id of a workspace or app, as a body gives it. */
 export const tenantId = text({
   pattern: tenantIdPattern,
   hint: 'must be 1 to 40 characters of a-z, 0-9, _ and -, the first a letter or digit',
@@ -24,7 +24,7 @@ function shown({ id, name, created_at, updated_at }: WorkspaceDefinition) {
   return { id, name, created_at, updated_at };
 }
 
-/** The workspaces that the caller may see. */
+/** Lists the workspaces that the caller may see. */
 export const workspacesList = route({
   method: 'GET',
   path: '/api/workspaces',
@@ -39,7 +39,7 @@ export const workspacesList = route({
   },
 });
 
-/** A new workspace. */
+/** Creates a workspace. */
 export const workspacesCreate = route({
   method: 'POST',
   path: '/api/workspaces',
@@ -53,7 +53,7 @@ export const workspacesCreate = route({
     shown(await createWorkspace(deps, body, { principal, origin, now })),
 });
 
-/** One workspace. */
+/** Shows a workspace. */
 export const workspacesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace',
@@ -64,7 +64,7 @@ export const workspacesShow = route({
   handle: ({ target }) => shown(target.workspace),
 });
 
-/** A workspace's new name. */
+/** Renames a workspace. */
 export const workspacesRename = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace',
@@ -79,7 +79,7 @@ export const workspacesRename = route({
   },
 });
 
-/** The end of a workspace. */
+/** Deletes a workspace. */
 export const workspacesRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace',
