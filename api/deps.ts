@@ -57,7 +57,7 @@ export interface Deps {
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;
-  /** Of OpenID providers. */
+  /** The public keys of OpenID providers. */
   issuerKeys: IssuerKeys;
   /** Ends or weakens tokens that are still running. */
   revocations: Revocations;
@@ -66,7 +66,7 @@ export interface Deps {
   policyBook: PolicyBook;
   /** How much apps are used. */
   activity: ActivityMeter;
-  /** How much they may be used, and hold. */
+  /** How much apps may be used, and may hold. */
   quotas: Quotas;
   /** Letters to end-users. */
   mail: Mail;

@@ -2,6 +2,7 @@
 import { createApp } from './app-object.ts';
 import { AppError, Asking } from './asking.ts';
 import type { Channel } from './channel.ts';
+import { Rest } from './collect-at-rest.ts';
 import { createConsole, type Format } from './console.ts';
 import { answerOf, errorResult, HttpError, RouteEvent } from './custom-routes.ts';
 import { fault, faultOf } from './faults.ts';
@@ -15,7 +16,6 @@ import { done, failed, type Result, runRecordEvent } from './record-events.ts';
 import type { RecordEvent } from './registrations.ts';
 import { Registry } from './registry.ts';
 import { Responses } from './responses.ts';
-import { Rest } from './rest.ts';
 import type { ModuleApi } from './type-stripping.ts';
 import { bare, collectGarbage, later, plainResponse, stringifyJson, utf8 } from './untampered.ts';
 

@@ -13,10 +13,10 @@ const lists = 64;
 /**
  * Values by numbers that are given out one after another, each for a short time.
  *
- * In place of a `Map` or a `Set`, which V8 copies anew after so many additions, deleted or not, and then lets the copy hang
- * on its predecessor, with whatever that held. A full collection promotes the copy that is in use, and from then on every
- * young collection promotes its successors too: under load most of what requests make then outlives them, until the next
- * full collection, which begins the same anew.
+ * It takes the place of a `Map` or a `Set`. V8 copies those after a number of additions, whether or not entries were deleted
+ * meanwhile, and the old table keeps the new one alive, with all it holds. A full collection promotes the table in use to the
+ * old generation, and from then on every young collection promotes its successors too: under load most of what requests
+ * allocate then outlives them, until the next full collection, after which the same begins again.
  */
 export class InFlight<Value> {
   readonly #newest: (Entry<Value> | undefined)[] = Array.from({ length: lists }, () => undefined);

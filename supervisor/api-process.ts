@@ -55,7 +55,7 @@ const stopDeadline = 12_000;
 // In dist/ the program ends in .js: the compiler rewrites imports, not strings.
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.url));
-const preload = `--import=${new URL(`../api/heap${extension}`, import.meta.url).href}`;
+const preload = `--import=${new URL(`../api/memory/flags${extension}`, import.meta.url).href}`;
 
 /** Describes the API processes; nothing runs before `start`. */
 export function createApi(options: ApiOptions): Api {

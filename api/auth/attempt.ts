@@ -58,8 +58,8 @@ export class ChangedMeanwhile extends ApiError {
 }
 
 /**
- * What an attempt with a password comes to; undefined when the hash was another in the end, and outdated in the beginning.
- * Then a login, it seems, has renewed it: the password may be the same, and the attempt is to be made again.
+ * The result of an attempt with a password; undefined when the hash was outdated at its beginning and another one at its end.
+ * Then another login has probably renewed the hash of the same password, and the attempt is to be made again.
  */
 export async function unlessRenewed<Result>(
   outdated: boolean,

@@ -41,7 +41,7 @@ export interface EnrolmentRequest {
   input: RecordInput;
   /** What hooks did to the input, once they were asked. */
   hooked?: Hooked;
-  /** Of what is made, a record or its user, where the body says none: known before, to hooks and to whoever waits for it. */
+  /** Id of the new record or user when the body names none; chosen beforehand, so that hooks and waiting writes know it. */
   newId?: string | undefined;
   origin?: AuditEvent['origin'];
 }

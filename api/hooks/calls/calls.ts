@@ -27,7 +27,7 @@ interface Caller {
   context: CallContext;
 }
 
-/** More than a hook may have of answers in a run, so that none is loaded for nothing. */
+/** More than the answers of one run may have together: a longer list is not even loaded. */
 const mostBytesOfList = 4 * 1_048_576;
 
 type Answers = {

@@ -1,7 +1,7 @@
 // When a runner collects garbage, with the clock and the collector in the test's hands; and that real runners do, while
 // their hook files find no collector.
 import { describe, expect, it } from 'vitest';
-import { Rest } from '../../hook-runner/rest.ts';
+import { Rest } from '../../hook-runner/collect-at-rest.ts';
 import { startForTest } from './runner.ts';
 
 /** A rest whose time passes when the test says so. */

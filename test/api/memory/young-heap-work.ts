@@ -1,7 +1,7 @@
 // A process whose objects live long enough for V8 to make room for young ones. It is forked, and answers how much one half
 // of their room may hold in the end.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { letYoungHeapGrow, youngCapacity } from '../../api/young-heap.ts';
+import { letYoungHeapGrow, youngCapacity } from '../../../api/memory/young-heap.ts';
 
 const turns = 1_500;
 const eachTurn = 10_000;

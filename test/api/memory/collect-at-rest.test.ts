@@ -1,6 +1,6 @@
 // A process that has come to rest collects its garbage, once, and one that works does not.
 import { expect, it } from 'vitest';
-import { Rest } from '../../api/rest.ts';
+import { Rest } from '../../../api/memory/collect-at-rest.ts';
 
 /** Looks after each of these amounts of processor time in milliseconds; which looks collected. */
 function looksThatCollect(spending: readonly number[], costOfCollection = 40): number[] {

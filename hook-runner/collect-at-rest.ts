@@ -1,15 +1,15 @@
-// When the runner has come to rest, what work has left in its memory is collected: V8 would keep it for as long as nothing
-// happens, and most runners of a server wait most of the time.
+// Collects garbage when the runner has come to rest: V8 would keep it for as long as nothing happens, and most runners of a
+// server wait most of the time.
 
-/** Milliseconds without a new invocation, and with none under way, that are rest. */
+/** Milliseconds without a new invocation, and with none under way, that count as rest. */
 const rest = 1_000;
 /**
- * So many invocations are followed by a collection. It takes some 10 ms, longer where hook code keeps much: less than they
- * themselves took, so nobody gains anything by causing it.
+ * A collection comes after this many invocations. It takes some 10 ms, longer where hook code keeps much: less than the
+ * invocations took, so nobody gains anything by causing it.
  */
 const worthIt = 1_000;
 
-/** What it stands on. */
+/** What it depends on. */
 export interface RestParts {
   /** Whether no invocation is under way. */
   isIdle(): boolean;

@@ -1,22 +1,22 @@
-// When the process has come to rest, the garbage of its work is collected: V8 keeps it for as long as nothing happens, and
-// operators see a server that does nothing hold twice the memory it needs.
+// Collects garbage when the process has come to rest: V8 keeps it for as long as nothing happens, and operators would see an
+// idle server hold twice the memory it needs.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const lookMilliseconds = 5_000;
-/** Of the processor, in the time between two looks, that is still rest. */
+/** The share of a processor between two looks that still counts as rest. */
 const restingShare = 0.02;
-/** A collection takes some 40 ms of processor time; so many of work before it make that little. */
+/** A collection takes some 40 ms of processor time, which is little after this much work. */
 const worthItMilliseconds = 2_000;
 
-/** What it stands on. */
+/** What it depends on. */
 export interface RestParts {
   /** Milliseconds of processor time that the process has taken so far. */
   spent(): number;
   collect(): void;
 }
 
-/** Tells rest by the processor time that the process takes: whatever it is that it does not do. */
+/** Recognises rest by the processor time that the process takes, whatever kind of work it spends it on. */
 export class Rest {
   readonly #parts: RestParts;
   #before: number;
@@ -51,7 +51,7 @@ function spentMilliseconds(): number {
   return (user + system) / 1_000;
 }
 
-/** V8 offers it to contexts that are made under the flag: this one goes without the name. */
+/** Contexts made while the flag is set have V8's collector as `gc`; the program's own context is to stay without it. */
 function collector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
