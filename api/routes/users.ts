@@ -39,7 +39,7 @@ export const usersShow = route({
 export const usersVerify = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/users/:id/verify',
-  summary: 'Says whether the email of an end-user is verified.',
+  summary: 'Sets whether the email of an end-user is verified.',
   scope: 'workspace_admin',
   body: object({ verified: boolean() }),
   status: 200,
