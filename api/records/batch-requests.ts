@@ -24,7 +24,7 @@ export function writesOf(requests: readonly BatchRequest[]): Write[] {
   const writes: Write[] = [];
   for (const [index, { method, id, body }] of requests.entries()) {
     const refuse = (member: string, reason: string) =>
-      errors.push({ field: `requests.${index}.${member}`, reason });
+      errors.push({ field: `${nameOf(index)}.${member}`, reason });
     if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
     if (method !== 'DELETE' && body === undefined) refuse('body', 'is required');
     if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
@@ -35,6 +35,11 @@ export function writesOf(requests: readonly BatchRequest[]): Write[] {
   }
   if (errors.length > 0) failValidation(errors);
   return writes;
+}
+
+/** What messages call a request of a batch. */
+export function nameOf(index: number): string {
+  return `requests.${index}`;
 }
 
 /** Places of the records whose ids are known before: all but those of users whom new profiles are of. */

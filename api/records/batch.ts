@@ -3,11 +3,11 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/pool.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { within } from '../../storage/within.ts';
-import { ApiError, fail } from '../errors.ts';
+import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { announceInTurn, type Written, writtenBy } from './announce.ts';
-import { type BatchRequest, placesOf, type Write, writesOf } from './batch-requests.ts';
+import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './batch-requests.ts';
 import {
   collectionOf,
   onApp,
@@ -21,6 +21,7 @@ import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment
 import { authorOf } from './hooked.ts';
 import { addLength } from './length.ts';
 import { lockInOrder } from './lock-order.ts';
+import { naming } from './naming.ts';
 import { Rehearsal } from './rehearsal.ts';
 import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
 
@@ -106,7 +107,9 @@ async function performAll(
   const written: Written[] = [];
   let length = 0;
   for (const [index, write] of admitted.entries()) {
-    const done = await naming(index, () => perform(deps, write, { connection, rehearsal, now }));
+    const name = nameOf(index);
+    rehearsal?.goOnTo(name);
+    const done = await naming(name, () => perform(deps, write, { connection, rehearsal, now }));
     results.push(done.result);
     written.push(...done.written);
     length = addLength(length, done.written.map(({ record }) => record));
@@ -141,7 +144,7 @@ async function admitAll(
   const admitted: Admitted[] = [];
   for (const [index, write] of writes.entries()) {
     admitted.push(
-      await naming(index, async () => {
+      await naming(nameOf(index), async () => {
         const target = { app, collection: collectionOf(app, requests[index]?.collection ?? '') };
         return { target, write, access: await admit(deps, target, actions[write.method], asking) };
       }),
@@ -168,7 +171,7 @@ async function enrolAll(
     }
     const request = { access, input: write.input, origin };
     each.enrolment = await naming(
-      index,
+      nameOf(index),
       () => prepareEnrolment(deps, scopeOf(target, connection), request),
     );
   }
@@ -195,16 +198,6 @@ async function perform(
       const removal = await removeRehearsed(scope, { access, now, id: write.id }, rehearsal);
       return { result: { status: 200, body: { ok: true } }, written: writtenBy(removal) };
     }
-  }
-}
-
-/** Says which request an error is of. */
-async function naming<Result>(index: number, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(error.code, `requests.${index}: ${error.message}`, error.headers, error.status);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Connection, Sql } from '../../storage/pool.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { fail } from '../errors.ts';
 import type { Actor, AppWriteHooks, WriteAction, WriteHooks } from '../hooks/ports.ts';
+import { naming } from './naming.ts';
 import type { RecordInput } from './values.ts';
 
 /** A write that hooks may have something to say to. */
@@ -18,6 +19,8 @@ export interface Question {
 interface Pending extends Question {
   key: string;
   hooks: WriteHooks;
+  /** Of the write that it is about, where there are several. */
+  name: string | undefined;
 }
 
 /** Undoes a rehearsal. */
@@ -32,6 +35,7 @@ export class Rehearsal {
   readonly #actor: Actor;
   readonly #answers = new Map<string, RecordInput | undefined>();
   #asked = 0;
+  #name: string | undefined;
   #pending: Pending[] = [];
   #done: { hooks: WriteHooks; record: StoredRecord; previous: StoredRecord | null }[] = [];
 
@@ -46,13 +50,18 @@ export class Rehearsal {
     return this.#hooks.on(collection, action) !== undefined;
   }
 
+  /** Says which of several writes the next questions are about; what hooks say to it begins with its name. */
+  goOnTo(name: string): void {
+    this.#name = name;
+  }
+
   /** What the before-hooks change of a record: to be called inside the transaction, in the order of the writes. */
   ask(question: Question): RecordInput | undefined {
     const hooks = this.#hooks.on(question.collection, question.action);
     if (hooks?.before !== true) return undefined;
     // The same write of the same transaction, of a record that is still the same.
     const key = JSON.stringify([this.#asked++, question]);
-    if (!this.#answers.has(key)) this.#pending.push({ ...question, key, hooks });
+    if (!this.#answers.has(key)) this.#pending.push({ ...question, key, hooks, name: this.#name });
     return this.#answers.get(key);
   }
 
@@ -92,9 +101,9 @@ export class Rehearsal {
    */
   async askPending(): Promise<void> {
     let hasChanges = false;
-    for (const { key, hooks, action, record, previous } of this.#pending) {
+    for (const { key, hooks, name, action, record, previous } of this.#pending) {
       if (hasChanges && action !== 'create') return;
-      const changes = await hooks.ask({ actor: this.#actor, record, previous });
+      const changes = await naming(name, () => hooks.ask({ actor: this.#actor, record, previous }));
       this.#answers.set(key, changes);
       hasChanges ||= changes !== undefined;
     }

@@ -140,7 +140,7 @@ describe('hooks fire for every way in which a record changes', () => {
       body: { text },
     }));
     const answer = await app.admin.post(`${app.path}/batch`, { requests });
-    expect(answer.body.code).toBe('hook_veto');
+    expect(answer.body).toEqual({ code: 'hook_veto', message: 'requests.1: vetoed' });
     expect(await seen(app)).toEqual([]);
     expect(expectOk(await app.admin.get(app.records('comments'))).items).toEqual([]);
   });
