@@ -10,12 +10,22 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 // deno-lint-ignore no-empty-interface
 interface HookCollections {}
 
+/** The app's collections of kind `auth`. */
+// deno-lint-ignore no-empty-interface
+interface HookProfiles {}
+
 /** Names of the app's collections. */
 type CollectionName = (keyof HookCollections & string) | (string & Record<never, never>);
 
 /** Fields of the records of a collection. */
 // deno-lint-ignore no-explicit-any
 type FieldsOf<C extends string> = C extends keyof HookCollections ? HookCollections[C] : Record<string, any>;
+
+/** What a record is made of: fields, the id that it shall have, and for the profile of somebody new a password. */
+type NewRecord<C extends string> =
+  & Partial<FieldsOf<C>>
+  & { readonly id?: string }
+  & (C extends keyof HookProfiles ? { readonly password?: string } : unknown);
 
 /** A record as the API answers it. */
 interface HookRecord<C extends string = string> {
@@ -184,7 +194,7 @@ declare const $app: {
       collection: C,
       query?: { filter?: string; sort?: string; page?: number; per_page?: number },
     ): Promise<HookRecordPage<C>>;
-    create<C extends CollectionName>(collection: C, fields: Partial<FieldsOf<C>>): Promise<HookRecord<C>>;
+    create<C extends CollectionName>(collection: C, fields: NewRecord<C>): Promise<HookRecord<C>>;
     update<C extends CollectionName>(
       collection: C,
       id: string,

@@ -13,7 +13,15 @@ describe('the types for authors of hooks', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hook-types-'));
-    const own = '\ninterface HookCollections {\n  orders: { title: string; total: number };\n}\n';
+    const own = `
+interface HookCollections {
+  orders: { title: string; total: number };
+  members: { email: string };
+}
+interface HookProfiles {
+  members: true;
+}
+`;
     await writeFile(join(folder, 'hooks.d.ts'), await readFile(declarations, 'utf8') + own);
     const compilerOptions = {
       types: ['./hooks.d.ts'],
@@ -89,6 +97,19 @@ describe('the types for authors of hooks', () => {
       cronAdd('nightly', '0 3 * * *', (e) => console.log(e.scheduledAt));
     `),
     ).toBe('');
+  });
+
+  it('knows the id that a new record shall have, and the password of a new profile', async () => {
+    expect(
+      await check(`
+      await $app.records.create('orders', { id: crypto.randomUUID(), title: 'a' });
+      await $app.records.create('members', { email: 'ada@example.com', password: 'correct horse' });
+      await $app.records.create('others', { id: crypto.randomUUID(), anything: 1 });
+    `),
+    ).toBe('');
+    expect(await check(`await $app.records.create('orders', { password: 'correct horse' });`)).toContain(
+      "'password' does not exist",
+    );
   });
 
   it('finds wrong field names, arguments and globals', async () => {

@@ -26,6 +26,11 @@ export async function typesOf(app: AppDefinition): Promise<string> {
 interface HookCollections {
 ${collections.map(fieldsOf).join('\n')}
 }
+
+/** Those of them that hold profiles. */
+interface HookProfiles {
+${collections.filter(({ kind }) => kind === 'auth').map(({ id }) => `  ${id}: true;`).join('\n')}
+}
 `;
 }
 

@@ -150,9 +150,12 @@ describe('$app', () => {
   });
 
   it('has types for editors, those of the own collections too', async () => {
+    const schema = { id: 'members', kind: 'auth', fields: [] };
+    expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
     const types = await app.admin.get(`${app.path}/hooks/types`);
     expect(types.headers.get('content-type')).toMatch(/^text\/plain/);
     expect(types.text).toContain('declare function onRecordBeforeCreate');
     expect(types.text).toContain('  posts: {\n    title: string;\n    state: "a" | "b" | null;\n  };');
+    expect(types.text).toContain('interface HookProfiles {\n  members: true;\n}');
   });
 });
