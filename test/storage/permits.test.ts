@@ -52,6 +52,20 @@ describe('permits', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
+  it('are wanted anew once one that was promised is given', async () => {
+    const permits = new PermitCount({ count: 1, waitMilliseconds: 1_000 });
+    await permits.take();
+    const first = permits.take();
+    permits.promise();
+    expect(permits.wanted).toBe(false);
+    permits.give({ promised: true });
+    await first;
+    const second = permits.take();
+    expect(permits.wanted).toBe(true);
+    permits.give();
+    await second;
+  });
+
   it('are not given up by more pools than somebody waits for', async () => {
     const idle: { pool?: Pool } = {};
     const permits = new PermitCount({

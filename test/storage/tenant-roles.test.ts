@@ -24,6 +24,11 @@ describe('db.role-matrix: an app', () => {
     expect(await attempt('app', 'select * from workspace.apps')).toBe(denied);
   });
 
+  it('cannot become its workspace, nor that one of its apps', async () => {
+    expect(await attempt('app', `set role ${a.database}`)).toBe(denied);
+    expect(await attempt('workspace', `set role ${a.schema}`)).toBe(denied);
+  });
+
   it('audit.integrity: appends to the audit log for itself only', async () => {
     const entry = (id: string) =>
       `select workspace.audit_app('${id}', now(), 'x', 'rule_set', 'x', '{}', null, null, null) as written`;
