@@ -124,6 +124,14 @@ describe('a token whose admin has other rights now', () => {
     expect(revocations.judge(old)).toMatchObject({ role: 'app_admin', apps: [] });
   });
 
+  it('gets no later app of an id when it was asked for less', () => {
+    const revocations = open();
+    const old = token({ apps: ['a'] }, { narrowed: true });
+    revoke(revocations, 'app', 'acme/a');
+    revoke(revocations, 'scope', 'ann', { role: 'workspace_admin' });
+    expect(revocations.judge(old)).toMatchObject({ apps: [] });
+  });
+
   it('loses an app that was deleted, and gets a later one of the same id only from the master', () => {
     const revocations = open();
     const old = token({ apps: ['a', 'b'] });

@@ -1,0 +1,70 @@
+// Revocations that a process hears of late, or from a clock that was ahead of its own.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Revocations } from '../../../../api/auth/tokens/revocations.ts';
+import type { Storage } from '../../../../storage/boot.ts';
+import { millisecondOf, uuidV7Source } from '../../../../storage/ids.ts';
+import { insertRevocations } from '../../../../storage/revocations.ts';
+import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';
+
+let installation: OwnInstallation;
+let storage: Storage;
+const opened: Revocations[] = [];
+
+beforeAll(async () => {
+  installation = await ownInstallation();
+  storage = await installation.open();
+});
+afterAll(async () => {
+  for (const revocations of opened) revocations.close();
+  await installation.remove();
+});
+
+/** Of a process whose clock is so far ahead. */
+function open(ahead = 0): Revocations {
+  const now = () => Date.now() + ahead;
+  const revocations = new Revocations({
+    databases: storage.databases,
+    now: () => new Date(now()),
+    newId: uuidV7Source(now),
+    observe: () => undefined,
+    tokenLife: 900_000,
+  });
+  opened.push(revocations);
+  return revocations;
+}
+
+/** Whether a token of this user is good. */
+function isGood(revocations: Revocations, id: string, issuedAt: number): boolean {
+  const principal = { role: 'user', id, workspace: 'acme', jti: 'x', issuedAt: 0, expiresAt: 0 } as const;
+  return revocations.judge({ principal, narrowed: false, issuedAt }) !== undefined;
+}
+
+it('who logs in after a revocation by a clock that is ahead has a token that is good', () => {
+  const [here, there] = [open(), open(60_000)];
+  const row = there.row('subject', 'ida');
+  here.apply([row]);
+  expect(isGood(here, 'ida', Date.now())).toBe(false);
+  expect(isGood(here, 'ida', millisecondOf(here.newId()))).toBe(true);
+});
+
+it('what was missed is read although the database does not answer at first', async () => {
+  const revocations = open();
+  const { control } = storage.databases;
+  const rows = [revocations.row('subject', 'kim')];
+  await control.transaction((sql) => insertRevocations(sql, rows));
+  await revocations.reload();
+  const missed = [revocations.row('subject', 'eve')];
+  await control.transaction(async (sql) => {
+    await insertRevocations(sql, missed);
+    await sql`update control.revocations set created_at = now() - interval '5 minutes' where key = 'eve'`;
+  });
+  const run = control.run.bind(control);
+  let isAway = true;
+  control.run = async (work) => {
+    if (!isAway) return await run(work);
+    isAway = false;
+    throw new Error('the database is away');
+  };
+  await revocations.reload().finally(() => control.run = run);
+  expect(isGood(revocations, 'eve', 0)).toBe(false);
+});
