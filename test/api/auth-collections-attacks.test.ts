@@ -175,6 +175,18 @@ describe('auth-collection.enumeration', () => {
 });
 
 describe('auth-collection.output', () => {
+  it('auth-collection.output: whom the rule refuses learns nothing of who is registered', async () => {
+    const invited = await store.profiles('invited', {
+      fields: [nick],
+      rules: { create: '@request.body.nick = "invited"' },
+    });
+    const { email } = await member();
+    for (const known of [email, freshEmail()]) {
+      const body = { email: known, password: 'short', nick: 'x' };
+      expectError(await anyone.post(invited, body), 401, 'unauthorized');
+    }
+  });
+
   it('auth-collection.output: no answer, event or log entry holds a hash or a password', async () => {
     const port = Number(new URL(serverUrl()).port);
     const client = await openEvents(port, { path: `${app.path}/collections/members/events` });

@@ -1,4 +1,5 @@
 // Profiles whose writes hooks are asked about: what a runner answers is held to what a caller may say.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollection } from '../../api/collections/create.ts';
 import { runBatch } from '../../api/records/batch.ts';
@@ -6,6 +7,7 @@ import { createRecord } from '../../api/records/create.ts';
 import type { RecordInput } from '../../api/records/values.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
+import { enrolUser } from '../../storage/enrol-user.ts';
 import type { StoredRecord } from '../../storage/record-plan.ts';
 import { type BareApp, bareApp, created as now } from '../harness/bare-app.ts';
 import { freshEmail } from '../harness/users.ts';
@@ -103,4 +105,36 @@ describe('a hook of profiles', () => {
     await expect(updateRecord(answering(changes), target, update)).rejects.toMatchObject(refused);
     expect(await userNamed(email)).toEqual({ email, verified: false, has_password: false });
   });
+});
+
+it('the rule of a profile knows as the body what the caller sent, not what hooks made of it', async () => {
+  const email = freshEmail();
+  const { app: found, collection } = await app.target('members');
+  const rules = { create: { template: 'filter', filter: '@request.body.nick = null' } } as const;
+  const target = { app: found, collection: { ...collection, rules } };
+  const request = { now: now.getTime(), auth: null, method: 'POST', query: {} };
+  const access = { action: 'create', unbounded: false, request } as const;
+  const creation = { access, input: { email, password: 'a password' }, now };
+  const { fields } = await createRecord(answering({ nick: 'of the hook' }), target, creation);
+  expect(fields).toMatchObject({ email, nick: 'of the hook' });
+});
+
+it('a user who is made because the one of the email has just gone has the password that was sent', async () => {
+  const email = freshEmail();
+  await app.run((sql) => enrolUser(sql, { id: randomUUID(), email, password_hash: null, now }));
+  const { workspace: { database } } = await app.definition();
+  const quotas: BareApp['deps']['quotas'] = {
+    // After the password was looked at, and before the transaction.
+    write: async (_app, _addition, work) => {
+      await app.deps.databases.workspace(database).run((sql) =>
+        sql`delete from workspace.users where email = ${email} and password_hash is null`
+      );
+      return await work();
+    },
+  };
+  const body = { email, password: 'a password' };
+  const requests = [{ method: 'POST', collection: 'members', body } as const];
+  const asking = { principal: app.by.principal, now, query: {} };
+  await runBatch({ ...app.deps, quotas }, await app.definition(), { requests, asking });
+  expect(await userNamed(email)).toEqual({ email, verified: false, has_password: true });
 });

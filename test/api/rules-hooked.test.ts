@@ -58,4 +58,20 @@ describe('a rule', () => {
     expectOk(await user.patch(comment, { text: 'still mine' }));
     expect((await seen(app)).map(({ what }) => what)).toEqual(['create', 'update']);
   });
+
+  it('rule.relation-target: lets hooks make relations that the caller may not', async () => {
+    const app = await hookedApp(
+      own,
+      `
+      onRecordBeforeCreate('comments', (e) => { e.record.fields.post = e.record.fields.text; });
+      onRecordBeforeUpdate('comments', (e) => { e.record.fields.about = e.record.fields.text; });`,
+    );
+    await setRules(app, 'comments', { create: 'any', update: 'any' });
+    const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'hidden' }));
+    const comments = app.records('comments');
+    const made = expectOk(await user.post(comments, { text: id }));
+    expect(made.fields).toMatchObject({ post: id, about: null });
+    const changed = expectOk(await user.patch(`${comments}/${made.id}`, { text: id }));
+    expect(changed.fields).toMatchObject({ post: id, about: id });
+  });
 });
