@@ -1,7 +1,7 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
 import { answerText } from './answer-text.ts';
-import { check } from './check.ts';
+import { checkBody } from './check.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
@@ -126,8 +126,7 @@ async function process(
   if (route.refusesForeignOrigin === true) refuseForeignOrigin(arrival, pipeline.cors);
   // What is known at once is not awaited: every await is a turn through the queue of promises.
   const who = route.scope === 'open' ? null : authenticate(arrival, pipeline.authenticator);
-  const principal = who instanceof Promise ? await who : who;
-  account.principal = principal;
+  const principal = account.principal = who instanceof Promise ? await who : who;
   const params = paramsOf(arrival);
   authorize(route, principal, params);
   const where = findTarget(deps.definitions, params);
@@ -142,7 +141,8 @@ async function process(
   const admitted = route.admit?.(call);
   call.admitted = admitted instanceof Promise ? await admitted : admitted;
   if (route.body !== undefined) {
-    call.body = check(await pipeline.readJson(arrival, route.bodyMayBeEmpty), route.body);
+    const sent = await pipeline.readJson(arrival, route.bodyMayBeEmpty);
+    call.body = await checkBody(sent, route.body, () => route.alsoWrong?.(call, sent));
   }
   if (route.query !== undefined) call.query = readQuery(arrival, route.query);
   const answer = route.handle(call);

@@ -10,10 +10,25 @@ const longestName = 100;
 
 /** Lets a good value through. `400 validation` names everything that is wrong with another, or a hundred things. */
 export function check<Value>(value: unknown, against: Schema<Value>): Value {
-  if (against.accepts?.(value) === true) return value as Value;
-  const errors = [...errorsIn(value, against.struct, []).take(mostErrors)];
+  const errors = wrongWith(value, against);
   if (errors.length > 0) failValidation(errors);
   return value as Value;
+}
+
+/** The same of a body; the sender of one that is refused is told what else is wrong with it, too. */
+export async function checkBody<Value>(
+  body: unknown,
+  against: Schema<Value>,
+  alsoWrong: () => Promise<readonly FieldError[]> | undefined,
+): Promise<Value> {
+  const errors = wrongWith(body, against);
+  if (errors.length > 0) failValidation([...errors, ...await alsoWrong() ?? []]);
+  return body as Value;
+}
+
+function wrongWith(value: unknown, against: Schema<unknown>): FieldError[] {
+  if (against.accepts?.(value) === true) return [];
+  return [...errorsIn(value, against.struct, []).take(mostErrors)];
 }
 
 /** One at a time: the library's own list of them is made as a whole. */

@@ -1,7 +1,7 @@
 // A route is declared once, as a literal; router, authorization, validation, OpenAPI and tests are derived from it.
 import type { ServerResponse } from 'node:http';
 import type { Deps } from './deps.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ErrorCode, FieldError } from './errors.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from './scope.ts';
 import type { Target } from './target.ts';
@@ -124,6 +124,14 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   contentType?: string;
   /** Errors that this route answers besides those that follow from its scope, target, query and body. */
   errors?: readonly ErrorCode[];
+  /**
+   * What `handle` would refuse in a body, asked only when `body` refuses it too: then its sender is told all that is wrong
+   * at once.
+   */
+  alsoWrong?(
+    call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<readonly FieldError[]>;
   /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
   admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>): Admitted | Promise<Admitted>;
   handle(call: Call<Path, S, Query, Body, Admitted>): Answer | OwnAnswer | Promise<Answer | OwnAnswer>;

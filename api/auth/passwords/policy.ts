@@ -1,5 +1,6 @@
 // What a new password must be like, by the policies of the place that it is for.
 import { countCharacters } from '../../../storage/characters.ts';
+import { passwordText } from '../../admins/input.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { Policies } from '../../policies/effective.ts';
 import type { Place } from '../../scope.ts';
@@ -10,6 +11,25 @@ export async function checkNewPassword(
   at: Place,
   { field, password }: { field: string; password: string },
 ): Promise<void> {
+  const errors = await errorsOf(policies, at, { field, password });
+  if (errors.length > 0) failValidation(errors);
+}
+
+/** What policy says of a password in a body that is refused anyway; nothing where the body's schema refuses it already. */
+export async function wrongWithPassword(
+  policies: Policies,
+  at: Place,
+  { field, password }: { field: string; password: unknown },
+): Promise<FieldError[]> {
+  const isKnownBad = typeof password !== 'string' || passwordText.accepts?.(password) !== true;
+  return isKnownBad ? [] : await errorsOf(policies, at, { field, password });
+}
+
+async function errorsOf(
+  policies: Policies,
+  at: Place,
+  { field, password }: { field: string; password: string },
+): Promise<FieldError[]> {
   const reasons: string[] = [];
   const { min, max } = await policies.range('password.length', at);
   const length = countCharacters(password.normalize('NFC'));
@@ -27,6 +47,5 @@ export async function checkNewPassword(
   if (await policies.toggle('password.require_symbol', at) && !/[^\p{L}\p{Nd}\s]/u.test(password)) {
     reasons.push('needs a symbol');
   }
-  const errors: FieldError[] = reasons.map((reason) => ({ field, reason }));
-  if (errors.length > 0) failValidation(errors);
+  return reasons.map((reason) => ({ field, reason }));
 }
