@@ -12,6 +12,8 @@ const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 export interface Output {
   /** One line of the supervisor's own. */
   say: (level: Level, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  /** The same at level `info`, whatever the least serious level is. */
+  tell: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** A line that a person is to act on: plain text on a terminal. */
   hint: (text: string) => void;
   /** A line that PostgreSQL wrote. */
@@ -31,12 +33,15 @@ export function createOutput(options: OutputOptions): Output {
   const { format, now, write } = options;
   const threshold = levels.indexOf(options.level);
   const line = (level: Level, fields: Readonly<Record<string, unknown>>) => {
-    if (levels.indexOf(level) < threshold) return;
+    if (levels.indexOf(level) >= threshold) always(level, fields);
+  };
+  const always = (level: Level, fields: Readonly<Record<string, unknown>>) => {
     const entry = { ts: now().toISOString(), level, ...fields };
     write(`${format === 'json' ? JSON.stringify(entry) : pretty(entry)}\n`);
   };
   return {
     say: (level, message, fields) => line(level, { part: 'supervisor', message, ...fields }),
+    tell: (message, fields) => always('info', { part: 'supervisor', message, ...fields }),
     hint: (text) =>
       format === 'json' ? line('info', { part: 'supervisor', message: text }) : write(`${text}\n`),
     postgresLine: (text) => {

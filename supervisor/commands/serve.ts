@@ -68,7 +68,7 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     database.resolve(postgres?.access ?? external ?? unreachable());
     const started = await untilStopped(ready, signals.stop);
     if (started !== undefined) {
-      announce(output, started);
+      announce(output, config, started);
       void hooks.watch((change) => api.announce({ type: 'hooks_changed', ...change }));
       await aborted(signals.stop);
       output.say('info', 'stopping');
@@ -110,8 +110,16 @@ async function embedded(
   });
 }
 
-function announce(output: Output, { url, initialized }: { url: string; initialized: boolean }): void {
-  output.say('info', `listening on ${url}`, { url, initialized, pid: process.pid });
+function announce(
+  output: Output,
+  { http: { port } }: Config,
+  { url, initialized }: { url: string; initialized: boolean },
+): void {
+  const message = `listening on ${url}`;
+  const fields = { url, initialized, pid: process.pid };
+  // A port that nobody chose is to be learned here only.
+  if (port === 0) output.tell(message, fields);
+  else output.say('info', message, fields);
   if (initialized) return;
   output.hint('Set the password of the master admin, which opens the server:');
   output.hint(

@@ -52,6 +52,14 @@ describe('a start', () => {
     );
   });
 
+  it('says where it listens whatever log.level is, when any port would do', async () => {
+    const server = await startServer({ config: { log: { level: 'error' } } });
+    const answer = await fetch(`${server.url}/healthz`);
+    await server.stop();
+    expect(answer.status).toBe(200);
+    expect(server.output).toHaveLength(1);
+  });
+
   it('takes less than 10 s the first time and much less later, and less than 180 MiB', measured, async () => {
     const dataDir = join(home, 'data');
     const first = await startServer({ dataDir, config: unlimited });

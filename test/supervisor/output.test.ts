@@ -37,6 +37,14 @@ describe('the output', () => {
     ]);
   });
 
+  it('tells what is to be known at any level', () => {
+    const { output, written } = make({ level: 'error' });
+    output.tell('listening', { url: 'http://127.0.0.1:1' });
+    expect(written).toEqual([
+      '{"ts":"2026-01-02T03:04:05.678Z","level":"info","part":"supervisor","message":"listening","url":"http://127.0.0.1:1"}\n',
+    ]);
+  });
+
   it('leaves out what is less serious than asked for', () => {
     const { output, written } = make({ level: 'warn' });
     output.say('info', 'hello');
