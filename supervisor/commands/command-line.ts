@@ -70,9 +70,19 @@ const main = defineCommand({
   },
 });
 
+/** Flags that need no command. */
+const general: readonly string[] = ['--help', '-h', '--version', '-v'];
+
 /** Runs the command that the process was started with; the process ends with it. */
-export function runCommandLine(): Promise<void> {
-  return runMain(main);
+export async function runCommandLine(): Promise<void> {
+  const [first = ''] = process.argv.slice(2);
+  // The library would run the command without them.
+  if (first.startsWith('-') && !general.includes(first)) await orOneLine(refuseMisplaced);
+  await runMain(main);
+}
+
+async function refuseMisplaced(): Promise<never> {
+  throw new StartRefused('flags come after the command, as in: bulkhead serve --http-port=8080');
 }
 
 async function resolve(rawArgs: readonly string[], own: OwnFlags = {}): Promise<ResolvedConfig> {

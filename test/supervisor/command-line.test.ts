@@ -43,6 +43,16 @@ describe('bulkhead', () => {
     expect((await bulkhead([])).exitCode).toBe(1);
   });
 
+  it('refuses settings before the command, which would be lost there', async () => {
+    for (const args of [['--http-port=81', 'config'], ['--http-port', '81', 'config']]) {
+      expect(await bulkhead(args)).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: 'bulkhead: flags come after the command, as in: bulkhead serve --http-port=8080',
+      });
+    }
+  });
+
   it('config prints the file’s, the environment’s and the flags’ values with their sources', async () => {
     await writeFile(join(cwd, 'bulkhead.config.yaml'), 'http:\n  port: 81\nauth:\n  issuer: me\n');
     const { exitCode, stdout } = await bulkhead(['config', '--json', '--set', 'api.workers=2'], {
