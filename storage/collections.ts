@@ -31,6 +31,14 @@ export async function listCollections(sql: Sql, schema: string): Promise<Collect
   ];
 }
 
+/** How long the fields of all collections of an app are together, as JSON, in bytes. */
+export async function sizeOfCollections(sql: Sql, schema: string): Promise<number> {
+  const [row] = await sql.unsafe<{ size: number }[]>(
+    `select coalesce(sum(octet_length(fields::text)), 0)::float8 as size from ${tableOf(schema)}`,
+  );
+  return row?.size ?? 0;
+}
+
 /**
  * Lets one transaction at a time change the collections of an app, and gives it the time that an index over a large
  * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.

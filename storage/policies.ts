@@ -33,6 +33,14 @@ export async function listPoliciesOf(sql: Sql, field: string): Promise<PolicyRow
     order by workspace collate "C" nulls first, app collate "C" nulls first`;
 }
 
+/** How long all that a workspace and its apps have set is together, as JSON, in bytes. */
+export async function sizeOfPolicies(sql: Sql, workspace: string): Promise<number> {
+  const [row] = await sql<{ size: number }[]>`
+    select coalesce(sum(octet_length(spec::text)), 0)::float8 as size from control.policies
+    where workspace = ${workspace}`;
+  return row?.size ?? 0;
+}
+
 /** Writes rows in the place of those there were. */
 export async function putPolicies(sql: Sql, rows: readonly PolicyRow[]): Promise<void> {
   if (rows.length === 0) return;

@@ -10,6 +10,7 @@ import { answerOf, type CollectionAnswer } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
+import { withinRoom } from './room.ts';
 import { targetErrors } from './targets.ts';
 
 /** The declaration that a collection is to have. */
@@ -52,7 +53,7 @@ export async function alterCollection(
       ];
       if (refused.length > 0) failValidation(refused);
       await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
-      await updateCollection(sql, schema, { id, fields, now: by.now });
+      await withinRoom({ sql, schema }, () => updateCollection(sql, schema, { id, fields, now: by.now }));
       await audit('collection_update', id, differences(before.fields, fields));
       return answerOf({ ...before, fields, updated_at: by.now });
     },

@@ -9,6 +9,7 @@ import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
 import { collectionNameFault } from './names.ts';
+import { withinRoom } from './room.ts';
 import { targetErrors } from './targets.ts';
 
 /** A declaration as the body has it. */
@@ -41,7 +42,7 @@ export async function createCollection(
       const missing = targetErrors(fields, new Set([...collections.keys(), id]));
       if (missing.length > 0) failValidation(missing);
       const { now } = by;
-      await insertCollection(sql, schema, { id, kind, fields, now });
+      await withinRoom({ sql, schema }, () => insertCollection(sql, schema, { id, kind, fields, now }));
       await createTable(sql, { schema, collection: id }, { kind, fields });
       await audit('collection_create', id, { kind, fields: fields.map(({ name }) => name) });
       return answerOf({ id, kind, fields, created_at: now, updated_at: now });

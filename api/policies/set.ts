@@ -7,6 +7,7 @@ import {
   lockPolicies,
   type PolicyPlace,
   putPolicies,
+  sizeOfPolicies,
 } from '../../storage/policies.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { actorIn, type By } from '../audit/actor.ts';
@@ -34,6 +35,8 @@ type SetDeps = Pick<Deps, 'config' | 'databases' | 'policyBook' | 'newId' | 'now
 
 const fieldPattern = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
 const longestField = 200;
+/** Of all policies of a workspace and its apps, as JSON. */
+const mostBytes = 4 * 1_048_576;
 
 /**
  * Sets a policy and clamps what lies below. Throws `400 validation` for a name or spec that cannot be,
@@ -52,9 +55,17 @@ export async function setPolicy(
     const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
     if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
     await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: by.now }]);
+    await refuseTooMuch(sql, place, wanted);
     return wanted;
   });
   return { ...await showPolicy(deps, idsOf(target), field), cascaded };
+}
+
+/** All policies of a workspace are read together and kept in memory. Those that are no list are short. */
+async function refuseTooMuch(sql: Sql, { workspace }: PolicyPlace, { kind }: PolicySpec): Promise<void> {
+  if (workspace === null || kind !== 'enum_set' || await sizeOfPolicies(sql, workspace) <= mostBytes) return;
+  const reason = `is too much: the policies of a workspace and its apps take up at most ${mostBytes} bytes`;
+  failValidation([{ field: 'allowed', reason }]);
 }
 
 /** Removes what a level has set; below, the bounds of the levels above hold. Throws `404 not_found`. */

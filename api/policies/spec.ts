@@ -47,7 +47,8 @@ function clampRange(child: RangeSpec, { min, max }: RangeSpec): RangeSpec {
 }
 
 function clampSet(child: SetSpec, parent: SetSpec): SetSpec {
-  const allowed = child.allowed.filter((word) => parent.allowed.includes(word));
+  const words = new Set(parent.allowed);
+  const allowed = child.allowed.filter((word) => words.has(word));
   return allowed.length === child.allowed.length ? child : { kind: 'enum_set', allowed };
 }
 
@@ -60,7 +61,9 @@ export function violation(child: PolicySpec, parent: PolicySpec): string | undef
 /** Whether two say the same. The order of words does not matter. */
 export function isSameSpec(a: PolicySpec, b: PolicySpec): boolean {
   if (a.kind === 'enum_set' && b.kind === 'enum_set') {
-    return a.allowed.length === b.allowed.length && a.allowed.every((word) => b.allowed.includes(word));
+    if (a.allowed.length !== b.allowed.length) return false;
+    const words = new Set(b.allowed);
+    return a.allowed.every((word) => words.has(word));
   }
   return inWords(a) === inWords(b);
 }
