@@ -26,7 +26,7 @@ import {
 } from './enrol.ts';
 import { authorOf, settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
-import { refuseUnreachable, restrictionOn, type Written } from './restrict.ts';
+import { refuseUnreachable, restrictionOn, type WrittenValues } from './restrict.ts';
 import { valuesOfNew } from './values.ts';
 import { placeOf } from './write-order.ts';
 
@@ -116,7 +116,7 @@ export async function candidateOn(
 }
 
 /** Fields that somebody else than the caller has set. */
-function byOthers(defaulted: readonly string[], byHooks?: ReadonlySet<string>): Written['byOthers'] {
+function byOthers(defaulted: readonly string[], byHooks?: ReadonlySet<string>): WrittenValues['byOthers'] {
   return defaulted.length === 0 ? byHooks : new Set([...defaulted, ...byHooks ?? []]);
 }
 

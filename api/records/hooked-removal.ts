@@ -26,14 +26,16 @@ export async function removeAsked(
   // A veto of what the caller asked for comes before one of what follows from it.
   for (const deletion of deletions) rehearsal.ask(deletion);
   const settled: Emptied[] = [];
-  for (const emptied of updated) settled.push(await updateAsked(rehearsal, connection, { ...emptied, now }));
+  for (const emptied of updated) {
+    settled.push(await updateEmptied(rehearsal, connection, { ...emptied, now }));
+  }
   // After-hooks run in the order of the events.
   for (const deletion of deletions) rehearsal.note(deletion);
   return { deleted, updated: settled };
 }
 
 /** A record that has lost what it pointed to; hooks may change other fields of it. */
-async function updateAsked(
+async function updateEmptied(
   rehearsal: Rehearsal,
   connection: Connection,
   { record, previous, now }: Emptied & { now: Date },

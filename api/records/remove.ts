@@ -52,7 +52,7 @@ export async function removeRecord(
     const removed = await onCollection(
       deps,
       target,
-      (scope) => removeRehearsed(deps, scope, removal, { rehearsal, by }),
+      (scope) => removeWithHooks(deps, scope, removal, { rehearsal, by }),
     );
     await announceInTurn(deps, target.app, { written: writtenBy(removed), held });
   };
@@ -61,7 +61,7 @@ export async function removeRecord(
   return { ok: true };
 }
 
-function removeRehearsed(
+function removeWithHooks(
   deps: Pick<WriteDeps, 'definitions'>,
   scope: RecordScope,
   removal: RecordRemoval,

@@ -19,7 +19,7 @@ export function ruleOn(access: Access, target: RecordTarget, body?: RecordInput)
 }
 
 /** A write that is about to happen: some fields by their positions, and their values. */
-export interface Written {
+export interface WrittenValues {
   positions: readonly number[];
   values: readonly (Stored | null)[];
   /** Fields that hooks have set, or defaults: neither is the caller's reach. */
@@ -40,7 +40,7 @@ export function restrictionOn(
   access: Access,
   scope: RecordScope,
   body: RecordInput,
-  written: Written,
+  written: WrittenValues,
 ): WriteRestriction {
   const rule = ruleOn(access, scope.target, body);
   return { rule, reaches: pointings(access, scope, written) };
@@ -50,7 +50,11 @@ export function restrictionOn(
  * Ends the request with `400` for relations to records that the caller may not read, in the words for records that do not
  * exist. To be called when a restricted write has found nothing to write.
  */
-export async function refuseUnreachable(access: Access, scope: RecordScope, written: Written): Promise<void> {
+export async function refuseUnreachable(
+  access: Access,
+  scope: RecordScope,
+  written: WrittenValues,
+): Promise<void> {
   const refused: string[] = [];
   for (const { field, id, ...reach } of pointings(access, scope, written)) {
     if (!await scope.connection.run((sql) => canReach(sql, id, reach))) refused.push(field);
@@ -61,7 +65,11 @@ export async function refuseUnreachable(access: Access, scope: RecordScope, writ
 }
 
 /** Users need no rule to be pointed to: whoever knows the id of one may name it as owner, member or addressee. */
-function pointings(access: Access, { plan, target: { app } }: RecordScope, written: Written): Pointing[] {
+function pointings(
+  access: Access,
+  { plan, target: { app } }: RecordScope,
+  written: WrittenValues,
+): Pointing[] {
   const guard = guardOf(access, app);
   if (guard === undefined) return [];
   let comparisons = 0;
