@@ -4,7 +4,7 @@ import type { Sql } from './pool.ts';
 import type { Ledger } from './sessions.ts';
 
 /**
- * A row as it is listed: `details` has what rows keep apart of the request, its id, address and user agent, unless the
+ * A row as it is listed: `details` includes the request's id, address and user agent, which rows keep apart, unless the
  * server acted by itself.
  */
 export interface AuditEntry {
@@ -114,7 +114,7 @@ function ask({ scope: { ledger, schema }, filter: { action, actor } }: AuditQues
   };
 }
 
-/** Has its limits in it, and is not prepared: a plan made for any limit reads far more than a page. */
+/** The limits are part of the text, which is not prepared: a plan made for any limit reads far more than a page. */
 function pageText(asked: Asked, request: PageRequest): string {
   const offset = offsetOf(request);
   const limit = request.per_page;
@@ -146,8 +146,8 @@ const entryColumns = `log.id, log.ts, log.actor, log.action, log.target,
     'request_id', log.request_id, 'ip', log.ip, 'user_agent', log.user_agent)) as details`;
 
 /**
- * What comes after a row keeps its order while rows are sealed, as those that wait together get their seals in the order
- * of their ids; what was removed has only such after it as were removed, too.
+ * The rows after a given one keep their order while rows are sealed, because rows that wait together get their seals in the
+ * order of their ids. After a row that was removed there are only others that were removed.
  */
 function restText(asked: Asked, { before, limit }: { before: string | undefined; limit: number }): string {
   const { ledger } = asked;
@@ -182,8 +182,8 @@ function kindsText({ ledger, kinds }: Asked): string {
 }
 
 /**
- * The rows that wait for a seal, each found by its id: how few they are is nothing that the planner can know, and left
- * to itself it may read the whole log for them.
+ * The rows that wait for a seal, each found by its id: the planner cannot know how few they are, and left to itself it may
+ * read the whole log for them.
  */
 function waitingText({ ledger, rows, everything }: Asked): string {
   const log = `cross join lateral (select * from ${ledger}.audit_log where id = queue.id offset 0) as log`;
@@ -191,9 +191,9 @@ function waitingText({ ledger, rows, everything }: Asked): string {
 }
 
 /**
- * The place of the first row to be listed: the first of all places with no more than `skipped` rows after them, between
- * whose ends the search halves the way. How many rows of a kind come after a place is what the number of the last one
- * up to there says; before the oldest, it is all there are.
+ * The place of the first row to be listed, by binary search: the first place with no more than `skipped` rows after it. How
+ * many rows of a kind come after a place follows from the number of the kind's last row up to there; before its oldest row,
+ * they are all there are.
  */
 function searchText(asked: Asked): string {
   const { ledger, number } = asked;
@@ -232,8 +232,8 @@ function sealedText(asked: Asked, limit: number): string {
 }
 
 /**
- * Of seals, those of a kind up to a place, the last one first. Whole rows are compared, so that only the index of the
- * kind's very columns will do: the planner cannot know how rare a kind is, and may walk along another for ever.
+ * The seals of a kind up to a place, the last one first. Whole rows are compared, so that only the index on exactly the
+ * columns of the kind will do: the planner cannot know how rare a kind is, and might walk along another index for ever.
  */
 function upTo({ common }: Asked, place: string): string {
   const columns = [...common.map(({ column }) => `seal.${column}`), 'seal.action', 'seal.seq'];

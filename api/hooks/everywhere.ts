@@ -55,7 +55,7 @@ export async function stateEverywhere(
   return together([own, ...dated]);
 }
 
-/** One state out of several: sums where there is something to add, else what the one knows that knows it best. */
+/** One state out of several: sums where there is something to add, else the value of the process that knows it best. */
 function together(parts: readonly StatePart[]): HookState {
   const states = parts.map(({ state }) => state);
   const sum = (name: 'runs' | 'errors' | 'in_flight') => states.reduce((all, state) => all + state[name], 0);
