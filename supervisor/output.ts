@@ -1,7 +1,5 @@
 // What the supervisor prints, for itself and for PostgreSQL: one line a fact, as JSON or for a person. The API writes its
 // own lines to the same place.
-import { writeSync } from 'node:fs';
-import { codeOf } from './error-code.ts';
 
 /** How serious a line is. */
 export type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -49,15 +47,6 @@ export function createOutput(options: OutputOptions): Output {
       line(level, { part: 'postgres', message });
     },
   };
-}
-
-/** Writes to standard output at once; a reader that went away must not end the server. */
-export function writeToStandardOutput(text: string): void {
-  try {
-    writeSync(1, text);
-  } catch (error) {
-    if (!['EPIPE', 'EAGAIN', 'ENOSPC', 'EIO'].includes(codeOf(error))) throw error;
-  }
 }
 
 const severities: Readonly<Record<string, Level>> = {

@@ -6,10 +6,11 @@ import { makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { createHooks, type Hooks } from '../hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
-import { createOutput, type Output, writeToStandardOutput } from '../output.ts';
+import { createOutput, type Output } from '../output.ts';
 import { provisionerName } from '../postgres-cluster.ts';
 import { type Postgres, preparePostgres } from '../postgres.ts';
 import type { Config, DatabaseAccess } from '../protocol.ts';
+import { standardOutput } from '../standard-output.ts';
 import { StartRefused } from '../start-refused.ts';
 
 /** What tells the server to stop, and to stop at once when told again. */
@@ -20,7 +21,7 @@ export interface StopSignals {
 
 /** Runs the server until it is told to stop. Throws `StartRefused`, with everything down again. */
 export async function serve(config: Config, signals: StopSignals): Promise<void> {
-  const output = createOutput({ ...config.log, now: () => new Date(), write: writeToStandardOutput });
+  const output = createOutput({ ...config.log, now: () => new Date(), write: standardOutput() });
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
