@@ -44,8 +44,9 @@ export async function loginAdmin(
     await insertSession(sql, 'workspace', draft.row);
   });
   if (verdict.outdated) {
-    const hashes = { from: known.password_hash, to: await deps.passwords.hash(owner, password) };
-    await control.run((sql) => rehashAdmin(sql, known.id, hashes));
+    const from = known.password_hash;
+    const to = await deps.passwords.renew(owner, password);
+    if (to !== undefined) await control.run((sql) => rehashAdmin(sql, known.id, { from, to }));
   }
   return { pair: await tokensOf(deps, draft), admin: showAdmin(known) };
 }

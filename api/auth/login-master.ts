@@ -57,8 +57,9 @@ export async function loginMaster(
     return await loginMaster(deps, credentials, by);
   }
   if (verdict.outdated && known.password_hash !== null) {
-    const hashes = { from: known.password_hash, to: await deps.passwords.hash('masters', password) };
-    await control.run((sql) => rehashMaster(sql, known.id, hashes));
+    const from = known.password_hash;
+    const to = await deps.passwords.renew('masters', password);
+    if (to !== undefined) await control.run((sql) => rehashMaster(sql, known.id, { from, to }));
   }
   return { pair: await tokensOf(deps, draft), admin: showMaster(known) };
 }

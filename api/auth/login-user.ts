@@ -35,8 +35,9 @@ export async function loginUser(
   const signedIn = await unlessRenewed(verdict.outdated, signingIn);
   if (signedIn === undefined) return await loginUser(deps, workspace, login);
   if (verdict.outdated && user.password_hash !== null) {
-    const hashes = { from: user.password_hash, to: await deps.passwords.hash(owner, password) };
-    await connection.run((sql) => rehashUser(sql, user.id, hashes));
+    const from = user.password_hash;
+    const to = await deps.passwords.renew(owner, password);
+    if (to !== undefined) await connection.run((sql) => rehashUser(sql, user.id, { from, to }));
   }
   return signedIn.result;
 }

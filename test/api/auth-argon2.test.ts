@@ -3,9 +3,14 @@ import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unlimited } from '../../storage/permits.ts';
+import { Pool } from '../../storage/pool.ts';
 import { type Answer, as, expectOk } from '../harness/api.ts';
+import { endpointOf } from '../harness/database.ts';
+import { outdatedHash } from '../harness/outdated-hash.ts';
 import { isApi, processTree, residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { howManyWait } from '../harness/waiting.ts';
 
 const password = 'a password of the test';
 let server: TestServer;
@@ -121,6 +126,27 @@ describe('auth.argon2-budget', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     const seen = new Set((await Promise.all(flood)).map(({ status }) => status));
     expect([...seen].toSorted()).toEqual([401, 503]);
+  }, 60_000);
+
+  it('a login with an outdated hash is answered, even when the line is full for the new one', async () => {
+    const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), {
+      cap: 1,
+      permits: unlimited,
+      now: Date.now,
+    });
+    const hash = outdatedHash(password);
+    await control.run((sql) => sql`update control.master_admins set password_hash = ${hash}`);
+    const { answering, flood } = await control.transaction(async (sql) => {
+      await sql`lock table control.sessions in share mode`;
+      const answering = login('admin');
+      await expect.poll(() => howManyWait(sql), { timeout: 10_000 }).toBe(1);
+      const flood = Array.from({ length: 300 }, (_, index) => login(`nobody${index}`));
+      // The line is full.
+      await Promise.race(flood);
+      return { answering, flood };
+    }).finally(() => control.end());
+    expectOk(await answering);
+    await Promise.all(flood);
   }, 60_000);
 
   it('the threads end when nobody logs in', async () => {

@@ -84,6 +84,16 @@ export class Passwords {
     return answer.hash;
   }
 
+  /** The same for one that was just found right; undefined when too many wait: the next login may make it. */
+  async renew(owner: Owner, password: string): Promise<string | undefined> {
+    try {
+      return await this.hash(owner, password);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'unavailable') return undefined;
+      throw error;
+    }
+  }
+
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
   async verify(owner: Owner, password: string, hash: string | null | undefined): Promise<Verdict> {
     return verdictOf(await this.#perform(owner, checkOf(password, hash)), hash);
