@@ -9,11 +9,13 @@ export interface SeatLimits {
   perAddress: number;
 }
 
-/** One stream's place. */
+/** One connection's place. What it holds besides counts as another stream each, for the same principal. */
 export interface Seat {
-  /** Counts it for another principal from now on. Throws `429`, and then nothing has changed. */
+  /** Takes one more; what is returned gives that back, and again is harmless. Throws `429 too_many_requests`. */
+  another(): () => void;
+  /** Counts all of it for another principal from now on. Throws `429`, and then nothing has changed. */
   move(principal: Principal): void;
-  /** Gives it back; again is harmless. */
+  /** Gives all of it back; again is harmless. */
   release(): void;
 }
 
@@ -32,42 +34,55 @@ export class Seats {
   take({ principal, address }: Holder): Seat {
     const { perAddress } = this.#limits;
     const at = `address ${address}`;
-    if (this.#count(at) >= perAddress) refuse(`this address holds ${perAddress} streams`);
-    let by = principal === null ? undefined : this.#takeFor(principal);
-    this.#taken.set(at, this.#count(at) + 1);
-    let isHeld = true;
-    return {
-      move: (next) => {
-        if (!isHeld || nameOf(next) === by) return;
-        const taken = this.#takeFor(next);
-        if (by !== undefined) this.#giveBack(by);
-        by = taken;
-      },
-      release: () => {
-        if (!isHeld) return;
+    let by = principal === null ? undefined : nameOf(principal);
+    let held = 0;
+    const count = (more: number) => {
+      held += more;
+      this.#add(at, more);
+      this.#add(by, more);
+    };
+    const another = () => {
+      if (this.#count(at) >= perAddress) refuse(`an address holds at most ${perAddress} streams`);
+      this.#require(by, 1);
+      count(1);
+      let isHeld = true;
+      return () => {
+        if (!isHeld || held === 0) return;
         isHeld = false;
-        this.#giveBack(at);
-        if (by !== undefined) this.#giveBack(by);
+        count(-1);
+      };
+    };
+    another();
+    return {
+      another,
+      move: (next) => {
+        const name = nameOf(next);
+        if (held === 0 || name === by) return;
+        this.#require(name, held);
+        this.#add(by, -held);
+        this.#add(name, held);
+        by = name;
       },
+      release: () => count(-held),
     };
   }
 
-  #takeFor(principal: Principal): string {
+  #require(by: string | undefined, more: number): void {
     const { perPrincipal } = this.#limits;
-    const by = nameOf(principal);
-    if (this.#count(by) >= perPrincipal) refuse(`this principal holds ${perPrincipal} streams`);
-    this.#taken.set(by, this.#count(by) + 1);
-    return by;
+    if (by !== undefined && this.#count(by) + more > perPrincipal) {
+      refuse(`a principal holds at most ${perPrincipal} streams`);
+    }
   }
 
   #count(name: string): number {
     return this.#taken.get(name) ?? 0;
   }
 
-  #giveBack(name: string): void {
-    const left = this.#count(name) - 1;
-    if (left === 0) this.#taken.delete(name);
-    else this.#taken.set(name, left);
+  #add(name: string | undefined, more: number): void {
+    if (name === undefined) return;
+    const sum = this.#count(name) + more;
+    if (sum === 0) this.#taken.delete(name);
+    else this.#taken.set(name, sum);
   }
 }
 
@@ -76,5 +91,5 @@ function nameOf({ role, workspace = '', id }: Principal): string {
 }
 
 function refuse(what: string): never {
-  fail('too_many_requests', `${what} already, which is the most; close one first`, retryAfter);
+  fail('too_many_requests', `${what}; close some first`, retryAfter);
 }

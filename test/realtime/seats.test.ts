@@ -61,4 +61,25 @@ describe('a seat', () => {
     seats.take({ principal: { ...user('ada'), workspace: 'zoo' }, address: 'here' });
     expect(() => seats.take(held('ada'))).toThrow(full);
   });
+
+  it('takes along whatever it holds besides, or nothing', () => {
+    const seats = new Seats({ perPrincipal: 2, perAddress: 4 });
+    const seat = seats.take(held(null));
+    const giveBack = seat.another();
+    seat.another();
+    expect(() => seat.move(user('ada'))).toThrow(full);
+    seats.take(held('ada')).release();
+    giveBack();
+    giveBack();
+    seat.move(user('ada'));
+    expect(() => seat.another()).toThrow(full);
+    expect(() => seats.take(held('ada', 'there'))).toThrow(full);
+    seats.take(held('bob'));
+    seats.take(held('bob'));
+    expect(() => seats.take(held('cid'))).toThrow(full);
+    seat.release();
+    seats.take(held('ada', 'there'));
+    seats.take(held('ada', 'there'));
+    seats.take(held('cid'));
+  });
 });

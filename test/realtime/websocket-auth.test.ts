@@ -169,4 +169,22 @@ describe('sse.authz-live: a WebSocket', () => {
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
     await small.close();
   });
+
+  it('takes the seats of its subscriptions along when it signs in', async () => {
+    const small = await startRig({ bounds: { seats: { perPrincipal: 2, perAddress: 10 } } });
+    const client = await openSocket(small.port);
+    await client.subscribe('a');
+    await client.subscribe('b');
+    expect(await client.ask({ type: 'auth', token: 'ada' })).toMatchObject({ code: 'too_many_requests' });
+    client.say({ type: 'unsubscribe', id: 'a' });
+    client.say({ type: 'auth', token: 'ada' });
+    await client.settle();
+    expect(await client.subscribe('c')).toMatchObject({ id: 'c', code: 'too_many_requests' });
+    expect((await handshake(small.port, { headers: { authorization: 'Bearer ada' } })).status).toBe(429);
+    client.socket.close();
+    await client.closed;
+    const streams = await Promise.all([1, 2].map(() => openEvents(small.port, { token: 'ada' })));
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    await small.close();
+  });
 });

@@ -112,23 +112,23 @@ export class SocketSession {
   async #subscribe(
     { id, collection, filter, since }: Extract<messages.ClientMessage, { type: 'subscribe' }>,
   ): Promise<void> {
-    const { hub, stream, maximalSubscriptions } = this.#options;
+    const { hub, stream, seat, maximalSubscriptions } = this.#options;
     if (stream.subscriptions.has(id)) fail('conflict', 'this connection has a subscription of this id');
     if (stream.subscriptions.size >= maximalSubscriptions) {
       fail('too_many_requests', `a connection holds at most ${maximalSubscriptions} subscriptions`);
     }
     // Each subscription costs what a stream costs, so it counts like one.
-    const seat = hub.seat(stream.holder);
+    const giveBack = seat.another();
     try {
       const { principal } = stream.holder;
       const grant = await hub.grant({ topic: { ...stream.place, collection }, principal, filter });
       hub.subscribe(
         stream,
-        { id, collection, filter, since, grant, onLeft: seat.release },
+        { id, collection, filter, since, grant, onLeft: giveBack },
         (cursor) => stream.write(messages.subscribed(id, cursor)),
       );
     } catch (error) {
-      seat.release();
+      giveBack();
       throw error;
     }
   }
