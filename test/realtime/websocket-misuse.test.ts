@@ -92,6 +92,21 @@ describe('a client that talks nonsense', () => {
     expect((await client.closed).code).toBe(1009);
   });
 
+  it('is closed with 1008 when a message comes in a thousand pieces', async () => {
+    const raw = connect(rig.port, '127.0.0.1');
+    raw.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    await once(raw, 'data');
+    const piece = (first: number) => Buffer.from([first, 0x81, 0, 0, 0, 0, 0x78]);
+    const middle = Array.from({ length: 1_000 }, () => piece(0x00));
+    raw.write(Buffer.concat([piece(0x01), ...middle, piece(0x80)]));
+    const [said] = await once(raw, 'data');
+    expect([said[0], said.readUInt16BE(2)]).toEqual([0x88, 1008]);
+    raw.destroy();
+  });
+
   it('holds at most so many subscriptions', async () => {
     const small = await startRig({ sockets: { subscriptions: 2 } });
     const client = await openSocket(small.port);

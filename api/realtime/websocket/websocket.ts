@@ -63,6 +63,13 @@ const closeCodes: Record<StreamEnd['why'], number> = {
   done: 1000,
 };
 
+/**
+ * Whatever a message comes in is held until its end, and each piece costs some hundred bytes, however short it is: so many
+ * frames a message, and so many packets a frame, of which the shortest make 120 of the longest message. Options of the
+ * `ws` in crossws, of which its types do not know.
+ */
+const mostPieces = { maxFragments: 128, maxBufferedChunks: 1_024 };
+
 /** A close frame has room for 123 bytes of reason. */
 const maximalReason = 120;
 
@@ -88,7 +95,11 @@ export class WebSockets {
       },
       getNamespace: () => 'realtime',
       idleTimeout: this.#bounds.idleSeconds,
-      serverOptions: { maxPayload: this.#bounds.messageBytes, clientTracking: false },
+      serverOptions: {
+        maxPayload: this.#bounds.messageBytes,
+        ...mostPieces,
+        clientTracking: false,
+      },
     });
   }
 
