@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../storage/start-refused.ts';
 import { limitBodyTime } from './pipeline/body-time.ts';
-import { answerClientErrors, requireHost } from './pipeline/client-error.ts';
+import { answerClientErrors, refuseAmbiguous } from './pipeline/client-error.ts';
 
 /** An open port. */
 export interface Listening {
@@ -33,7 +33,7 @@ const idlePollMilliseconds = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const guarded = requireHost(handler, options.standing);
+  const guarded = refuseAmbiguous(handler, options.standing);
   const opening = options.shared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;

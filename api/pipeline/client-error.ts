@@ -22,6 +22,11 @@ interface Refusal {
 const malformed: Refusal = { status: 400, code: 'validation', message: 'the request is not valid HTTP' };
 const hostless: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
 const nowhere: Refusal = { status: 400, code: 'validation', message: 'Host: is not a host' };
+const coded: Refusal = {
+  status: 400,
+  code: 'validation',
+  message: 'Transfer-Encoding: only chunked is known, of HTTP/1.1',
+};
 const unexpected: Refusal = {
   status: 417,
   code: 'validation',
@@ -58,10 +63,11 @@ function isAnswering(socket: Duplex): boolean {
 }
 
 /**
- * Refuses requests without a `Host`, or with several, which a proxy may read otherwise than we, and one of which no address
- * can be made (RFC 9112 section 3.2): `x:99999`. The address of every request that goes on can be read.
+ * Refuses requests that a proxy may read otherwise than we. Without a `Host`, or with several, and one of which no address can
+ * be made (RFC 9112 section 3.2): `x:99999`; the address of every request that goes on can be read. And whose body is coded in
+ * another way than chunked, which Node would hand on as it is, or chunked in HTTP/1.0, which has no chunks (section 6.1).
  */
-export function requireHost(handler: RequestListener, standing: Headers): RequestListener {
+export function refuseAmbiguous(handler: RequestListener, standing: Headers): RequestListener {
   // Almost all requests come with the same one.
   let lastGood = '';
   return (request, response) => {
@@ -74,6 +80,10 @@ export function requireHost(handler: RequestListener, standing: Headers): Reques
       return refuse(response, nowhere, standing);
     }
     lastGood = host;
+    const coding = request.headers['transfer-encoding'];
+    if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
+      return refuse(response, coded, standing);
+    }
     handler(request, response);
   };
 }

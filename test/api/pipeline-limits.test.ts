@@ -95,6 +95,15 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
       `${posted}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
     ],
     ['an unknown encoding', `${posted}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['an encoding below the chunks', `${posted}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    [
+      'an encoding in a line of its own',
+      `${posted}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'chunks of HTTP/1.0',
+      `${posted.replace('1.1', '1.0')}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
     ['a chunk of no size', `${posted}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
     ['a chunk of too much size', `${posted}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`],
   ])('%s is answered 400, and the connection is closed', async (_what, bytes) => {
