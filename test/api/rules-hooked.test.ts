@@ -40,6 +40,23 @@ describe('a rule', () => {
     expectOk(await app.admin.patch(post, { count: 7 }));
   });
 
+  it('admits a new record as its caller sent it and as hooks leave it', async () => {
+    const app = await hookedApp(
+      own,
+      `
+      onRecordBeforeCreate('posts', async (e) => {
+        await $app.records.create('seen', { what: e.record.fields.title });
+        e.record.fields.count = e.record.fields.title === 'fill' ? 1 : 2;
+      });`,
+    );
+    await setRules(app, 'posts', { create: 'count = 1' });
+    const posts = app.records('posts');
+    expectError(await user.post(posts, { title: 'fill' }), 403, 'forbidden');
+    expectError(await user.post(posts, { title: 'leave', count: 1 }), 403, 'forbidden');
+    expectOk(await user.post(posts, { title: 'fill', count: 1 }));
+    expect((await seen(app)).map(({ what }) => what)).toEqual(['leave', 'fill']);
+  });
+
   it('rule.relation-target: keeps hooks from being asked about relations that the caller may not make', async () => {
     const app = await hookedApp(
       own,
