@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fail } from '../../api/errors.ts';
 import { openEvents } from './event-client.ts';
 import { type Rig, startRig } from './rig.ts';
+import { openSocket } from './socket-client.ts';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -73,4 +74,23 @@ it('sse.authz-live: a stream is shown nothing by a rule that was changed again w
   rig.write({ n: 2, owner: 'ada' });
   await ada.until(({ events }) => events.some(({ data }) => JSON.stringify(data).includes('"n":2')));
   expect(ada.events.map(({ data }) => data)).toEqual([{ n: 2, owner: 'ada' }]);
+});
+
+it('sse.authz-live: the end of a subscription that was given up meanwhile is not that of a new one of its id', async () => {
+  const socket = await openSocket(rig.port, { Authorization: 'Bearer ada' });
+  expect(await socket.subscribe('a')).toMatchObject({ type: 'subscribed' });
+  const read = Promise.withResolvers<void>();
+  const refused = read.promise.then(() => fail('forbidden', 'the rule does not allow that'));
+  const { rule } = rig.gate;
+  rig.gate.rule = () => refused;
+  rig.gate.changed();
+  rig.gate.rule = rule;
+  socket.say({ type: 'unsubscribe', id: 'a' });
+  expect(await socket.subscribe('a')).toMatchObject({ type: 'subscribed' });
+  read.resolve();
+  await refused.catch(() => undefined);
+  await socket.settle();
+  rig.write({ n: 1 });
+  expect((await socket.count(3))[2]).toMatchObject({ type: 'event', id: 'a' });
+  socket.socket.close();
 });
