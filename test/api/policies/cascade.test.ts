@@ -1,0 +1,41 @@
+// What bounds a place, and what a change above it makes of it: no other tenant's setting.
+import { describe, expect, it } from 'vitest';
+import { boundAbove, cascade, type Stored } from '../../../api/policies/cascade.ts';
+
+const range = (max: number) => ({ kind: 'range', min: 1, max }) as const;
+const row = (workspace: string | null, app: string | null, max: number): Stored => ({
+  workspace,
+  app,
+  field: 'x',
+  spec: range(max),
+});
+const rows = [
+  row(null, null, 90),
+  row('acme', null, 80),
+  row('acme', 'shop', 70),
+  row('bank', null, 10),
+  row('bank', 'shop', 60),
+];
+
+describe('the bound above', () => {
+  it.each([
+    ['an app', { workspace: 'acme', app: 'blog' }, 80],
+    ['an app of another workspace', { workspace: 'bank', app: 'blog' }, 10],
+    ['an app of a workspace that sets nothing', { workspace: 'zoo', app: 'shop' }, 90],
+    ['a workspace', { workspace: 'acme', app: null }, 90],
+    ['the system', { workspace: null, app: null }, 100],
+  ])('%s is of its own levels alone', (_what, place, max) => {
+    expect(boundAbove(rows, place, range(100))).toEqual(range(max));
+  });
+});
+
+it('a change clamps apps to their own workspace, and names what must change alone', () => {
+  expect(cascade(rows, range(100))).toEqual([
+    { scope: 'app', workspace: 'bank', app: 'shop', field: 'x', from: range(60), to: range(10) },
+  ]);
+  const narrowed = [row(null, null, 75), ...rows.slice(1)];
+  expect(cascade(narrowed, range(100)).map(({ workspace, app, to }) => [workspace, app, to])).toEqual([
+    ['acme', null, range(75)],
+    ['bank', 'shop', range(10)],
+  ]);
+});
