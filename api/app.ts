@@ -1,6 +1,6 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
-import { answerText } from './answer-text.ts';
+import { answerText, isLong } from './answer-text.ts';
 import { checkBody } from './check.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
@@ -148,12 +148,11 @@ async function process(
   const answer = route.handle(call);
   const value = answer instanceof Promise ? await answer : answer;
   if (value instanceof OwnAnswer) return value;
+  if (isLong(value)) await pipeline.largeTurn();
   return {
     status: reply.status ?? route.status,
     headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
-    body: typeof value === 'string' && route.contentType !== undefined && !route.contentType.includes('json')
-      ? value
-      : answerText(value),
+    body: answerText(value, route.contentType),
   };
 }
 

@@ -1,6 +1,7 @@
 // Reading a body: capped and counted while it arrives; of JSON, its shape is scanned before it is parsed.
 import { IncomingMessage } from 'node:http';
 import { ApiError, fail } from '../errors.ts';
+import type { LargeTurn } from '../large-turns.ts';
 import type { Incoming } from '../route.ts';
 import type { Arrival } from './arrival.ts';
 import { noteProgress } from './body-time.ts';
@@ -25,10 +26,7 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 export type ReadBytes = (arrival: Arrival) => Promise<Buffer>;
 
 /** Makes the reader of bodies of `cap` bytes at most. What is made of a large one is best made at once: it is its turn. */
-export function bytesReader(cap: number): ReadBytes {
-  let lastTurn = Promise.resolve();
-  // One in each round of the event loop: many that are complete at once would stop all else for seconds.
-  const turn = () => lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+export function bytesReader(cap: number, turn: LargeTurn): ReadBytes {
   return async (arrival) => {
     const bytes = await readBytes(arrival, cap);
     if (bytes.length > largeBytes) await turn();

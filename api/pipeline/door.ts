@@ -1,6 +1,7 @@
 // What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
+import { createLargeTurns, type LargeTurn } from '../large-turns.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
 import { type Cors, cors } from './cors.ts';
@@ -16,6 +17,7 @@ export interface Door {
   hold: Hold;
   readBytes: ReadBytes;
   readJson: ReadJson;
+  largeTurn: LargeTurn;
   cors: Cors;
   authenticator: Authenticator;
   /** The security headers of every answer. */
@@ -28,12 +30,14 @@ const mostHeld = 256 * 1_048_576;
 /** Makes the door. */
 export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>): Door {
   const allowlist = cors(config.cors.allowed_origins);
-  const readBytes = bytesReader(config.http.max_body_bytes);
+  const largeTurn = createLargeTurns();
+  const readBytes = bytesReader(config.http.max_body_bytes, largeTurn);
   return {
     limit: rateLimit(config.rate_limit),
     hold: config.rate_limit.enabled ? holdings(mostHeld) : () => undefined,
     readBytes,
     readJson: jsonReader(readBytes),
+    largeTurn,
     cors: allowlist,
     authenticator: {
       tokens,

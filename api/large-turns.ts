@@ -1,0 +1,28 @@
+// Work on large texts, which nothing can interrupt.
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Nobody waits longer for what has held up everybody for other reasons. Milliseconds. */
+const longestRest = 1_000;
+
+/** Grants a turn; what is done before the next `await` counts as the work of it. */
+export type LargeTurn = () => Promise<void>;
+
+/**
+ * Has pieces of work done one after another. After each, others have the process for as long as it took: a request needs some
+ * ten rounds of the event loop, and would have to wait for a piece in each of them.
+ */
+export function createLargeTurns(): LargeTurn {
+  let free = Promise.resolve();
+  return () => {
+    const granted = free;
+    free = granted.then(restAfterwards);
+    return granted;
+  };
+}
+
+/** Begins with the work, which goes on in this round of the event loop. */
+async function restAfterwards(): Promise<void> {
+  const began = performance.now();
+  await new Promise((resolve) => setImmediate(resolve));
+  await pause(Math.min(performance.now() - began, longestRest));
+}
