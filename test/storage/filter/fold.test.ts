@@ -1,6 +1,6 @@
 // What is decided of a filter without a record, and before the body is read.
 import { describe, expect, it } from 'vitest';
-import { decideEarly, fold } from '../../../storage/filter/fold.ts';
+import { decideEarly, fold, foldEarly, isClosed } from '../../../storage/filter/fold.ts';
 import { conditionOf, requestOf } from './fixture.ts';
 
 const asAda = requestOf({
@@ -48,5 +48,17 @@ describe('decideEarly', () => {
     const condition = conditionOf(rule);
     expect(decideEarly(condition, asAda)).toBe(forAda);
     expect(decideEarly(condition, anonymous)).toBe(forAnybody);
+  });
+});
+
+describe('isClosed', () => {
+  it.each([
+    ["owner = @request.auth.id && state = 'public'", true],
+    ["@request.auth.role = 'user' || @request.body.x = 1", true],
+    ['@request.body.x = 1', false],
+    ["@request.body.x = 1 && title = 'x'", false],
+    ["title = 'x' || (owner = @request.auth.id && @request.body.x = 1)", false],
+  ])('says of %s, before the body is read, that nothing of it is open: %s', (rule, closed) => {
+    expect(isClosed(foldEarly(conditionOf(rule), asAda))).toBe(closed);
   });
 });
