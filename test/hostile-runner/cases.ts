@@ -58,6 +58,16 @@ export const forged: readonly Breach[] = [
     says: `send({ type: 'call', id: 1, parent: frame.id + 1, method: 'users.findOne', args: ['x'] });`,
     told: broke,
   },
+  ...[
+    ['no argument', `'users.findOne', args: []`],
+    ['an argument of another kind', `'records.findOne', args: ['posts', 7]`],
+    ['a query that is no object', `'records.list', args: ['posts', 'title = 1']`],
+    ['fields that are a list', `'records.create', args: ['posts', ['x']]`],
+  ].map(([title = '', rest = '']) => ({
+    title: `a call with ${title}`,
+    says: `send({ type: 'call', id: 1, parent: frame.id, method: ${rest} });`,
+    told: broke,
+  })),
   {
     title: 'another time',
     says: `send({ ...${done}, changes: { created_at: '1999-01-01T00:00:00.000Z' } });`,
