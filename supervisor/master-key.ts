@@ -30,7 +30,7 @@ export async function openMasterKey(dataDir: string, configured: string): Promis
       throw new StartRefused(`${file} is missing, and only it opens this data_dir: restore it`);
     }
     const made = randomBytes(masterKeyBytes);
-    await writeDurably(file, `${made.toString('base64')}\n`, 0o600);
+    await write(file, `${made.toString('base64')}\n`, 0o600);
     return checked(made, { check, known, source: file });
   }
   return checked(key, { check, known, source: configured === '' ? file : 'secrets.master_key' });
@@ -65,7 +65,7 @@ async function checked(
     0,
     32,
   );
-  if (known === undefined) await writeDurably(check, `${fingerprint}\n`, 0o600);
+  if (known === undefined) await write(check, `${fingerprint}\n`, 0o600);
   else if (known.trim() !== fingerprint) {
     throw new StartRefused(`${source} is not the key that this data_dir was made with: restore that one`);
   }
@@ -78,6 +78,14 @@ async function readIfThere(file: string): Promise<string | undefined> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw new StartRefused(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function write(file: string, text: string, mode: number): Promise<void> {
+  try {
+    await writeDurably(file, text, mode);
+  } catch (error) {
+    throw new StartRefused(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }
 }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDataDir } from '../../supervisor/data-dir.ts';
 import { decodeMasterKey, derivePassword, openMasterKey } from '../../supervisor/master-key.ts';
 import { scramVerifier } from '../../supervisor/scram.ts';
+import { StartRefused } from '../../supervisor/start-refused.ts';
 
 const uid = process.getuid?.() ?? 0;
 let dir = '';
@@ -58,6 +59,13 @@ describe('the master key', () => {
     await openMasterKey(dir, '');
     await rm(join(dir, 'master.key'));
     await expect(openMasterKey(dir, '')).rejects.toThrow(/master\.key is missing/);
+  });
+
+  it('that cannot be kept ends the start in one line', async () => {
+    const file = join(dir, 'gone', 'master.key');
+    const refused = openMasterKey(join(dir, 'gone'), '');
+    await expect(refused).rejects.toBeInstanceOf(StartRefused);
+    await expect(refused).rejects.toThrow(`${file} cannot be written: ENOENT`);
   });
 
   it('gives each role another password', () => {
