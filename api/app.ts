@@ -1,13 +1,13 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
 import { answerText, isLong } from './answer-text.ts';
-import { checkBody } from './check.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { incomingOf, refuseLongBody } from './pipeline/body.ts';
+import { checkedBody } from './pipeline/checked-body.ts';
 import { type Door, doorHeaders } from './pipeline/door.ts';
 import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
@@ -140,10 +140,8 @@ async function process(
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   const admitted = route.admit?.(call);
   call.admitted = admitted instanceof Promise ? await admitted : admitted;
-  if (route.body !== undefined) {
-    const sent = await pipeline.readJson(arrival, route.bodyMayBeEmpty);
-    call.body = await checkBody(sent, route.body, () => route.alsoWrong?.(call, sent));
-  }
+  const { readJson } = pipeline;
+  if (route.body !== undefined) call.body = await checkedBody(route.body, { readJson, arrival, route, call });
   if (route.query !== undefined) call.query = readQuery(arrival, route.query);
   const answer = route.handle(call);
   const value = answer instanceof Promise ? await answer : answer;

@@ -15,18 +15,8 @@ export function check<Value>(value: unknown, against: Schema<Value>): Value {
   return value as Value;
 }
 
-/** The same of a body; the sender of one that is refused is told what else is wrong with it, too. */
-export async function checkBody<Value>(
-  body: unknown,
-  against: Schema<Value>,
-  alsoWrong: () => Promise<readonly FieldError[]> | undefined,
-): Promise<Value> {
-  const errors = wrongWith(body, against);
-  if (errors.length > 0) failValidation([...errors, ...await alsoWrong() ?? []]);
-  return body as Value;
-}
-
-function wrongWith(value: unknown, against: Schema<unknown>): FieldError[] {
+/** All that is wrong with a value, or a hundred things. */
+export function wrongWith(value: unknown, against: Schema<unknown>): FieldError[] {
   if (against.accepts?.(value) === true) return [];
   return [...errorsIn(value, against.struct, []).take(mostErrors)];
 }

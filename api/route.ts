@@ -88,6 +88,12 @@ export interface Call<Path extends string, S extends Scope, Query, Body, Admitte
   now: Date;
 }
 
+/** A request before its body is read. */
+export type CallBeforeBody<Path extends string, S extends Scope> = Omit<
+  Call<Path, S, unknown, unknown>,
+  'body' | 'query' | 'admitted'
+>;
+
 /** The literal. `query` and `body` are checked before `handle` runs; a route without `body` never reads one. */
 export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Answer, Admitted> {
   method: Method;
@@ -129,11 +135,16 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
    * at once.
    */
   alsoWrong?(
-    call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>,
+    call: CallBeforeBody<Path, S>,
     body: Readonly<Record<string, unknown>>,
   ): Promise<readonly FieldError[]>;
+  /**
+   * Throws `404` when what the rest of the path names is not there. Asked only when the body is refused, as that is said
+   * before: `handle` finds out for itself.
+   */
+  exists?(call: CallBeforeBody<Path, S>): unknown;
   /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
-  admit?(call: Omit<Call<Path, S, Query, Body>, 'body' | 'query' | 'admitted'>): Admitted | Promise<Admitted>;
+  admit?(call: CallBeforeBody<Path, S>): Admitted | Promise<Admitted>;
   handle(call: Call<Path, S, Query, Body, Admitted>): Answer | OwnAnswer | Promise<Answer | OwnAnswer>;
 }
 

@@ -6,7 +6,7 @@ import { insertRevocations } from '../../storage/revocations.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { failNoAdmin } from './find.ts';
 
 /** Throws `404 not_found`. */
 export async function removeAdmin(
@@ -14,9 +14,9 @@ export async function removeAdmin(
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },
   by: By,
 ): Promise<void> {
-  if (!isUuid(id)) failMissing(id);
+  if (!isUuid(id)) failNoAdmin(id);
   const revoked = await deps.databases.control.transaction(async (sql) => {
-    const admin = await removeRow(sql, workspace.id, id) ?? failMissing(id);
+    const admin = await removeRow(sql, workspace.id, id) ?? failNoAdmin(id);
     // Its refresh tokens need no end: the exchange looks for the admin.
     const rows = [deps.revocations.row('subject', admin.id)];
     await insertRevocations(sql, rows);
@@ -36,8 +36,4 @@ export async function removeAdmin(
     return rows;
   });
   deps.revocations.apply(revoked);
-}
-
-function failMissing(id: string): never {
-  fail('not_found', `admin "${id}" does not exist`);
 }

@@ -1,7 +1,6 @@
 // The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
 import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
 import type { Sql } from '../../storage/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { normalizedName } from '../auth/attempt.ts';
@@ -9,7 +8,7 @@ import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { failNoAdmin, requireAdmin } from './find.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
 import { type Admin, showAdmin } from './shape.ts';
 
@@ -33,10 +32,10 @@ export async function changeAdmin(
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },
   { patch, ...by }: { patch: AdminPatch } & By,
 ): Promise<Admin> {
-  if (!isUuid(id)) failMissing(id);
+  await requireAdmin(deps, workspace, id);
   const changes = await changesOf(deps, workspace, patch);
   const changed = await deps.databases.control.transaction(async (sql) => {
-    const before = await lockAdmin(sql, workspace.id, id) ?? failMissing(id);
+    const before = await lockAdmin(sql, workspace.id, id) ?? failNoAdmin(id);
     const revoked = revocationsOf(deps, before, changes);
     const instant = revoked.find(({ kind }) => kind === 'subject')?.not_before;
     const admin = await updateAdmin(sql, before, {
@@ -99,8 +98,4 @@ async function audit(
     workspace,
     origin: by.origin,
   });
-}
-
-function failMissing(id: string): never {
-  fail('not_found', `admin "${id}" does not exist`);
 }

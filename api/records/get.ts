@@ -47,6 +47,14 @@ export async function getRecord(
   });
 }
 
+/** Throws `404` when there is no such record. */
+export async function requireRecord(deps: RecordDeps, target: RecordTarget, id: string): Promise<void> {
+  if (!isUuid(id)) failMissing(id);
+  await onCollection(deps, target, async ({ plan, connection }) => {
+    if (await connection.run((sql) => lookAtRecord(sql, plan, id)) === undefined) failMissing(id);
+  });
+}
+
 /** Ends the request with `404`: there is no such record. */
 export function failMissing(id: string): never {
   fail('not_found', `record "${id.slice(0, 100)}" does not exist`);

@@ -109,9 +109,9 @@ export async function lookOn(
 ): Promise<Prospect> {
   const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
-  const rule = ruleOn(access, scope.target, input);
   if (!isUuid(id)) failMissing(id);
   const changed = await readChange(scope, id, input);
+  const rule = ruleOn(access, scope.target, input);
   const found = await connection.run((sql) => lookAtVersion(sql, plan, id, rule)) ?? failMissing(id);
   if (!found.passes) refuse(access);
   await refuseUnreachable(access, scope, changed);
@@ -141,7 +141,6 @@ export async function updateOn(
   const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
   const body = hooked?.body ?? input;
-  ruleOn(access, scope.target, body);
   if (!isUuid(id)) failMissing(id);
   const changed = { ...await readChange(scope, id, input), byOthers: hooked?.fields };
   const restriction = restrictionOn(access, scope, body, changed);

@@ -3,7 +3,7 @@ import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { declaredOnly } from '../collections/answer.ts';
 import { ruleAnswer, rulesAnswer, showRules } from '../rules/answer.ts';
-import { putRule, resetRule } from '../rules/change.ts';
+import { putRule, requireAction, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
 import { described, nullable, object, oneOf, optional, text, yes } from '../schema.ts';
 
@@ -32,6 +32,7 @@ export const accessRulesPut = route({
   status: 200,
   response: ruleAnswer,
   errors: ['parse_error', 'unknown_column'],
+  exists: ({ params: { action } }) => requireAction(action),
   handle: ({ deps, target, body, params: { action }, principal, origin, now }) =>
     putRule(deps, target, body, { action, by: { principal, origin, now } }),
 });

@@ -1,5 +1,6 @@
 // Workspace and app admins, managed by the master.
 import { createAdmin } from '../admins/create.ts';
+import { requireAdmin } from '../admins/find.ts';
 import { adminApps, adminEmail, adminName, passwordText } from '../admins/input.ts';
 import { listAdmins } from '../admins/list.ts';
 import { removeAdmin } from '../admins/remove.ts';
@@ -71,6 +72,7 @@ export const adminsUpdate = route({
   errors: ['conflict'],
   alsoWrong: ({ deps, target }, { password }) =>
     wrongWithPassword(deps.policies, { workspace: target.workspace.id }, { field: 'password', password }),
+  exists: ({ deps, target, params: { id } }) => requireAdmin(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     changeAdmin(deps, { workspace: target.workspace, id: params.id }, {
       patch: body,

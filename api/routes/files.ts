@@ -124,6 +124,7 @@ export const filesLink = route({
   status: 201,
   response: object({ url: described(text(), 'A path on this server.'), expires_at: timestamp() }),
   errors: ['not_found'],
+  exists: ({ deps, target: { app }, params: { id } }) => fileOf(deps, app, id),
   handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
     const file = await fileFor(deps, app, { id, principal, purpose: 'read' });
     return makeLink(deps, app, { file, seconds: body.expires_in ?? linkSeconds.default, now });

@@ -6,7 +6,7 @@ import type { Author } from '../hooks/ports.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
-import { getRecord } from '../records/get.ts';
+import { getRecord, requireRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
@@ -108,6 +108,7 @@ export const recordsUpdate = route({
   errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'update', { principal, now, query: words() }),
+  exists: ({ deps, target, params: { id } }) => requireRecord(deps, target, id),
   handle: ({ deps, target, admitted: access, params: { id }, body, principal, origin, now }) => {
     const by = senderOf({ deps, target, principal, origin });
     return updateRecord(deps, target, { access, id, input: body, now, by });

@@ -44,6 +44,7 @@ export const usersVerify = route({
   body: object({ verified: boolean() }),
   status: 200,
   response: userSchema,
+  exists: ({ deps, target, params: { id } }) => showOne(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),
 });

@@ -31,7 +31,7 @@ export async function putRule(
   input: RuleInput,
   change: RuleChange,
 ): Promise<RuleAnswer> {
-  const action = actionOf(change.action);
+  const action = requireAction(change.action);
   const rule = ruleIn(input);
   return await changeCollections(deps, app, {
     by: change.by,
@@ -53,7 +53,7 @@ export async function resetRule(
   { app, collection: { id } }: RuledTarget,
   change: RuleChange,
 ): Promise<{ ok: true }> {
-  const action = actionOf(change.action);
+  const action = requireAction(change.action);
   return await changeCollections(deps, app, {
     by: change.by,
     work: async ({ sql, schema, collections, audit }) => {
@@ -65,7 +65,8 @@ export async function resetRule(
   });
 }
 
-function actionOf(name: string): Action {
+/** Throws `404` for an action that does not exist. */
+export function requireAction(name: string): Action {
   return actions.find((action) => action === name) ??
     fail('not_found', `there is no action "${name.slice(0, 100)}"; there are ${actions.join(', ')}`);
 }

@@ -96,6 +96,27 @@ describe('existence comes before', () => {
     expectError(await appAdmin.post(`${appPath}/collections/ghost/records`, 'no json'), 404, 'not_found');
   });
 
+  it.each([
+    ['PATCH', 'app', '/collections/notes/records/'],
+    ['PATCH', 'workspace', '/users/', '/verify'],
+    ['PATCH', 'workspace', '/admins/'],
+    ['POST', 'app', '/files/', '/link'],
+    ['PUT', 'app', '/collections/notes/access_rules/'],
+    ['POST', 'workspace', '/auth/oauth/', '/callback'],
+  ])('the body of what the path names: %s of %s%s…', async (method, of, before, after = '') => {
+    const schema = { id: 'notes', fields: [{ name: 'title', kind: 'text' }] };
+    if (before.startsWith('/collections')) await appAdmin.post(`${appPath}/collections`, { schema });
+    const base = `${of === 'app' ? appPath : own.path}${before}`;
+    for (const id of ['01890a5d-ac96-774b-bcce-b302099a8057', 'ghost']) {
+      for (const body of ['no json', '', '{"nope":1}', '[]']) {
+        if (body === '' && after === '/link') continue; // an empty one is right there
+        const headers = { Authorization: `Bearer ${own.master.token}` };
+        const answer = await send(`${serverUrl()}${base}${id}${after}`, { method, body, headers });
+        expectError(answer, 404, 'not_found');
+      }
+    }
+  });
+
   it('the query', async () => {
     expectError(await own.admin.get(`${own.path}/apps/ghost/audit?page=0`), 404, 'app_not_found');
   });

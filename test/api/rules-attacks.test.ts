@@ -68,6 +68,20 @@ describe('rule.update-old-and-new', () => {
     expectError(await ada.patch(path, { owner: bob.id }), 403, 'forbidden');
     expect(expectOk(await admin.get(path)).fields.owner).toBe(ada.id);
   });
+
+  it.each(['create', 'update'])(
+    'what is wrong with a body comes before a rule about it alone: %s',
+    async (action) => {
+      const records = await app.define(`asks_${action}`, [title], {
+        [action]: '@request.body.title = "please"',
+      });
+      const path = `${records}/${await app.make(records, { title: 'a' })}`;
+      const write = (body: object) => action === 'create' ? ada.post(records, body) : ada.patch(path, body);
+      expectError(await write({ title: 'now', nope: 1 }), 400, 'validation');
+      expectError(await write({ title: 'now' }), 403, 'forbidden');
+      expect((await write({ title: 'please' })).status).toBeLessThan(300);
+    },
+  );
 });
 
 describe('rule.list-count', () => {

@@ -1,0 +1,37 @@
+// The body of a request as its route wants it.
+import { wrongWith } from '../check.ts';
+import { ApiError, failValidation } from '../errors.ts';
+import type { AnyRoute, CallBeforeBody } from '../route.ts';
+import type { Schema } from '../schema.ts';
+import type { Scope } from '../scope.ts';
+import type { Arrival } from './arrival.ts';
+import type { ReadJson } from './body.ts';
+
+/** Whose body it is. */
+interface Sender {
+  readJson: ReadJson;
+  arrival: Arrival;
+  route: AnyRoute;
+  call: CallBeforeBody<string, Scope>;
+}
+
+/**
+ * Reads the body and checks it. Throws what `ReadJson` throws, `400 validation` with everything that is wrong, and before
+ * either `404` when what the path names is not there: a body that is right does not wait for that to be looked up.
+ */
+export async function checkedBody(
+  schema: Schema<unknown>,
+  { readJson, arrival, route, call }: Sender,
+): Promise<unknown> {
+  try {
+    const sent = await readJson(arrival, route.bodyMayBeEmpty);
+    const errors = wrongWith(sent, schema);
+    if (errors.length > 0) failValidation([...errors, ...await route.alsoWrong?.(call, sent) ?? []]);
+    return sent;
+  } catch (error) {
+    if (error instanceof ApiError && (error.code === 'deserialization' || error.code === 'validation')) {
+      await route.exists?.(call);
+    }
+    throw error;
+  }
+}
