@@ -1,9 +1,9 @@
 // Everything a feature may need, built once in main.ts and handed down; a function asks for a `Pick` of it.
 import type { BlobStore } from '../storage/blobs/blob-store.ts';
-import type { Databases } from '../storage/databases.ts';
-import type { Provisioning } from '../storage/provision.ts';
+import type { Databases } from '../storage/connections/databases.ts';
+import type { Provisioning } from '../storage/provision/cluster.ts';
 import type { Secrets } from '../storage/secrets.ts';
-import type { Upkeep } from '../storage/upkeep.ts';
+import type { Upkeep } from '../storage/provision/upkeep.ts';
 import type { Config, Sandbox } from '../supervisor/protocol.ts';
 import type { SealDesk } from './audit/ports.ts';
 import type { IssuerKeys } from './auth/oauth/issuer-keys.ts';

@@ -1,7 +1,7 @@
 // The API process: the one place where its parts are put together.
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
-import { openStorage, type Storage } from '../storage/boot.ts';
+import { openStorage, type Storage } from '../storage/boot/boot.ts';
 import { listen as listenForChanges, type Listening as ChangeListener } from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';

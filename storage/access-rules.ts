@@ -1,6 +1,6 @@
 // The rows of an app's `_access_rules`: which of its rules are not the default.
 import type { AccessRule, Action } from './definition.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /** Names a rule. */

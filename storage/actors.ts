@@ -1,5 +1,5 @@
 // Who an admin is, for the audit logs.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** Username of a master admin or email of an admin, or undefined; `sql` is on the control database. */
 export async function findActor(sql: Sql, id: string): Promise<string | undefined> {

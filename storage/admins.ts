@@ -1,6 +1,6 @@
 // Rows of control.admins: workspace and app admins.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Fragment, Sql } from './pool.ts';
+import type { Fragment, Sql } from './connections/pool.ts';
 
 /** Stored, so that an app admin whose last app went reaches nothing instead of everything. */
 export type AdminRole = 'workspace_admin' | 'app_admin';

@@ -1,6 +1,6 @@
 // Rows of workspace.apps: the apps of one workspace.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** An app as it is stored; `schema` is the opaque name of its schema and role. */
 export interface AppRow {

@@ -1,8 +1,8 @@
 // What processes tell one another over LISTEN/NOTIFY on the control database, so that their caches agree.
-import { Client } from './client.ts';
+import { Client } from './connections/client.ts';
 import { translate } from './errors.ts';
-import { Outage } from './outage.ts';
-import type { Endpoint, Sql } from './pool.ts';
+import { Outage } from './connections/outage.ts';
+import type { Endpoint, Sql } from './connections/pool.ts';
 
 /** Something that another process may have in memory has changed. */
 export type Change =

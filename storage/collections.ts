@@ -1,7 +1,7 @@
 // The rows of an app's `_collections`: what its collections are declared to be.
 import { rulesOfCollection } from './access-rules.ts';
 import type { CollectionDefinition, CollectionKind, Field } from './definition.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /** What changes with a definition. */

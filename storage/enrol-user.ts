@@ -1,7 +1,7 @@
 // The one way in which an app writes to the workspace's users.
 import { StorageError } from './errors.ts';
 import { shownOfUser, userColumns, usersTable } from './identities.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 import { rowsOf } from './rows.ts';
 import { qualified } from './tables.ts';
 

@@ -1,6 +1,6 @@
 // Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 import { qualified } from './tables.ts';
 
 /** Name of an app's table of files; no collection can have it. */

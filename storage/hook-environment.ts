@@ -1,5 +1,5 @@
 // The rows of an app's `_hook_environment`: names and sealed values that its hooks may read.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /** A variable as it is stored. */

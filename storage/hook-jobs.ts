@@ -1,5 +1,5 @@
 // Rows of control.hook_jobs: the scheduled jobs of apps whose hooks have any.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** A job as its code registered it. */
 export interface HookJob {

@@ -1,5 +1,5 @@
 // Rows of control.lockouts and workspace.lockouts: failed logins of one subject, and until when it is locked.
-import type { Fragment, Sql } from './pool.ts';
+import type { Fragment, Sql } from './connections/pool.ts';
 import type { Ledger } from './sessions.ts';
 
 /** How many failures within which time lock a subject, and for how long. */

@@ -1,5 +1,5 @@
 // Rows of control.mail_queue: mail that waits to be sent.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** A mail as it is stored. */
 export interface MailRow {

@@ -1,5 +1,5 @@
 // Rows of control.master_admins.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** A master admin as it is stored; `password_hash` is null until setup. */
 export interface MasterAdminRow {

@@ -1,5 +1,5 @@
 // Rows of workspace.oauth_links: which account at a provider is which user.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** An account at a provider. */
 export interface Account {

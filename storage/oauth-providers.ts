@@ -1,6 +1,6 @@
 // Rows of workspace.oauth_providers: where end-users may sign in.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Fragment, Sql } from './pool.ts';
+import type { Fragment, Sql } from './connections/pool.ts';
 
 /** How the client shows its secret at the token endpoint: OpenID Connect Core section 9. */
 export type TokenAuthMethod = 'client_secret_post' | 'client_secret_basic';

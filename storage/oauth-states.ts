@@ -1,5 +1,5 @@
 // Rows of workspace.oauth_states: sign-ins that are under way at a provider.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** What is known of a sign-in that was sent to a provider. */
 export interface StateRow {

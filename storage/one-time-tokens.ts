@@ -1,6 +1,6 @@
 // Rows of workspace.one_time_tokens: what works once.
 import { type MailLimits, type MailPurpose, spendMail } from './mail-budgets.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** What a token is good for. */
 export type TokenPurpose = MailPurpose | 'mfa';

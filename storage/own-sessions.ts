@@ -1,6 +1,6 @@
 // The logins of one end-user, as that user sees them: rows of workspace.sessions, the live one of each family.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** A login: all tokens that were exchanged for one another are one. */
 export interface LoginRow {

@@ -1,5 +1,5 @@
 // Rows of control.policies: what each level has set.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** Where a policy stands: at the system (both null), at a workspace, or at an app. */
 export interface PolicyPlace {

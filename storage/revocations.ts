@@ -1,6 +1,6 @@
 // Rows of control.revocations: what makes access tokens useless, or weaker, before they expire.
 import { publish } from './changes.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** What a revocation is about; the migration that makes the table says what each `key` is. */
 export type RevocationKind = 'jti' | 'subject' | 'scope' | 'workspace' | 'app';

@@ -1,5 +1,5 @@
 // The server as a whole: does the database answer, is the first-run setup complete.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** Resolves when the database answers. */
 export async function pingServer(sql: Sql): Promise<void> {

@@ -1,5 +1,5 @@
 // Rows of control.sessions (masters) and workspace.sessions (admins and end-users): one a refresh token.
-import type { Fragment, Sql } from './pool.ts';
+import type { Fragment, Sql } from './connections/pool.ts';
 
 /** Which of the two tables: that of the database that `sql` is connected to. */
 export type Ledger = 'control' | 'workspace';

@@ -1,5 +1,5 @@
 // Rows of control.signing_keys.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** A key pair; the private half is sealed. */
 export interface SigningKeyRow {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { CollectionDefinition, Field } from './definition.ts';
 import { kinds } from './fields/kinds.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /** Table of a collection: schema and name. */

@@ -1,5 +1,5 @@
 // Rows of control.tenant_databases: every database that was begun and not yet dropped.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** Migrations that a database, and every app schema in it, has. */
 export interface TenantVersions {

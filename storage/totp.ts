@@ -1,5 +1,5 @@
 // The second factor of end-users: columns of workspace.users, and rows of workspace.recovery_codes.
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** The state of a user's second factor. A secret that is not enabled waits for its first code. */
 export interface TotpRow {

@@ -1,6 +1,6 @@
 // How much an app or a workspace holds, and how much they were used (control.usage).
-import { actingAs, hurry } from './acting.ts';
-import type { Sql } from './pool.ts';
+import { actingAs, hurry } from './provision/acting.ts';
+import type { Sql } from './connections/pool.ts';
 import { quoteIdentifier } from './quote.ts';
 import { qualified } from './tables.ts';
 

@@ -1,6 +1,6 @@
 // Rows of workspace.users as the auth and user routes read and write them; `sql` has the workspace's role.
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Fragment, Sql } from './pool.ts';
+import type { Fragment, Sql } from './connections/pool.ts';
 
 /** An end-user as it is stored, but for the TOTP secret. */
 export interface UserRow {

@@ -1,6 +1,6 @@
 // What rules know of an end-user besides what its token says.
 import { isUuid } from './ids.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** Email of an end-user, in lower case; undefined when there is none of this id. Runs as an app's role. */
 export async function findUserEmail(sql: Sql, id: string): Promise<string | undefined> {

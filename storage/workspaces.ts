@@ -1,7 +1,7 @@
 // Rows of control.workspaces.
 import type { WorkspaceDefinition } from './definition.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connections/pool.ts';
 
 /** Adds a workspace in its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
 export async function insertWorkspace(

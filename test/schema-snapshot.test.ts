@@ -1,7 +1,7 @@
 // What the migrations lead to, as a file that a reviewer can read: `npx vitest run test/schema-snapshot.test.ts -u`
 // writes it anew.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Storage } from '../storage/boot.ts';
+import type { Storage } from '../storage/boot/boot.ts';
 import { describeSchema } from './harness/catalog.ts';
 import { type OwnInstallation, ownInstallation } from './harness/database.ts';
 import { makeTenant, type Tenant } from './harness/tenants.ts';

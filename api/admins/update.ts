@@ -1,7 +1,7 @@
 // The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
 import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { normalizedName } from '../auth/attempt.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';

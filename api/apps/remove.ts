@@ -4,7 +4,7 @@ import { deletePoliciesOfApp, lockPolicies } from '../../storage/policies.ts';
 import { removeApp as removeRow } from '../../storage/apps.ts';
 import { publish } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { dropAppSchema } from '../../storage/provision-app.ts';
+import { dropAppSchema } from '../../storage/provision/app.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import { forgetActivityOfApp } from '../../storage/usage.ts';

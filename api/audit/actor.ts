@@ -1,6 +1,6 @@
 // The name under which an admin appears in the audit logs.
 import { findActor } from '../../storage/actors.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';

@@ -1,8 +1,8 @@
 // The audit log as JSON Lines: read in pieces, sent as fast as the client takes them, so that its size costs no memory.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type AuditEntry, type AuditQuestion, listAuditBefore } from '../../storage/audit-listing.ts';
-import type { Connection } from '../../storage/pool.ts';
+import { type AuditEntry, type AuditQuestion, listAuditBefore } from '../../storage/audit/listing.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import { OwnAnswer } from '../route.ts';
 

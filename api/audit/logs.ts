@@ -1,7 +1,7 @@
 // All audit logs of the installation, one after the other, for work that nobody waits for.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Chain, controlChain, workspaceChain } from '../../storage/audit-chain.ts';
-import type { Connection } from '../../storage/pool.ts';
+import { type Chain, controlChain, workspaceChain } from '../../storage/audit/chain.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import { listAssigned } from '../../storage/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,5 +1,5 @@
 // What others know of whoever seals the audit logs.
-import type { Chain } from '../../storage/audit-chain.ts';
+import type { Chain } from '../../storage/audit/chain.ts';
 
 /** Is told of new rows, and sees to it that they are sealed. */
 export interface SealDesk {

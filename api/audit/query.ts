@@ -5,10 +5,10 @@ import {
   type AuditQuestion,
   type AuditScope,
   listAudit,
-} from '../../storage/audit-listing.ts';
+} from '../../storage/audit/listing.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Page, PageRequest } from '../../storage/page.ts';
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { OwnAnswer } from '../route.ts';
 import { exportAudit } from './export.ts';

@@ -1,8 +1,8 @@
 // Removing audit entries that are older than the operator wants to keep them.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Chain } from '../../storage/audit-chain.ts';
-import { pruneSome } from '../../storage/audit-retention.ts';
-import type { Connection } from '../../storage/pool.ts';
+import type { Chain } from '../../storage/audit/chain.ts';
+import { pruneSome } from '../../storage/audit/retention.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import { withEveryLog } from './logs.ts';
 

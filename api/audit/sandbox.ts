@@ -1,5 +1,5 @@
 // The wall around hooks, on record: whoever reads the audit log can tell since when it has been what it is.
-import { listAudit } from '../../storage/audit-listing.ts';
+import { listAudit } from '../../storage/audit/listing.ts';
 import type { Deps } from '../deps.ts';
 import { auditSystem } from './write.ts';
 

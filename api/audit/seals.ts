@@ -1,7 +1,7 @@
 // Sealing the audit logs behind the requests that append to them, so that no request waits for its turn in a chain.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit-chain.ts';
-import type { Connection } from '../../storage/pool.ts';
+import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit/chain.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import { isAssigned } from '../../storage/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
 import { withEveryLog } from './logs.ts';

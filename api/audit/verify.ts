@@ -1,9 +1,9 @@
 // The program behind `bulkhead audit verify`: reads audit logs from the database, and tells what it found.
-import { controlChain, workspaceChain } from '../../storage/audit-chain.ts';
-import { type Verdict, verifyChain } from '../../storage/audit-verify.ts';
-import { checkMasterKey } from '../../storage/key-check.ts';
-import { unlimited } from '../../storage/permits.ts';
-import { type Connection, Pool } from '../../storage/pool.ts';
+import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
+import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
+import { checkMasterKey } from '../../storage/boot/key-check.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { type Connection, Pool } from '../../storage/connections/pool.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { StartRefused } from '../../storage/start-refused.ts';
 import { listWorkspaceDatabases } from '../../storage/workspaces.ts';

@@ -1,7 +1,7 @@
 // Audit entries, written in the same transaction as what they record: a write that fails fails the action.
-import { controlChain, workspaceChain } from '../../storage/audit-chain.ts';
-import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit-log.ts';
-import type { Sql } from '../../storage/pool.ts';
+import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
+import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit/log.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { replaceDeceptive } from '../deceptive-text.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';

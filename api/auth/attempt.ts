@@ -1,5 +1,5 @@
 // One attempt to log in: refused while its subject is locked, counted when it fails, forgiven when it succeeds.
-import type { Connection, Sql } from '../../storage/pool.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import {
   clearFailures,
   countFailure,

@@ -1,7 +1,7 @@
 // Login by a code that was mailed; whoever can read the mail of an address may be its user.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { findToken, redeemToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { findUserId, insertUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

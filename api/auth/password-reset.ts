@@ -1,7 +1,7 @@
 // Somebody who can read a user's mail sets a new password.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { findToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { findUserId, setPassword, type UserRow } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

@@ -1,6 +1,6 @@
 // What happens to an account when somebody shows for the first time that its address is theirs.
 import { dropLinks } from '../../storage/oauth-links.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { dropRecoveryCodes } from '../../storage/totp.ts';
 import { dropCredentials, type UserRow } from '../../storage/user-accounts.ts';
 

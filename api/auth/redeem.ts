@@ -1,6 +1,6 @@
 // Uses up what was mailed to a user.
 import { findToken, redeemToken, type TokenQuery } from '../../storage/one-time-tokens.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { lockUser, type UserRow } from '../../storage/user-accounts.ts';
 import { refuseToken } from './one-time.ts';
 

@@ -3,7 +3,7 @@ import { type AdminRow, findAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { millisecondOf } from '../../storage/ids.ts';
 import { findMaster, type MasterAdminRow } from '../../storage/master-admins.ts';
-import type { Connection, Sql } from '../../storage/pool.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import {
   findSession,

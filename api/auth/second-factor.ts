@@ -1,5 +1,5 @@
 // Whether a code is one of a user's second factor, and using it up.
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import type { Secrets } from '../../storage/secrets.ts';
 import { lockTotp, useRecoveryCode, useTotpStep } from '../../storage/totp.ts';
 import { hashOfRecoveryCode, stepOfCode } from './totp.ts';

@@ -1,7 +1,7 @@
 // Sessions: a refresh token in a ledger, and the access token that goes with it.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { millisecondOf } from '../../storage/ids.ts';
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { Ledger, SessionKind, SessionRow } from '../../storage/sessions.ts';
 import type { Deps } from '../deps.ts';
 import { policyDefinitions } from '../policies/definitions.ts';

@@ -1,7 +1,7 @@
 // The last step of every way in: an end-user who has proved who they are gets a session, or is asked for more.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertToken, type LoginMethod } from '../../storage/one-time-tokens.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { insertSession } from '../../storage/sessions.ts';
 import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';

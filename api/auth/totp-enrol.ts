@@ -1,7 +1,7 @@
 // An end-user turns the second factor on and off.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { dropTotp, enableTotp, findTotp, replaceRecoveryCodes, setPendingTotp } from '../../storage/totp.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import type { UserRow } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,5 @@
 // Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
-import type { Databases } from '../../storage/databases.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import { findApp } from '../../storage/apps.ts';
 import { type Change, publish } from '../../storage/changes.ts';
 import { listCollections } from '../../storage/collections.ts';

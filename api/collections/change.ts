@@ -2,7 +2,7 @@
 import { changeMilliseconds, listCollections, lockCollections } from '../../storage/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

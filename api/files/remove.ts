@@ -2,8 +2,8 @@
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { deleteFile } from '../../storage/files.ts';
-import type { Sql } from '../../storage/pool.ts';
-import { within } from '../../storage/within.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { announceAll, writtenBy } from '../records/announce.ts';

@@ -6,7 +6,7 @@ import {
   listHookVariables,
   putHookVariable,
 } from '../../storage/hook-environment.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';

@@ -1,6 +1,6 @@
 // What every level has set, in memory: read once a workspace, forgotten when it changes.
 import type { Change } from '../../storage/changes.ts';
-import type { Databases } from '../../storage/databases.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import { isTenantId } from '../../storage/ids.ts';
 import { listPoliciesFor, type PolicyRow } from '../../storage/policies.ts';
 import type { Place } from '../scope.ts';

@@ -9,7 +9,7 @@ import {
   putPolicies,
   sizeOfPolicies,
 } from '../../storage/policies.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

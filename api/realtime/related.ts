@@ -1,12 +1,12 @@
 // Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
-import type { Room } from '../../storage/bounded-rows.ts';
-import type { Databases } from '../../storage/databases.ts';
+import type { Room } from '../../storage/records/bounded-rows.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Hop } from '../../storage/filter/condition.ts';
 import type { FilterRecord } from '../../storage/filter/evaluate.ts';
 import { readableCollection } from '../../storage/identities.ts';
-import { planOf } from '../../storage/record-plan.ts';
-import { selectRecords } from '../../storage/related-records.ts';
+import { planOf } from '../../storage/records/plan.ts';
+import { selectRecords } from '../../storage/records/related-records.ts';
 import { goneKey, type RecordChange } from './event.ts';
 import type { Reader, Related, RelatedParts } from './reading.ts';
 

@@ -1,6 +1,6 @@
 // Tells those who watch a collection what was written: after the commit, once.
 import type { AppDefinition } from '../../storage/definition.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';

@@ -1,8 +1,8 @@
 // Several writes in one transaction: all of them happen, or none.
 import type { AppDefinition } from '../../storage/definition.ts';
-import type { Connection, Sql } from '../../storage/pool.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
-import { within } from '../../storage/within.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
+import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';

@@ -2,9 +2,9 @@
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { filesId } from '../../storage/files.ts';
 import { usersId } from '../../storage/identities.ts';
-import type { Sql } from '../../storage/pool.ts';
-import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
-import { type Referrer, referrersOf } from '../../storage/referrers.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
+import { type Referrer, referrersOf } from '../../storage/records/referrers.ts';
 import {
   deleteTogether,
   emptyRelation,
@@ -12,8 +12,8 @@ import {
   lockRecord,
   lockReferrers,
   selectRecords,
-} from '../../storage/related-records.ts';
-import type { Restriction } from '../../storage/restriction.ts';
+} from '../../storage/records/related-records.ts';
+import type { Restriction } from '../../storage/records/restriction.ts';
 import { fail } from '../errors.ts';
 import type { RecordTarget } from './collection.ts';
 

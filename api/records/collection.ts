@@ -2,8 +2,8 @@
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { readableCollection, usersId } from '../../storage/identities.ts';
-import type { Connection } from '../../storage/pool.ts';
-import { planOf, type RecordPlan } from '../../storage/record-plan.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
+import { planOf, type RecordPlan } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';

@@ -1,9 +1,9 @@
 // Creating a record.
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { foreseeUser } from '../../storage/enrol-user.ts';
-import { recordOf, wouldPass } from '../../storage/record-candidate.ts';
-import { insertRecord } from '../../storage/records.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import { recordOf, wouldPass } from '../../storage/records/candidate.ts';
+import { insertRecord } from '../../storage/records/records.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';

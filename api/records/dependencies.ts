@@ -1,7 +1,7 @@
 // Which tables a list is made of, and which a write may change: by their names as `Totals` knows them.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { filesId } from '../../storage/files.ts';
-import { referrersOf } from '../../storage/referrers.ts';
+import { referrersOf } from '../../storage/records/referrers.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../rules/compile.ts';
 import type { RecordTarget } from './collection.ts';

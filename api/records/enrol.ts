@@ -1,10 +1,10 @@
 // Creating a profile, a record of an `auth` collection: its user is found by the email, or made in the same transaction.
 import { findActor } from '../../storage/actors.ts';
 import { enrolUser } from '../../storage/enrol-user.ts';
-import type { Sql } from '../../storage/pool.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
-import { within } from '../../storage/within.ts';
+import { within } from '../../storage/connections/within.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { requireMethod } from '../auth/user-attempt.ts';

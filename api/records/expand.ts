@@ -1,10 +1,10 @@
 // Records together with those that their relations point to: one query a level and collection, however many they are.
-import { type Room, TooMuchAtOnce } from '../../storage/bounded-rows.ts';
+import { type Room, TooMuchAtOnce } from '../../storage/records/bounded-rows.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Residue } from '../../storage/filter/fold.ts';
 import { readableCollection } from '../../storage/identities.ts';
-import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
-import { selectRecords } from '../../storage/related-records.ts';
+import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
+import { selectRecords } from '../../storage/records/related-records.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import type { RecordScope, RecordTarget } from './collection.ts';

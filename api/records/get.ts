@@ -1,7 +1,7 @@
 // Reading one record.
 import { isUuid } from '../../storage/ids.ts';
-import type { Restriction } from '../../storage/restriction.ts';
-import { lookAtRecord } from '../../storage/records.ts';
+import type { Restriction } from '../../storage/records/restriction.ts';
+import { lookAtRecord } from '../../storage/records/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, glanceOf, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';

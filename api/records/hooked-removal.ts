@@ -1,5 +1,5 @@
 // A deletion with everything that goes with it, and what hooks have to say to each part of it.
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import type { Emptied, Removal } from './cascade.ts';
 import { collectionOf, scopeOf } from './collection.ts';

@@ -1,6 +1,6 @@
 // How long records are in answers, and how long one may become.
 import type { Stored } from '../../storage/fields/kind.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import { fail } from '../errors.ts';
 
 /** Twice what a body may be: a record can grow by one update after the other. */

@@ -1,15 +1,15 @@
 // Listing records.
-import { TooMuchAtOnce } from '../../storage/bounded-rows.ts';
+import { TooMuchAtOnce } from '../../storage/records/bounded-rows.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
 import {
   countOf,
   countRecords,
   listRecords as listRows,
   type RecordSelection,
-} from '../../storage/records.ts';
+} from '../../storage/records/records.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { fold } from '../../storage/filter/fold.ts';
-import type { Restriction } from '../../storage/restriction.ts';
+import type { Restriction } from '../../storage/records/restriction.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';

@@ -1,9 +1,9 @@
 // One order in which batches take the records that they change: two that take them in their own would wait for each other.
 import { usersId } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
-import type { Sql } from '../../storage/pool.ts';
-import { lockRecords } from '../../storage/record-locks.ts';
-import { planOf } from '../../storage/record-plan.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import { lockRecords } from '../../storage/records/locks.ts';
+import { planOf } from '../../storage/records/plan.ts';
 import type { Access } from '../rules/access.ts';
 import type { RecordTarget } from './collection.ts';
 

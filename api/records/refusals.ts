@@ -1,6 +1,6 @@
 // What PostgreSQL refuses of a record, in the words of the collection.
 import { StorageError } from '../../storage/errors.ts';
-import type { RecordPlan } from '../../storage/record-plan.ts';
+import type { RecordPlan } from '../../storage/records/plan.ts';
 import { ApiError } from '../errors.ts';
 
 /** What is wrong with an id in a field that points to nothing. */

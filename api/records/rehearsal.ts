@@ -1,8 +1,8 @@
 // Writes in a transaction that hooks are asked about, without a hook ever running inside it: the transaction is rehearsed and
 // undone to learn the questions, and done when all of them are answered.
 import type { AppDefinition } from '../../storage/definition.ts';
-import type { Connection, Sql } from '../../storage/pool.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import { fail } from '../errors.ts';
 import type { Actor, AppWriteHooks, WriteAction, WriteHooks } from '../hooks/ports.ts';
 import { naming } from './naming.ts';

@@ -1,5 +1,5 @@
 // Writes of records inside a transaction that is rehearsed: each asks its hooks where it stands in the order of the writes.
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import { fail } from '../errors.ts';
 import type { Removal } from './cascade.ts';
 import type { RecordScope } from './collection.ts';

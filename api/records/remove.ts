@@ -1,8 +1,8 @@
 // Deleting a record.
 import { isUuid } from '../../storage/ids.ts';
-import { deleteRecord, lookAtRecord } from '../../storage/records.ts';
-import { referrersOf } from '../../storage/referrers.ts';
-import { within } from '../../storage/within.ts';
+import { deleteRecord, lookAtRecord } from '../../storage/records/records.ts';
+import { referrersOf } from '../../storage/records/referrers.ts';
+import { within } from '../../storage/connections/within.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announceInTurn, writtenBy } from './announce.ts';

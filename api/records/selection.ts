@@ -1,6 +1,6 @@
 // What a caller asks of records: their order, and which of their fields.
-import type { SortKey } from '../../storage/list-order.ts';
-import type { RecordPlan, StoredRecord } from '../../storage/record-plan.ts';
+import type { SortKey } from '../../storage/records/list-order.ts';
+import type { RecordPlan, StoredRecord } from '../../storage/records/plan.ts';
 import { fail } from '../errors.ts';
 
 /** What relations lead to, by their names: null where they are empty or the caller may not read the record. */

@@ -1,6 +1,6 @@
 // Totals of lists, remembered until a write can have made them wrong. Exact, or not remembered at all.
 import { StorageError } from '../../storage/errors.ts';
-import type { Count, Counted } from '../../storage/records.ts';
+import type { Count, Counted } from '../../storage/records/records.ts';
 import { LruCache } from '../lru-cache.ts';
 
 /** What a total depends on. */

@@ -1,10 +1,10 @@
 // Changing a record: what the body leaves out stays as it is.
-import { shownValue } from '../../storage/record-candidate.ts';
+import { shownValue } from '../../storage/records/candidate.ts';
 import { isUuid } from '../../storage/ids.ts';
-import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/record-versions.ts';
-import { lookAtRecord, updateRecord as updateRow } from '../../storage/records.ts';
-import type { Sql } from '../../storage/pool.ts';
-import type { RecordPlan, StoredRecord } from '../../storage/record-plan.ts';
+import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/records/versions.ts';
+import { lookAtRecord, updateRecord as updateRow } from '../../storage/records/records.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import type { RecordPlan, StoredRecord } from '../../storage/records/plan.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';

@@ -1,6 +1,6 @@
 // Whether an access rule admits a caller: decided as far as possible before the body is read and the database asked, and
 // handed on as conditions for the statements that know the rest.
-import type { Databases } from '../../storage/databases.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import {

@@ -1,7 +1,7 @@
 // How much each app is used: counted in memory, added to the control database every few seconds.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type Activity, addActivity, forgetActivity } from '../../storage/usage.ts';
-import type { Databases } from '../../storage/databases.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import type { Observe } from '../observe.ts';
 
 interface MeterDeps {

@@ -1,5 +1,5 @@
 // Quotas as requests and writes meet them. An app without any costs a look into a map.
-import type { Databases } from '../../storage/databases.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { countRecordsOf, sizeOfApp } from '../../storage/usage.ts';

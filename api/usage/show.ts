@@ -10,7 +10,7 @@ import {
   sizeOfApp,
   sizeOfDatabase,
 } from '../../storage/usage.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../schema.ts';
 import type { Place } from '../scope.ts';

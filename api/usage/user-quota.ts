@@ -1,5 +1,5 @@
 // The quota of end-users: asked in the transaction that makes one, so that it holds exactly.
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { countUsersAlone } from '../../storage/usage.ts';
 import { quotaExceeded } from './quota.ts';
 

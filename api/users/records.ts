@@ -2,8 +2,8 @@
 import type { AppDefinition } from '../../storage/definition.ts';
 import { usersOf } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
-import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
-import { selectRecord } from '../../storage/records.ts';
+import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
+import { selectRecord } from '../../storage/records/records.ts';
 import type { Deps } from '../deps.ts';
 
 /**

@@ -1,15 +1,15 @@
 // A workspace admin removes a user; its tokens are refused at once.
-import { actingAs, hurry } from '../../storage/acting.ts';
+import { actingAs, hurry } from '../../storage/provision/acting.ts';
 import { listAppIds } from '../../storage/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import { usersId, usersOf } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
-import type { Sql } from '../../storage/pool.ts';
-import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
-import { referrersOf } from '../../storage/referrers.ts';
-import { selectRecord } from '../../storage/records.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
+import { referrersOf } from '../../storage/records/referrers.ts';
+import { selectRecord } from '../../storage/records/records.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
-import { within } from '../../storage/within.ts';
+import { within } from '../../storage/connections/within.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';

@@ -1,7 +1,7 @@
 // Removes blobs that no file needs: of uploads that a crash cut off, of deletions and apps whose bytes it kept.
 import { setTimeout as pause } from 'node:timers/promises';
 import { listSchemas } from '../apps.ts';
-import type { Databases } from '../databases.ts';
+import type { Databases } from '../connections/databases.ts';
 import { knownFiles } from '../files.ts';
 import { listAssigned } from '../tenant-databases.ts';
 import type { BlobPlace, BlobStore } from './blob-store.ts';

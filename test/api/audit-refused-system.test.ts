@@ -1,7 +1,7 @@
 // The same for the log of the system scope, on a server of its own.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool } from '../../storage/pool.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
 import { startServer, type TestServer } from '../harness/server.ts';

@@ -1,6 +1,6 @@
 // While the audit log of a workspace takes no entry, nothing is done that would have one; afterwards the same request is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Pool } from '../../storage/pool.ts';
+import type { Pool } from '../../storage/connections/pool.ts';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
 import { enrol } from '../harness/authenticator.ts';
 import { openDatabaseOf } from '../harness/database.ts';

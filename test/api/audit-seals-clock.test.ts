@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { Seals } from '../../api/audit/seals.ts';
 import { auditSystem } from '../../api/audit/write.ts';
-import { controlChain, sealedAmong } from '../../storage/audit-chain.ts';
-import type { Storage } from '../../storage/boot.ts';
+import { controlChain, sealedAmong } from '../../storage/audit/chain.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { auditDeps } from '../harness/audit-log.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 

@@ -1,9 +1,9 @@
 // The server seals its audit logs behind the requests: all scopes, soon, in several processes, and after a crash.
 import { expect, inject, it, vi } from 'vitest';
-import { controlChain, workspaceChain } from '../../storage/audit-chain.ts';
-import { type Verdict, verifyChain } from '../../storage/audit-verify.ts';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool } from '../../storage/pool.ts';
+import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
+import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { as, expectOk, ownWorkspace } from '../harness/api.ts';
 import { masterKeyOf, provisionerEndpoint } from '../harness/database.ts';

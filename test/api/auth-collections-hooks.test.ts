@@ -8,7 +8,7 @@ import type { RecordInput } from '../../api/records/values.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { enrolUser } from '../../storage/enrol-user.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import { type BareApp, bareApp, created as now } from '../harness/bare-app.ts';
 import { freshEmail } from '../harness/users.ts';
 

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createDefinitions, type DefinitionCache } from '../../api/collections/cache.ts';
-import type { Storage } from '../../storage/boot.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { listen, type Listening, publish } from '../../storage/changes.ts';
-import { Databases } from '../../storage/databases.ts';
-import type { Sql } from '../../storage/pool.ts';
+import { Databases } from '../../storage/connections/databases.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { insertWorkspace, renameWorkspace } from '../../storage/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 import { makeTenant, type Tenant } from '../harness/tenants.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { onCollection } from '../../api/records/collection.ts';
 import { removeOn } from '../../api/records/remove.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import { type BareApp, bareApp, later, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
 import { type RuledApp, ruledApp } from '../harness/ruled-app.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { lockCollections } from '../../storage/collections.ts';
 import { quoteIdentifier } from '../../storage/quote.ts';
 import { qualified } from '../../storage/tables.ts';

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onCollection } from '../../api/records/collection.ts';
 import { branchesOf, expanding } from '../../api/records/expand.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
-import type { Connection } from '../../storage/pool.ts';
-import type { StoredRecord } from '../../storage/record-plan.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
 import { type BareApp, bareApp, created, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;

@@ -4,7 +4,7 @@ import type { Deps } from '../../api/deps.ts';
 import { listRecords } from '../../api/records/list.ts';
 import { RememberedTotals, SnapshotTotals, type Totals } from '../../api/records/totals.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { type BareApp, bareApp, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;

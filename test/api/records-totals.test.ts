@@ -10,7 +10,7 @@ import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import type { Field } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import type { Count } from '../../storage/records.ts';
+import type { Count } from '../../storage/records/records.ts';
 import { type BareApp, bareApp, relationTo } from '../harness/bare-app.ts';
 
 let app: BareApp;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { admit, glanceOf, predicateOf, type RuledTarget, unboundedAccess } from '../../api/rules/access.ts';
 import type { Principal } from '../../api/scope.ts';
-import type { Databases } from '../../storage/databases.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
 import type { AccessRule, CollectionDefinition } from '../../storage/definition.ts';
 import type { FilterRecord } from '../../storage/filter/evaluate.ts';
 

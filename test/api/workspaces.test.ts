@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool } from '../../storage/pool.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk, master, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
 import { provisionerEndpoint } from '../harness/database.ts';
 

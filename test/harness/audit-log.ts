@@ -1,10 +1,10 @@
 // An audit log of a test's own: rows appended as features do, sealed as the server does, changed as only its owner could.
 import { auditApp, auditSystem, auditWorkspace } from '../../api/audit/write.ts';
-import { type Chain, controlChain, sealSome, workspaceChain } from '../../storage/audit-chain.ts';
-import { type Verdict, verifyChain } from '../../storage/audit-verify.ts';
-import type { Storage } from '../../storage/boot.ts';
+import { type Chain, controlChain, sealSome, workspaceChain } from '../../storage/audit/chain.ts';
+import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
-import type { Connection, Sql } from '../../storage/pool.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { makeTenant } from './tenants.ts';
 
 /** What features append with. */

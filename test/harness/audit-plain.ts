@@ -6,8 +6,8 @@ import {
   type AuditScope,
   listAudit,
   listAuditBefore,
-} from '../../storage/audit-listing.ts';
-import type { Connection } from '../../storage/pool.ts';
+} from '../../storage/audit/listing.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { Ledger } from '../../storage/sessions.ts';
 
 /** A row, as far as it is asked for. */

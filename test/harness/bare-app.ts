@@ -24,12 +24,12 @@ import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
-import type { Storage } from '../../storage/boot.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
-import type { Sql } from '../../storage/pool.ts';
-import { planOf, type StoredRecord } from '../../storage/record-plan.ts';
-import { countOf, countRecords } from '../../storage/records.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
+import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
+import { countOf, countRecords } from '../../storage/records/records.ts';
 import { ownInstallation } from './database.ts';
 
 /** The time of every create and update. */

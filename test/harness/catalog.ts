@@ -1,5 +1,5 @@
 // A picture of a schema, read from the catalog: the embedded PostgreSQL comes without pg_dump.
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 
 /** Lines that describe every table, view, index, constraint and function of a schema, and who may do what. */
 export async function describeSchema(sql: Sql, schema: string): Promise<string> {

@@ -1,6 +1,6 @@
 // What other processes, and the next start, know of tokens that were revoked.
-import { unlimited } from '../../storage/permits.ts';
-import { Pool } from '../../storage/pool.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
 import { provisionerEndpoint } from './database.ts';
 
 /** Kinds of the revocations that the shared server has written about a token, a principal or a place. */

@@ -1,7 +1,7 @@
 // An app whose collections have access rules, and end-users who meet them.
 import { randomUUID } from 'node:crypto';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool, type Sql } from '../../storage/pool.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../storage/connections/pool.ts';
 import { type Answer, as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from './api.ts';
 import { databaseOf, provisionerEndpoint } from './database.ts';
 import { openForge } from './forge.ts';

@@ -1,6 +1,6 @@
 // An audit log that takes no entry for a while.
 import { expect } from 'vitest';
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { Ledger } from '../../storage/sessions.ts';
 import type { Answer } from './api.ts';
 

@@ -1,10 +1,10 @@
 // Workspaces and apps below the features: databases, schemas and roles as provisioning makes them.
 import { insertApp } from '../../storage/apps.ts';
-import type { Storage } from '../../storage/boot.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { opaqueName } from '../../storage/ids.ts';
-import { makeDatabase } from '../../storage/provision-database.ts';
-import type { Endpoint, Sql } from '../../storage/pool.ts';
-import { createAppSchema } from '../../storage/provision-app.ts';
+import { makeDatabase } from '../../storage/provision/database.ts';
+import type { Endpoint, Sql } from '../../storage/connections/pool.ts';
+import { createAppSchema } from '../../storage/provision/app.ts';
 import { type OwnInstallation, ownInstallation } from './database.ts';
 
 /** A workspace database with one app in it. */

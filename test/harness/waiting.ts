@@ -1,5 +1,5 @@
 // Who waits for whom in the database.
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 
 /** Whether anybody waits for the end of this transaction. */
 export async function somebodyWaits(sql: Sql): Promise<boolean> {

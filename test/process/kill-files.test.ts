@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isUuid } from '../../storage/ids.ts';
 import { LocalBlobs } from '../../storage/blobs/local.ts';
 import { sweepBlobs } from '../../storage/blobs/sweep.ts';
-import { Databases } from '../../storage/databases.ts';
+import { Databases } from '../../storage/connections/databases.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf, masterKeyOf } from '../harness/database.ts';

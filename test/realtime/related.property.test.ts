@@ -10,9 +10,9 @@ import type { Principal } from '../../api/scope.ts';
 import type { AccessRule, Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
 import { fold } from '../../storage/filter/fold.ts';
-import { planOf } from '../../storage/record-plan.ts';
-import { listRecords } from '../../storage/records.ts';
-import type { Restriction } from '../../storage/restriction.ts';
+import { planOf } from '../../storage/records/plan.ts';
+import { listRecords } from '../../storage/records/records.ts';
+import type { Restriction } from '../../storage/records/restriction.ts';
 import { conditionOf, type FilteredTables, makeTables } from '../storage/filter/fixture.ts';
 import { fillAtRandom, filter, uuids } from '../storage/filter/random.ts';
 

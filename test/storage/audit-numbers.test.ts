@@ -1,13 +1,13 @@
 // The numbers and totals that pages of audit logs are found by, after whatever can happen to a log, against plain counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditApp, auditWorkspace } from '../../api/audit/write.ts';
-import { sealSome } from '../../storage/audit-chain.ts';
-import { type AuditScope, listAudit } from '../../storage/audit-listing.ts';
-import { pruneSome } from '../../storage/audit-retention.ts';
-import type { Storage } from '../../storage/boot.ts';
-import { type Migrations, readMigrations } from '../../storage/migrate.ts';
-import type { Connection } from '../../storage/pool.ts';
-import { within } from '../../storage/within.ts';
+import { sealSome } from '../../storage/audit/chain.ts';
+import { type AuditScope, listAudit } from '../../storage/audit/listing.ts';
+import { pruneSome } from '../../storage/audit/retention.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
+import { type Migrations, readMigrations } from '../../storage/boot/migrate.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
+import { within } from '../../storage/connections/within.ts';
 import { auditDeps, systemLog, workspaceLog } from '../harness/audit-log.ts';
 import { expectExact, expectSound, exportedIds, plainRows } from '../harness/audit-plain.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';

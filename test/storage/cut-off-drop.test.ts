@@ -1,7 +1,7 @@
 // Databases that PostgreSQL was dropping when it was killed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
-import { reap } from '../../storage/reaper.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
+import { reap } from '../../storage/provision/reaper.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 import { makeTenant, type Tenant } from '../harness/tenants.ts';
 

@@ -1,9 +1,9 @@
 // What an app may do to the users of its workspace: make one of an email that nobody has, and nothing else.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { enrolUser } from '../../storage/enrol-user.ts';
-import type { Connection } from '../../storage/pool.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import { findUser, type UserRow } from '../../storage/user-accounts.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 import { makeTenant, type Tenant } from '../harness/tenants.ts';

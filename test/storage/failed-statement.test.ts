@@ -1,7 +1,7 @@
 // Statements that fail after their first rows: what they leave behind is nobody's.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Client } from '../../storage/client.ts';
-import { Outage } from '../../storage/outage.ts';
+import { Client } from '../../storage/connections/client.ts';
+import { Outage } from '../../storage/connections/outage.ts';
 import { rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 

@@ -1,9 +1,9 @@
 // Lockouts by the clock: the window slides, the lock ends, nothing is lost between parallel attempts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { clearFailures, countFailure, findLock, pruneLockouts } from '../../storage/lockouts.ts';
-import type { Sql } from '../../storage/pool.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 const limits = { failures: 5, windowMilliseconds: 300_000, lockMilliseconds: 300_000 };

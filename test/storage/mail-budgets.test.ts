@@ -1,7 +1,7 @@
 // Budgets of mail by the clock: a burst, then one at a time, for each address and purpose by itself.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Storage } from '../../storage/boot.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
 import { type MailPurpose, spendMail } from '../../storage/mail-budgets.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 import { makeTenant } from '../harness/tenants.ts';

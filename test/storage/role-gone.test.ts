@@ -2,10 +2,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { auditApp } from '../../api/audit/write.ts';
 import { toApiError } from '../../api/errors.ts';
-import type { Storage } from '../../storage/boot.ts';
-import type { Connection, Sql } from '../../storage/pool.ts';
+import type { Storage } from '../../storage/boot/boot.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { quoteIdentifier } from '../../storage/quote.ts';
-import { inheritRoleText } from '../../storage/roles.ts';
+import { inheritRoleText } from '../../storage/provision/roles.ts';
 import { auditDeps } from '../harness/audit-log.ts';
 import { ownInstallation } from '../harness/database.ts';
 import { makeTenant } from '../harness/tenants.ts';

@@ -1,8 +1,8 @@
 // Rows of one statement, outside of transactions and in them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Room, rowsWithin, TooMuchAtOnce } from '../../storage/bounded-rows.ts';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool, type Sql } from '../../storage/pool.ts';
+import { type Room, rowsWithin, TooMuchAtOnce } from '../../storage/records/bounded-rows.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../storage/connections/pool.ts';
 import { rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 

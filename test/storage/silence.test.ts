@@ -2,8 +2,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { listen, publish } from '../../storage/changes.ts';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool, type Sql } from '../../storage/pool.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 const patience = 1_000;

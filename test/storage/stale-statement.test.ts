@@ -1,9 +1,9 @@
 // Prepared statements whose table changes under them: each answer still goes to its own question.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client } from '../../storage/client.ts';
-import { Outage } from '../../storage/outage.ts';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool, type Sql } from '../../storage/pool.ts';
+import { Client } from '../../storage/connections/client.ts';
+import { Outage } from '../../storage/connections/outage.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../storage/connections/pool.ts';
 import { rowsOf } from '../../storage/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 

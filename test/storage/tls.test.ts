@@ -2,8 +2,8 @@
 import { connect, createServer, type Server } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../storage/permits.ts';
-import { Pool } from '../../storage/pool.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 /** Of this test alone, for localhost, signed by itself. */

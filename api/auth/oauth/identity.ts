@@ -1,7 +1,7 @@
 // Which user somebody is who was vouched for by a provider.
 import { type Account, findLinkedUser, insertLink, lockAccount } from '../../../storage/oauth-links.ts';
 import { voidTokensOf } from '../../../storage/one-time-tokens.ts';
-import type { Sql } from '../../../storage/pool.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
 import {
   findUser,
   findUserByEmail,

@@ -1,5 +1,5 @@
 // Ends all that an end-user has been issued.
-import type { Sql } from '../../../storage/pool.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
 import { insertRevocations } from '../../../storage/revocations.ts';
 import { revokeSessionsOf } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';

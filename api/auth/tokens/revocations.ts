@@ -1,6 +1,6 @@
 // Revocations in memory: loaded at the start, kept in step with every other process, asked on each request.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Databases } from '../../../storage/databases.ts';
+import type { Databases } from '../../../storage/connections/databases.ts';
 import { millisecondOf, movedTo } from '../../../storage/ids.ts';
 import {
   listRevocations,

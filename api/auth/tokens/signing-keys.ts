@@ -1,7 +1,7 @@
 // The RS256 keys that access tokens are signed with: made once, their private half encrypted at rest.
 import { createHash } from 'node:crypto';
 import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, importJWK, importPKCS8 } from 'jose';
-import type { Databases } from '../../../storage/databases.ts';
+import type { Databases } from '../../../storage/connections/databases.ts';
 import type { Secrets } from '../../../storage/secrets.ts';
 import { insertFirstSigningKey, listSigningKeys, type SigningKeyRow } from '../../../storage/signing-keys.ts';
 

@@ -2,7 +2,7 @@
 import type { CallTable } from '../../../hook-runner/calls.ts';
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import { isUuid } from '../../../storage/ids.ts';
-import { planOf } from '../../../storage/record-plan.ts';
+import { planOf } from '../../../storage/records/plan.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 

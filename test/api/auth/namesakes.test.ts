@@ -1,7 +1,7 @@
 // What is made of a workspace or an app while it is being deleted counts for nothing in a later one of the same id.
 import { describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool, type Sql } from '../../../storage/pool.ts';
+import { unlimited } from '../../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type Answer, as, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf, provisionerEndpoint } from '../../harness/database.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';

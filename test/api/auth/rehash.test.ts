@@ -1,8 +1,8 @@
 // A hash with the parameters of an earlier release is replaced when its password comes by, and nobody notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeTurn } from '../../../storage/lockouts.ts';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool, type Sql } from '../../../storage/pool.ts';
+import { unlimited } from '../../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { endpointOf, openDatabaseOf, provisionerEndpoint } from '../../harness/database.ts';

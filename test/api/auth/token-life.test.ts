@@ -7,7 +7,7 @@ import { Revocations } from '../../../api/auth/tokens/revocations.ts';
 import { prepareSession, type SessionDraft, tokensOf } from '../../../api/auth/sessions.ts';
 import { openSigningKeys, type SigningKeys } from '../../../api/auth/tokens/signing-keys.ts';
 import { Tokens } from '../../../api/auth/tokens/tokens.ts';
-import type { Storage } from '../../../storage/boot.ts';
+import type { Storage } from '../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../storage/ids.ts';
 import { Secrets } from '../../../storage/secrets.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';

@@ -8,7 +8,7 @@ import { putHookFile } from '../../../api/hooks/source/files.ts';
 import type { HookLoader } from '../../../api/hooks/ports.ts';
 import { removeApp } from '../../../storage/apps.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
-import type { Connection, Sql } from '../../../storage/pool.ts';
+import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import { removeWorkspace } from '../../../storage/workspaces.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
 import { hookSettings } from '../../harness/hook-settings.ts';

@@ -1,8 +1,8 @@
 // Hooks that do not come back: what their callers are told, and what they hold up.
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool } from '../../../storage/pool.ts';
+import { unlimited } from '../../../storage/connections/permits.ts';
+import { Pool } from '../../../storage/connections/pool.ts';
 import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { provisionerEndpoint } from '../../harness/database.ts';
 import { type HookedApp, hookedApp, seen } from '../../harness/hooked-app.ts';

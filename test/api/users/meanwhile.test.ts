@@ -1,6 +1,6 @@
 // Sign-ins that are under way while somebody else changes the account.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Pool, Sql } from '../../../storage/pool.ts';
+import type { Pool, Sql } from '../../../storage/connections/pool.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';

@@ -1,6 +1,6 @@
 // Several things that were mailed to one user, redeemed at the same time: one after the other, and none waits for ever.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Pool } from '../../../storage/pool.ts';
+import type { Pool } from '../../../storage/connections/pool.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';

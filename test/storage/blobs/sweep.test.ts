@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BlobPlace } from '../../../storage/blobs/blob-store.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { sweepBlobs } from '../../../storage/blobs/sweep.ts';
-import type { Storage } from '../../../storage/boot.ts';
+import type { Storage } from '../../../storage/boot/boot.ts';
 import { insertFile } from '../../../storage/files.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant, type Tenant } from '../../harness/tenants.ts';

@@ -9,11 +9,11 @@ import type { RequestValues } from '../../../storage/filter/request.ts';
 import { resolve } from '../../../storage/filter/resolve.ts';
 import { type FilterScope, scopeOf } from '../../../storage/filter/source.ts';
 import { type SqlPlace, toSql } from '../../../storage/filter/to-sql.ts';
-import { unlimited } from '../../../storage/permits.ts';
-import { Pool } from '../../../storage/pool.ts';
+import { unlimited } from '../../../storage/connections/permits.ts';
+import { Pool } from '../../../storage/connections/pool.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
-import { planOf, type StoredRecord } from '../../../storage/record-plan.ts';
-import { insertRecord } from '../../../storage/records.ts';
+import { planOf, type StoredRecord } from '../../../storage/records/plan.ts';
+import { insertRecord } from '../../../storage/records/records.ts';
 import { attachmentName, createTable, qualified } from '../../../storage/tables.ts';
 import { clusterEndpoint } from '../../harness/database.ts';
 

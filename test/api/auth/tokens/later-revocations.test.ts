@@ -1,7 +1,7 @@
 // Revocations that a process hears of late, or from a clock that was ahead of its own.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import type { Storage } from '../../../../storage/boot.ts';
+import type { Storage } from '../../../../storage/boot/boot.ts';
 import { millisecondOf, uuidV7Source } from '../../../../storage/ids.ts';
 import { insertRevocations } from '../../../../storage/revocations.ts';
 import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';

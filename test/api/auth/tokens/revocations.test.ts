@@ -4,7 +4,7 @@ import type { IssuedToken } from '../../../../api/auth/tokens/claims.ts';
 import { Revocations } from '../../../../api/auth/tokens/revocations.ts';
 import type { Fact } from '../../../../api/observe.ts';
 import type { Principal } from '../../../../api/scope.ts';
-import type { Storage } from '../../../../storage/boot.ts';
+import type { Storage } from '../../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../../storage/ids.ts';
 import { insertRevocations, type RevocationRow } from '../../../../storage/revocations.ts';
 import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';

@@ -1,0 +1,247 @@
+// Reading the audit logs. Whoever seals rows numbers and counts them, so neither pages nor totals take a walk along the log.
+import { offsetOf, type Page, pageOf, type PageRequest } from '../page.ts';
+import type { Sql } from '../connections/pool.ts';
+import type { Ledger } from '../sessions.ts';
+
+/**
+ * A row as it is listed: `details` includes the request's id, address and user agent, which rows keep apart, unless the
+ * server acted by itself.
+ */
+export interface AuditEntry {
+  id: string;
+  ts: Date;
+  actor: string;
+  action: string;
+  target: string;
+  details: Record<string, unknown>;
+}
+
+/** Which rows are listed: `action` is a case-insensitive substring, `actor` exact. */
+export interface AuditFilter {
+  action?: string | undefined;
+  actor?: string | undefined;
+}
+
+/**
+ * A log: of the system, of a workspace with all its apps, also those that are gone, or of the app with this schema.
+ * `sql` must be connected to the database that has it.
+ */
+export interface AuditScope {
+  ledger: Ledger;
+  schema?: string;
+}
+
+/** What is asked of a log. */
+export interface AuditQuestion {
+  scope: AuditScope;
+  filter: AuditFilter;
+}
+
+/** The first row has the total; when there is no row to be listed, it has nothing else. */
+type Listed = { total: number } & (AuditEntry | { id: null });
+
+/**
+ * One page, newest first: what waits for its seal, and then what is sealed, from the end of the chain. Items and total
+ * are of one moment.
+ */
+export async function listAudit(
+  sql: Sql,
+  question: AuditQuestion,
+  request: PageRequest,
+): Promise<Page<AuditEntry>> {
+  const asked = ask(question);
+  const rows = await sql.unsafe<Listed[]>(pageText(asked, request), asked.values);
+  const items = rows.flatMap(({ total: _total, ...entry }) => entry.id === null ? [] : [entry]);
+  return pageOf(items, rows[0]?.total ?? 0, request);
+}
+
+/**
+ * At most `limit` rows that come after the one with the id `before`, in the order of the list. Whoever reads on asks with
+ * the same text many times, which is worth preparing.
+ */
+export async function listAuditBefore(
+  sql: Sql,
+  question: AuditQuestion,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  const asked = ask(question);
+  const values = before === undefined ? asked.values : [...asked.values, before];
+  const text = restText(asked, {
+    limit,
+    before: before === undefined ? undefined : `$${values.length}::uuid`,
+  });
+  return [...await sql.unsafe<AuditEntry[]>(text, values, { prepare: true })];
+}
+
+/** What statements are made of that follow from the question. */
+interface Asked {
+  ledger: Ledger;
+  /** Conditions on kinds: a kind is what has one action, of the scope and the actor that are asked for. */
+  kinds: string;
+  /** Conditions on rows. */
+  rows: string;
+  /** What all kinds have in common, with its columns in the order of the index that goes on with action and place. */
+  common: readonly { column: string; value: string }[];
+  /** The column of a row's number in its kind. */
+  number: string;
+  /** Whether every row of the log is asked for. */
+  everything: boolean;
+  values: string[];
+}
+
+function ask({ scope: { ledger, schema }, filter: { action, actor } }: AuditQuestion): Asked {
+  const values: string[] = [];
+  const bind = (value: string) => `$${values.push(value)}::text`;
+  const app = schema === undefined ? [] : [{ column: 'app_schema', value: bind(schema) }];
+  const who = actor === undefined ? [] : [{ column: 'actor', value: bind(actor) }];
+  const common = [...app, ...who];
+  const part = action === undefined ? undefined : bind(action);
+  const named = (alias: string) =>
+    part === undefined ? 'true' : `strpos(lower(${alias}.action), lower(${part})) > 0`;
+  const kinds = [
+    `app_schema = ${app[0]?.value ?? `''`}`,
+    who[0] === undefined ? 'actor is null' : `actor = ${who[0].value}`,
+    named('total'),
+  ];
+  return {
+    ledger,
+    kinds: kinds.join(' and '),
+    rows: [...common.map(({ column, value }) => `log.${column} = ${value}`), named('log')].join(' and '),
+    common,
+    number: `nth${actor === undefined ? '' : '_of_actor'}${schema === undefined ? '' : '_in_app'}`,
+    everything: common.length === 0 && action === undefined,
+    values,
+  };
+}
+
+/** The limits are part of the text, which is not prepared: a plan made for any limit reads far more than a page. */
+function pageText(asked: Asked, request: PageRequest): string {
+  const offset = offsetOf(request);
+  const limit = request.per_page;
+  const { ledger, everything } = asked;
+  return `
+    with recursive ${kindsText(asked)},
+    waiting as materialized (${waitingText(asked)}),
+    counted as materialized (
+      select (select count(*) from waiting) as waiting, (select coalesce(sum(rows), 0) from kinds) as sealed
+    ),
+    asked as materialized (
+      select greatest(${offset} - waiting, 0) as skipped, (select coalesce(max(seq), 0) from ${ledger}.audit_seals) as last
+      from counted
+    ),
+    ${everything ? `start as (select last - skipped as seq from asked)` : searchText(asked)},
+    page as (
+      (select null::bigint as seq, id from waiting order by id desc limit ${limit} offset ${offset})
+      union all
+      (${sealedText(asked, limit)})
+      order by seq desc nulls first, id desc limit ${limit}
+    )
+    select (counted.waiting + counted.sealed)::float8 as total, ${entryColumns}
+    from counted left join (page join ${ledger}.audit_log as log using (id)) on true
+    order by page.seq desc nulls first, page.id desc`;
+}
+
+const entryColumns = `log.id, log.ts, log.actor, log.action, log.target,
+  log.details || jsonb_strip_nulls(jsonb_build_object(
+    'request_id', log.request_id, 'ip', log.ip, 'user_agent', log.user_agent)) as details`;
+
+/**
+ * The rows after a given one keep their order while rows are sealed, because rows that wait together get their seals in the
+ * order of their ids. After a row that was removed there are only others that were removed.
+ */
+function restText(asked: Asked, { before, limit }: { before: string | undefined; limit: number }): string {
+  const { ledger } = asked;
+  const waits = `exists (select from ${ledger}.audit_queue where id = ${before})`;
+  const start = before === undefined ? `${latest}` : `
+    case when ${waits} then ${latest} else (select seq - 1 from ${ledger}.audit_seals where id = ${before}) end`;
+  return `
+    with ${kindsText(asked)},
+    start as materialized (select ${start} as seq),
+    page as (
+      (select null::bigint as seq, id from (
+        ${waitingText(asked)} and ${before === undefined ? 'true' : `queue.id < ${before} and ${waits}`}
+        order by queue.id desc limit ${limit}
+      ) as waiting)
+      union all
+      (${sealedText(asked, limit)})
+      order by seq desc nulls first, id desc limit ${limit}
+    )
+    select ${entryColumns}
+    from page join ${ledger}.audit_log as log using (id)
+    order by page.seq desc nulls first, page.id desc`;
+}
+
+/** A place that no chain gets to. */
+const latest = '9223372036854775807::bigint';
+
+/** The kinds that occur. */
+function kindsText({ ledger, kinds }: Asked): string {
+  return `kinds as materialized (
+    select action, rows, last from ${ledger}.audit_totals as total where ${kinds}
+  )`;
+}
+
+/**
+ * The rows that wait for a seal, each found by its id: the planner cannot know how few they are, and left to itself it may
+ * read the whole log for them.
+ */
+function waitingText({ ledger, rows, everything }: Asked): string {
+  const log = `cross join lateral (select * from ${ledger}.audit_log where id = queue.id offset 0) as log`;
+  return `select queue.id from ${ledger}.audit_queue as queue ${everything ? '' : log} where ${rows}`;
+}
+
+/**
+ * The place of the first row to be listed, by binary search: the first place with no more than `skipped` rows after it. How
+ * many rows of a kind come after a place follows from the number of the kind's last row up to there; before its oldest row,
+ * they are all there are.
+ */
+function searchText(asked: Asked): string {
+  const { ledger, number } = asked;
+  return `
+    search (low, high) as (
+      select case when skipped = 0 then last else -1 end, last from asked
+      union all
+      select case when later.rows > asked.skipped then middle.seq else search.low end,
+        case when later.rows > asked.skipped then search.high else middle.seq end
+      from search cross join asked
+      cross join lateral (select (search.low + search.high) / 2 as seq) as middle
+      cross join lateral (
+        select coalesce(sum(least(kinds.rows, kinds.last - (
+          select seal.${number} from ${ledger}.audit_seals as seal where ${upTo(asked, 'middle.seq')} limit 1
+        ))), 0) as rows
+        from kinds
+      ) as later
+      where search.high - search.low > 1
+    ),
+    start as (select min(high) as seq from search)`;
+}
+
+/** At most `limit` sealed rows from `start` on: a walk along each kind, and the walks are merged. */
+function sealedText(asked: Asked, limit: number): string {
+  const { ledger, everything } = asked;
+  const start = '(select start.seq from start)';
+  if (everything) {
+    return `select seal.seq, seal.id from ${ledger}.audit_seals as seal where seal.seq <= ${start}
+      order by seal.seq desc limit ${limit}`;
+  }
+  return `
+    select found.seq, found.id from kinds cross join lateral (
+      select seal.seq, seal.id from ${ledger}.audit_seals as seal where ${upTo(asked, start)} limit ${limit}
+    ) as found
+    order by found.seq desc limit ${limit}`;
+}
+
+/**
+ * The seals of a kind up to a place, the last one first. Whole rows are compared, so that only the index on exactly the
+ * columns of the kind will do: the planner cannot know how rare a kind is, and might walk along another index for ever.
+ */
+function upTo({ common }: Asked, place: string): string {
+  const columns = [...common.map(({ column }) => `seal.${column}`), 'seal.action', 'seal.seq'];
+  const kind = [...common.map(({ value }) => value), 'kinds.action'].join(', ');
+  const row = `(${columns.join(', ')})`;
+  const ofApp = common.some(({ column }) => column === 'app_schema')
+    ? 'seal.app_schema is not null and '
+    : '';
+  return `${ofApp}${row} >= (${kind}, 0) and ${row} <= (${kind}, ${place})
+    order by ${columns.map((column) => `${column} desc`).join(', ')}`;
+}

@@ -1,0 +1,211 @@
+// Looking at every row and seal of an audit log, to say where something was changed, removed or slipped in.
+import { type Chain, sealableColumns, type SealableRow, type SealKey, sealOf } from './chain.ts';
+import { type Checkpoint, proofOf } from './retention.ts';
+import type { Connection, Sql } from '../connections/pool.ts';
+
+/** One thing that is wrong. `seq` is the place in the chain, `id` the row's; either may be unknown. */
+export interface Fault {
+  seq: number | null;
+  id: string | null;
+  what: string;
+}
+
+/** What was found. */
+export interface Verdict {
+  /** Rows whose seals are right. */
+  sound: number;
+  /** Rows that wait for their seal: they are about to get it, while a server runs. */
+  waiting: number;
+  /** Rows that retention has removed. */
+  removed: number;
+  /** The last seal. Kept elsewhere, it tells later whether the end of the chain was cut off. */
+  head: { seq: number; hash: string };
+  /** At most 100, in order. */
+  faults: Fault[];
+  /** How many there are in all. */
+  faulty: number;
+}
+
+const batch = 2_000;
+const shownFaults = 100;
+
+/** Collects faults, of which the first are kept. */
+class Faults {
+  readonly first: Fault[] = [];
+  count = 0;
+
+  add(what: string, { seq = null, id = null }: { seq?: number | null; id?: string | null } = {}): void {
+    this.count++;
+    if (this.first.length < shownFaults) this.first.push({ seq, id, what });
+  }
+}
+
+interface Head {
+  seq: number;
+  hash: Buffer;
+}
+
+interface Link extends Head {
+  id: string;
+  /** Null when the row is gone. */
+  text: string | null;
+}
+
+/**
+ * Checks a log from its last checkpoint to its head. Reads in pieces, each as the database is then: rows that come meanwhile
+ * are not looked at. `connection` is the provisioner's. `expected` is a head that was kept. Throws `StorageError`.
+ */
+export async function verifyChain(
+  connection: Connection,
+  chain: Chain,
+  { key, expected }: { key: SealKey; expected?: { seq: number; hash: string } | undefined },
+): Promise<Verdict> {
+  const faults = new Faults();
+  const head = await connection.run((sql) => readHead(sql, chain));
+  const { start, removed } = await connection.run((sql) => checkCheckpoints(sql, chain, { key, faults }));
+  const walk = { start, head, key, faults, expected };
+  const sound = await walkChain(connection, chain, walk);
+  if (expected !== undefined) judgeExpected(expected, { start, head, faults });
+  const waiting = await connection.run((sql) => checkUnsealed(sql, chain, faults));
+  return {
+    sound,
+    waiting,
+    removed,
+    head: { seq: head.seq, hash: head.hash.toString('hex') },
+    faults: faults.first,
+    faulty: faults.count,
+  };
+}
+
+async function readHead(sql: Sql, { ledger }: Chain): Promise<Head> {
+  const [head] = await sql<Head[]>`select seq::float8 as seq, hash from ${sql(ledger)}.audit_head`;
+  return head ?? { seq: 0, hash: Buffer.alloc(0) };
+}
+
+/** Where the chain begins, and how many rows are gone by retention. */
+async function checkCheckpoints(
+  sql: Sql,
+  chain: Chain,
+  { key, faults }: { key: SealKey; faults: Faults },
+): Promise<{ start: Head; removed: number }> {
+  const checkpoints = await sql<Checkpoint[]>`
+    select seq::float8 as seq, hash, removed::float8 as removed, created_at, proof
+    from ${sql(chain.ledger)}.audit_checkpoints order by seq`;
+  let start: Head = { seq: 0, hash: Buffer.alloc(0) };
+  let proof: Buffer = Buffer.alloc(0);
+  for (const checkpoint of checkpoints) {
+    const { seq } = checkpoint;
+    if (!proofOf(key, chain, checkpoint, proof).equals(checkpoint.proof)) {
+      faults.add('this checkpoint was not left by retention', { seq });
+    } else if (checkpoint.removed !== seq - start.seq) {
+      faults.add('retention removed fewer rows than there should have been', { seq });
+    }
+    proof = checkpoint.proof;
+    start = checkpoint;
+  }
+  return { start, removed: start.seq };
+}
+
+interface Walk {
+  start: Head;
+  head: Head;
+  key: SealKey;
+  faults: Faults;
+  expected: { seq: number; hash: string } | undefined;
+}
+
+/** Each seal is checked against the one that is stored before it, so that one fault does not make faults of all that follow. */
+async function walkChain(connection: Connection, chain: Chain, walk: Walk): Promise<number> {
+  const { start, head, faults } = walk;
+  let sound = 0;
+  let previous: Head = start;
+  for (;;) {
+    const links = await connection.run((sql) =>
+      readLinks(sql, chain, { after: previous.seq, upTo: head.seq })
+    );
+    for (const link of links) {
+      if (checkLink(chain, walk, { link, previous })) sound++;
+      previous = link;
+    }
+    if (links.length < batch) break;
+  }
+  if (previous.seq !== head.seq) missingBetween(faults, previous.seq, head.seq + 1);
+  else if (!previous.hash.equals(head.hash)) {
+    faults.add('the last seal is not the one it was', { seq: head.seq });
+  }
+  return sound;
+}
+
+async function readLinks(
+  sql: Sql,
+  chain: Chain,
+  { after, upTo }: { after: number; upTo: number },
+): Promise<Link[]> {
+  return await sql<Link[]>`
+    select seal.seq::float8 as seq, seal.hash, seal.id, sealable.text
+    from (
+      select * from ${sql(chain.ledger)}.audit_seals
+      where seq > ${after} and seq <= ${upTo} order by seq limit ${batch}
+    ) as seal
+    left join lateral (
+      select ${sealableColumns(sql, chain)} from ${sql(chain.ledger)}.audit_log as log where log.id = seal.id
+    ) as sealable on true
+    order by seal.seq`;
+}
+
+/** Whether a link is as it was made. */
+function checkLink(
+  chain: Chain,
+  { key, faults, expected }: Walk,
+  { link, previous }: { link: Link; previous: Head },
+): boolean {
+  const { seq, id, text, hash } = link;
+  if (seq !== previous.seq + 1) missingBetween(faults, previous.seq, seq);
+  if (text === null) {
+    faults.add('the row is missing', { seq, id });
+    return false;
+  }
+  if (expected?.seq === seq && expected.hash !== hash.toString('hex')) {
+    faults.add('the seal is not the one that was kept', { seq, id });
+  }
+  const row: SealableRow = { id, text };
+  const isSound = sealOf(key, chain, { ...row, seq, previous: previous.hash }).equals(hash);
+  // After a gap the seal before is not there to check against; the gap has been told of.
+  if (!isSound && seq === previous.seq + 1) faults.add('the row, or its seal, was changed', { seq, id });
+  return isSound;
+}
+
+function missingBetween(faults: Faults, last: number, next: number): void {
+  const [from, to] = [last + 1, next - 1];
+  const what = from === to ? 'the seal and its row are missing' : `all seals up to ${to} are missing`;
+  faults.add(what, { seq: from });
+}
+
+function judgeExpected(
+  expected: { seq: number; hash: string },
+  { start, head, faults }: { start: Head; head: Head; faults: Faults },
+): void {
+  const { seq } = expected;
+  if (seq > head.seq) faults.add(`the chain ends at ${head.seq}: its end was cut off`, { seq });
+  if (seq === start.seq && start.hash.toString('hex') !== expected.hash) {
+    faults.add('the seal is not the one that was kept', { seq });
+  }
+}
+
+/** Rows without a seal wait for it, or were put in behind the back of whoever seals. Answers how many wait. */
+async function checkUnsealed(sql: Sql, { ledger }: Chain, faults: Faults): Promise<number> {
+  const intruders = await sql<{ id: string }[]>`
+    select log.id from ${sql(ledger)}.audit_log as log
+    where not exists (select from ${sql(ledger)}.audit_seals as seal where seal.id = log.id)
+      and not exists (select from ${sql(ledger)}.audit_queue as queue where queue.id = log.id)
+    order by log.id limit ${shownFaults}`;
+  for (const { id } of intruders) faults.add('the row was never sealed', { id });
+  const lost = await sql<{ id: string }[]>`
+    select queue.id from ${sql(ledger)}.audit_queue as queue
+    where not exists (select from ${sql(ledger)}.audit_log as log where log.id = queue.id)
+    order by queue.id limit ${shownFaults}`;
+  for (const { id } of lost) faults.add('the row went missing before it was sealed', { id });
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::float8 as count from ${sql(ledger)}.audit_queue`;
+  return (row?.count ?? 0) - lost.length;
+}

@@ -1,0 +1,137 @@
+// Opening the storage: checks the server, brings every schema up to date, readies template and spares.
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { Databases, ownConnections } from '../connections/databases.ts';
+import { migrateFleet, refuseNewerFleet } from './fleet.ts';
+import { checkMasterKey } from './key-check.ts';
+import { migrate, type Migrations, readMigrations } from './migrate.ts';
+import { unlimited } from '../connections/permits.ts';
+import { type Endpoint, Pool } from '../connections/pool.ts';
+import type { Provisioning } from '../provision/cluster.ts';
+import { ensureTemplate } from '../provision/template.ts';
+import { checkServer, type ServerFacts } from './requirements.ts';
+import { clusterNames, ensureGroupRoles } from '../provision/roles.ts';
+import { Secrets } from '../secrets.ts';
+import { ensureMasterAdmin } from './first-boot.ts';
+import { StartRefused } from '../start-refused.ts';
+import { Upkeep } from '../provision/upkeep.ts';
+
+/** How one API process opens the storage. */
+export interface StorageOptions {
+  /** The provisioner; its `database` is the control database. */
+  access: Endpoint;
+  /** 32 bytes. */
+  masterKey: Buffer;
+  workspacePoolCap: number;
+  appPoolCap: number;
+  /** How many API processes share the server, and which this one is; 0 migrates. */
+  workers: number;
+  worker: number;
+  /** Workspace databases that are kept ready. */
+  spares: number;
+  now: () => Date;
+  /** A new v7 UUID. */
+  newId: () => string;
+  /** Hears how many of the databases that lacked a migration are done. */
+  report: (done: number, total: number) => void;
+  /** Where the files of workspaces that are deleted have their bytes. */
+  blobs: BlobStore;
+  onReaped: (database: string) => void;
+  /** Hears what went wrong in the background; it is tried again. */
+  onFailure: (error: unknown) => void;
+  /** Other migrations than the program's own, for tests. */
+  migrations?: Migrations;
+}
+
+/** The storage of one API process. */
+export interface Storage {
+  databases: Databases;
+  secrets: Secrets;
+  provisioning: Provisioning;
+  upkeep: Upkeep;
+  /** Finishes the step at hand, closes every connection. */
+  close(): Promise<void>;
+}
+
+const roleConnectionsAtLeast = 16;
+/** Left to operators (psql, backups) and to the moment when a killed API's connections are still open. */
+const sparedConnections = 4;
+
+/**
+ * Ready when requests may come; spares are filled, and leftovers reaped, behind it.
+ * Throws `StartRefused` for what the operator must change, `StorageError` for what may pass.
+ */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { access, workers } = options;
+  const migrations = options.migrations ?? await readMigrations();
+  const secrets = new Secrets(options.masterKey);
+  const facts = await learn(options);
+  const databases = new Databases({
+    provisioner: access,
+    passwordOf: (role) => secrets.derivePassword(role),
+    workspacePoolCap: options.workspacePoolCap,
+    appPoolCap: options.appPoolCap,
+    tenantConnections: tenantConnections(facts, workers),
+    now: () => options.now().getTime(),
+  });
+  const cap = Math.max(options.workspacePoolCap, options.appPoolCap);
+  const provisioning: Provisioning = {
+    databases,
+    secrets,
+    migrations,
+    names: clusterNames(access.database),
+    serverVersion: facts.version,
+    // Twice, because a killed process's connections may linger when the next one opens its own.
+    roleConnections: Math.max(roleConnectionsAtLeast, 2 * cap * workers),
+  };
+  try {
+    await prepare(provisioning, options);
+  } catch (error) {
+    await databases.end();
+    throw error;
+  }
+  const { spares, blobs, onReaped, onFailure } = options;
+  const removeBlobs = (database: string) => blobs.removeAll({ database });
+  const upkeep = new Upkeep({ provisioning, spares, removeBlobs, onReaped, onFailure });
+  upkeep.poke();
+  const close = async () => {
+    await upkeep.stop();
+    await databases.end();
+  };
+  return { databases, secrets, provisioning, upkeep, close };
+}
+
+/** Brings everything up to date, as worker 0 does; the other workers start after it and only look. */
+async function prepare(provisioning: Provisioning, options: StorageOptions): Promise<void> {
+  const { databases, migrations, names, secrets } = provisioning;
+  await databases.control.transaction((sql) => ensureGroupRoles(sql, names.groups));
+  await migrate(databases.control, {
+    schema: 'control',
+    table: 'migrations',
+    migrations: migrations.control,
+    groups: names.groups,
+  });
+  await databases.control.transaction((sql) => checkMasterKey(sql, secrets));
+  await refuseNewerFleet(databases, migrations);
+  if (options.worker !== 0) return;
+  await databases.control.transaction((sql) =>
+    ensureMasterAdmin(sql, { id: options.newId(), now: options.now() })
+  );
+  await ensureTemplate(provisioning);
+  await migrateFleet(provisioning, options.report);
+}
+
+async function learn({ access, now }: StorageOptions): Promise<ServerFacts> {
+  const pool = new Pool(access, { cap: 1, permits: unlimited, now: () => now().getTime() });
+  try {
+    return await checkServer(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** This process's share of the server's connections. */
+function tenantConnections({ connections }: ServerFacts, workers: number): number {
+  const share = Math.floor((connections - sparedConnections) / workers) - ownConnections;
+  if (share >= 1) return share;
+  throw new StartRefused(`max_connections of the database server is too small for ${workers} API processes`);
+}

@@ -1,0 +1,63 @@
+// Brings every workspace database, and every app in each, up to the program's migrations.
+import type { Databases } from '../connections/databases.ts';
+import { latestVersion, migrate, type Migrations, refuseNewer } from './migrate.ts';
+import { currentVersions, type Provisioning } from '../provision/cluster.ts';
+import { appSchema } from '../provision/app.ts';
+import { listAppsBehind, setAppVersion } from '../apps.ts';
+import { highestVersions, listBehind, setVersions } from '../tenant-databases.ts';
+
+const concurrency = 4;
+
+/** Throws `StartRefused` when any database of the fleet is newer than the program. One cheap query. */
+export async function refuseNewerFleet(databases: Databases, migrations: Migrations): Promise<void> {
+  const highest = await databases.control.run(highestVersions);
+  const known = currentVersions(migrations);
+  refuseNewer('a workspace', highest.workspace, known.workspace);
+  refuseNewer('an app', highest.app, known.app);
+}
+
+/**
+ * Migrates what is behind, a few databases at once. What is up to date costs nothing, because the control database
+ * knows every version; what was interrupted is found again. `report` hears how many are done. Throws `StorageError`.
+ */
+export async function migrateFleet(
+  provisioning: Provisioning,
+  report: (done: number, total: number) => void,
+): Promise<void> {
+  const { databases, migrations } = provisioning;
+  const versions = currentVersions(migrations);
+  const behind = await databases.control.run((sql) => listBehind(sql, versions));
+  if (behind.length === 0) return;
+  let done = 0;
+  const waiting = [...behind];
+  const work = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const database = name;
+      await migrateDatabase(provisioning, database);
+      await databases.control.run((sql) => setVersions(sql, database, versions));
+      report(++done, behind.length);
+    }
+  };
+  report(0, behind.length);
+  await Promise.all(Array.from({ length: concurrency }, work));
+}
+
+/** The app's own role migrates its schema, so that nothing in it ever runs with more rights than the app has. */
+async function migrateDatabase(provisioning: Provisioning, database: string): Promise<void> {
+  const { databases, migrations, names: { groups } } = provisioning;
+  const provisioner = databases.provisioner(database);
+  await migrate(provisioner, {
+    schema: 'workspace',
+    table: 'migrations',
+    migrations: migrations.workspace,
+    groups,
+  });
+  const version = latestVersion(migrations.app);
+  for (const schema of await provisioner.run((sql) => listAppsBehind(sql, version))) {
+    const app = databases.app(database, schema);
+    await migrate(app, appSchema(provisioning, schema));
+    await provisioner.run((sql) => setAppVersion(sql, schema, version));
+    await app.closeIdle(0);
+  }
+  await provisioner.closeIdle(0);
+}

@@ -1,0 +1,90 @@
+// What a PostgreSQL server and its role must offer before anything is touched.
+import { codeOf } from '../error-code.ts';
+import type { Connection, Sql } from '../connections/pool.ts';
+import { StorageError } from '../errors.ts';
+import { StartRefused } from '../start-refused.ts';
+
+/** What is learnt of the server while it is checked. */
+export interface ServerFacts {
+  /** `server_version_num`. */
+  version: number;
+  /** Connections that roles without special rights may hold together. */
+  connections: number;
+}
+
+interface Answers {
+  version: number;
+  connections: number;
+  role: string;
+  database: string;
+  superuser: boolean;
+  createdb: boolean;
+  createrole: boolean;
+  create: boolean;
+  encoding: string;
+  standby: boolean;
+}
+
+/** The built-in collation pg_c_utf8, by which filters ignore case, came with 17; INHERIT and SET of a grant with 16. */
+const oldestVersion = 170_000;
+/** Leaves room for `_workspace` within the 63 bytes of a name. */
+const longestControlName = 50;
+
+/** Throws `StartRefused` naming everything that is missing, and `StorageError` when the server does not answer. */
+export async function checkServer(connection: Connection): Promise<ServerFacts> {
+  const answers = await ask(connection);
+  const missing = shortcomings(answers);
+  if (missing.length > 0) throw new StartRefused(`the database server cannot be used: ${missing.join('; ')}`);
+  return { version: answers.version, connections: answers.connections };
+}
+
+async function ask(connection: Connection): Promise<Answers> {
+  try {
+    return await connection.run(readAnswers);
+  } catch (error) {
+    // A wrong password, role or database stays wrong however often it is tried.
+    const cause = error instanceof StorageError ? error.cause : undefined;
+    if (cause instanceof Error && ['28000', '28P01', '3D000'].includes(codeOf(cause))) {
+      throw new StartRefused(`the database server refuses the connection: ${cause.message}`);
+    }
+    throw error;
+  }
+}
+
+async function readAnswers(sql: Sql): Promise<Answers> {
+  const [row] = await sql<Answers[]>`
+    select current_setting('server_version_num')::int as version,
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true)::int, 0) as connections,
+      current_user::text as role, current_database()::text as database,
+      rolsuper as superuser, rolcreatedb as createdb, rolcreaterole as createrole,
+      has_database_privilege(current_database(), 'CREATE') as create,
+      current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby
+    from pg_roles where rolname = current_user`;
+  if (row === undefined) throw new StorageError('unavailable', 'the server did not say who we are');
+  return row;
+}
+
+function shortcomings(answers: Answers): string[] {
+  const { role, database } = answers;
+  const checks: readonly (readonly [boolean, string])[] = [
+    [answers.version >= oldestVersion, 'PostgreSQL 17 or newer is needed'],
+    [!answers.standby, 'it is a read-only standby'],
+    [
+      answers.encoding === 'UTF8',
+      `database "${database}" must have the encoding UTF8, not ${answers.encoding}`,
+    ],
+    [
+      Buffer.byteLength(database) <= longestControlName,
+      `the database's name must have at most ${longestControlName} bytes`,
+    ],
+    [!answers.superuser, `role "${role}" is a superuser, and must not be: ALTER ROLE "${role}" NOSUPERUSER`],
+    [answers.createdb, `role "${role}" lacks CREATEDB: ALTER ROLE "${role}" CREATEDB`],
+    [answers.createrole, `role "${role}" lacks CREATEROLE: ALTER ROLE "${role}" CREATEROLE`],
+    [
+      answers.create,
+      `role "${role}" may not create schemas in "${database}": GRANT CREATE ON DATABASE "${database}" TO "${role}"`,
+    ],
+  ];
+  return checks.filter(([met]) => !met).map(([, words]) => words);
+}

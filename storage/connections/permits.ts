@@ -1,0 +1,114 @@
+// The budget of connections that all tenant pools share.
+import { StorageError } from '../errors.ts';
+
+/** Counts connections over several pools, so that their sum stays below the server's `max_connections`. */
+export interface Permits {
+  /** Somebody waits for a permit that nobody is about to give: whoever has a connection to spare should close it. */
+  readonly wanted: boolean;
+  /** The same, and it is time again to take a connection even from somebody who is about to need it. */
+  readonly pressing: boolean;
+  /** Takes one at once, or says that there is none. */
+  tryTake(): boolean;
+  /** Takes one, waiting for a while. Throws `StorageError` `unavailable`. */
+  take(): Promise<void>;
+  /** Says that a permit will be given at once, as soon as a connection without work is closed. */
+  promise(): void;
+  give(options?: { promised: boolean }): void;
+}
+
+/** Permits without end, for a pool whose cap alone bounds it. */
+export const unlimited: Permits = {
+  wanted: false,
+  pressing: false,
+  tryTake: () => true,
+  take: () => Promise.resolve(),
+  promise: () => undefined,
+  give: () => undefined,
+};
+
+/**
+ * How long whoever has a connection keeps it, once another was taken away. With more who ask all the time than there are
+ * connections, each that opens one would take that of somebody who asks next; and opening costs as much as fifty reads.
+ */
+const restMilliseconds = 20;
+/** All who wait get one within this time, which makes rests shorter when there are many of them. */
+const roundMilliseconds = 1_000;
+
+/** A counting semaphore: first come, first served, and waiters give up after a while. */
+export class PermitCount implements Permits {
+  #free: number;
+  #promised = 0;
+  readonly #waitMilliseconds: number;
+  readonly #reclaim: () => void;
+  readonly #waiting = new Set<() => void>();
+  /** Asks again for those who still wait. */
+  #again: NodeJS.Timeout | undefined;
+  #isResting = false;
+
+  /** `reclaim` is asked, for each waiter and then again as long as somebody waits, to have one permit given back. */
+  constructor(options: { count: number; waitMilliseconds: number; reclaim?: () => void }) {
+    this.#free = options.count;
+    this.#waitMilliseconds = options.waitMilliseconds;
+    this.#reclaim = options.reclaim ?? (() => undefined);
+  }
+
+  get wanted(): boolean {
+    return this.#waiting.size > this.#promised;
+  }
+
+  get pressing(): boolean {
+    return this.wanted && !this.#isResting;
+  }
+
+  tryTake(): boolean {
+    if (this.#free <= 0 || this.#waiting.size > 0) return false;
+    this.#free--;
+    return true;
+  }
+
+  take(): Promise<void> {
+    if (this.tryTake()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const admit = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(admit);
+        reject(new StorageError('unavailable', 'all database connections are busy'));
+      }, this.#waitMilliseconds);
+      this.#waiting.add(admit);
+      this.#reclaim();
+      this.#again ??= this.#later();
+    });
+  }
+
+  promise(): void {
+    this.#promised++;
+    if (this.#waiting.size === 0) return;
+    this.#isResting = true;
+    clearTimeout(this.#again);
+    this.#again = this.#later();
+  }
+
+  give({ promised } = { promised: false }): void {
+    if (promised) this.#promised--;
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free++;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+
+  #later(): NodeJS.Timeout {
+    const delay = Math.min(restMilliseconds, roundMilliseconds / this.#waiting.size);
+    return setTimeout(() => {
+      this.#again = undefined;
+      this.#isResting = false;
+      if (this.wanted) this.#reclaim();
+      if (this.#waiting.size > 0) this.#again ??= this.#later();
+    }, delay).unref();
+  }
+}

@@ -1,0 +1,49 @@
+// What making and dropping databases, schemas and roles needs, and the lock that keeps makers and reaper apart.
+import { randomBytes } from 'node:crypto';
+import type { Databases } from '../connections/databases.ts';
+import { latestVersion, type Migrations } from '../boot/migrate.ts';
+import type { Sql } from '../connections/pool.ts';
+import type { ClusterNames, TenantRole } from './roles.ts';
+import { iterationsForDerived, scramVerifier } from './scram.ts';
+import type { Secrets } from '../secrets.ts';
+import type { TenantVersions } from '../tenant-databases.ts';
+
+/** What making and dropping of databases, schemas and roles needs. */
+export interface Provisioning {
+  databases: Databases;
+  secrets: Secrets;
+  names: ClusterNames;
+  migrations: Migrations;
+  /** `server_version_num`. */
+  serverVersion: number;
+  /** CONNECTION LIMIT of a tenant role. */
+  roleConnections: number;
+}
+
+/** The versions that this program makes. */
+export function currentVersions(migrations: Migrations): TenantVersions {
+  return { workspace: latestVersion(migrations.workspace), app: latestVersion(migrations.app) };
+}
+
+/** A login role of this installation; its password is derived from the master key. */
+export function tenantRole(
+  provisioning: Provisioning,
+  name: string,
+  { database, group }: { database: string; group: string },
+): TenantRole {
+  const password = provisioning.secrets.derivePassword(name);
+  const verifier = scramVerifier(password, randomBytes(16), iterationsForDerived);
+  return { name, database, verifier, group, connectionLimit: provisioning.roleConnections };
+}
+
+/** Waits for the session-level lock of a database that is being made or dropped. */
+export async function lockDatabase(sql: Sql, name: string): Promise<void> {
+  await sql`select pg_advisory_lock(hashtextextended(${`database ${name}`}, 0))`;
+}
+
+/** Takes the same lock, or says that somebody else has it. */
+export async function tryLockDatabase(sql: Sql, name: string): Promise<boolean> {
+  const [row] = await sql<{ locked: boolean }[]>`
+    select pg_try_advisory_lock(hashtextextended(${`database ${name}`}, 0)) as locked`;
+  return row?.locked === true;
+}

@@ -1,0 +1,52 @@
+// Making a workspace's database: a clone of the migrated template, the one role that may connect to it, a first app.
+import { insertSpareApp } from '../apps.ts';
+import { StorageError } from '../errors.ts';
+import { opaqueName } from '../ids.ts';
+import type { Sql } from '../connections/pool.ts';
+import { currentVersions, lockDatabase, type Provisioning, tenantRole } from './cluster.ts';
+import { createAppSchema } from './app.ts';
+import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+import { admitRoleText, createRoleText, type TenantRole } from './roles.ts';
+import { markSpare, type TenantVersions } from '../tenant-databases.ts';
+
+/**
+ * Makes a complete workspace database and leaves it as a spare; answers its opaque name. Its row is committed first
+ * and a session-level lock is held, so that the reaper removes what a crash leaves and nothing that is in the making.
+ * Throws `StorageError`.
+ */
+export async function makeDatabase(provisioning: Provisioning): Promise<string> {
+  const name = opaqueName('w_');
+  const { databases, names } = provisioning;
+  const role = tenantRole(provisioning, name, { database: name, group: names.groups.workspace });
+  await databases.session(async (sql) => {
+    await lockDatabase(sql, name);
+    await sql.unsafe(beginText(role, currentVersions(provisioning.migrations)));
+    await sql.unsafe(
+      `create database ${quoteIdentifier(name)} template ${quoteIdentifier(names.template)}
+       strategy wal_log allow_connections false`,
+    );
+    await sql.unsafe(
+      `revoke all on database ${quoteIdentifier(name)} from public;
+       ${admitRoleText(role, provisioning.serverVersion)}
+       alter database ${quoteIdentifier(name)} allow_connections true;`,
+    );
+    // Makes the first connection, too, which writes the catalog cache file of the database.
+    await databases.provisioner(name).transaction((tenant) => makeSpareApp(tenant, provisioning, name));
+    if (!await markSpare(sql, name)) throw new StorageError('unavailable', 'the new database was taken back');
+  });
+  return name;
+}
+
+/** Several statements sent as one run in one implicit transaction. */
+function beginText(role: TenantRole, { workspace, app }: TenantVersions): string {
+  return `insert into control.tenant_databases (name, state, version, app_version)
+      values (${quoteLiteral(role.name)}, 'creating', ${workspace}, ${app});
+    ${createRoleText(role)}`;
+}
+
+/** The schema of the first app, which most workspaces soon have. */
+async function makeSpareApp(sql: Sql, provisioning: Provisioning, database: string): Promise<void> {
+  const schema = opaqueName('a_');
+  const version = await createAppSchema(sql, provisioning, { database, schema });
+  await insertSpareApp(sql, schema, version);
+}

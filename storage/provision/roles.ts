@@ -1,0 +1,98 @@
+// Roles of the cluster: groups that hold rights, the owner of audit logs, and a login role for each workspace and app.
+import type { Sql } from '../connections/pool.ts';
+import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+
+/** Roles that nobody is: they hold the rights of all workspace roles and of all app roles. */
+export interface GroupRoles {
+  workspace: string;
+  app: string;
+  /** Owns the audit logs, so that whoever uses the database can add to them and no more. */
+  auditor: string;
+}
+
+/** What an installation calls its things in the cluster. */
+export interface ClusterNames {
+  control: string;
+  template: string;
+  groups: GroupRoles;
+}
+
+/** All names follow from the control database's, so that installations may share a cluster. */
+export function clusterNames(control: string): ClusterNames {
+  return {
+    control,
+    template: `${control}_template`,
+    groups: { workspace: `${control}_workspace`, app: `${control}_app`, auditor: `${control}_auditor` },
+  };
+}
+
+/**
+ * Creates the group roles once, before the first migration, which names them. In a transaction of the control database; a
+ * lock puts processes that start at once in line.
+ */
+export async function ensureGroupRoles(sql: Sql, groups: GroupRoles): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('bulkhead roles', 0))`;
+  const wanted = Object.values(groups);
+  const known = await sql<{ rolname: string }[]>`select rolname from pg_roles where rolname in ${
+    sql(wanted)
+  }`;
+  const names = new Set(known.map(({ rolname }) => rolname));
+  for (const group of wanted) {
+    if (!names.has(group)) await sql.unsafe(`create role ${quoteIdentifier(group)} nologin noinherit`);
+  }
+  // Migrations hand tables over to the auditor, for which its rights must be within reach; nothing inherits them.
+  if (!names.has(groups.auditor)) {
+    await sql.unsafe(
+      `grant ${quoteIdentifier(groups.auditor)} to current_user with inherit false, set true`,
+    );
+  }
+}
+
+/** A login role to be made. */
+export interface TenantRole {
+  name: string;
+  /** The only database it may connect to. */
+  database: string;
+  /** A SCRAM verifier, never a password. */
+  verifier: string;
+  /** The group whose rights it has. */
+  group: string;
+  connectionLimit: number;
+}
+
+/** SQL that creates a role which owns nothing and may do nothing but what its group may. */
+export function createRoleText({ name, verifier, group, connectionLimit }: TenantRole): string {
+  const role = quoteIdentifier(name);
+  return `create role ${role} login password ${quoteLiteral(verifier)} nosuperuser nocreatedb nocreaterole
+      noinherit noreplication nobypassrls connection limit ${Math.trunc(connectionLimit)};
+    grant ${quoteIdentifier(group)} to ${role} with inherit true, set false;`;
+}
+
+/** Guards against our own bugs: a role may change them in its session, but no statement of ours does. */
+const roleSettings: readonly { name: string; value: string; since: number }[] = [
+  { name: 'statement_timeout', value: '5s', since: 160000 },
+  { name: 'idle_in_transaction_session_timeout', value: '10s', since: 160000 },
+  { name: 'lock_timeout', value: '2s', since: 160000 },
+  { name: 'transaction_timeout', value: '15s', since: 170000 },
+  { name: 'search_path', value: '', since: 160000 },
+];
+
+/** SQL that lets a role connect to its database and bounds what it does there. Run once the database exists. */
+export function admitRoleText({ name, database }: TenantRole, serverVersion: number): string {
+  const role = quoteIdentifier(name);
+  const place = quoteIdentifier(database);
+  const settings = roleSettings.filter(({ since }) => serverVersion >= since)
+    .map(({ name: setting, value }) =>
+      `alter role ${role} in database ${place} set ${setting} to ${quoteLiteral(value)};`
+    );
+  return [`grant connect on database ${place} to ${role};`, ...settings].join('\n');
+}
+
+/**
+ * SQL that gives the provisioner the rights of a role which is about to be dropped: since PostgreSQL 16, having made
+ * a role is not enough to end its sessions or drop what it owns.
+ * https://www.postgresql.org/docs/18/role-membership.html
+ */
+export function inheritRoleText(role: string): string {
+  return `grant ${quoteIdentifier(role)} to current_user with inherit true;`;
+}

@@ -1,0 +1,110 @@
+// The one background worker of a process: reaps, then keeps a few workspace databases ready. Requests never wait for it.
+import { currentVersions, type Provisioning } from './cluster.ts';
+import { makeDatabase } from './database.ts';
+import { reap } from './reaper.ts';
+import { countSpares } from '../tenant-databases.ts';
+
+/** What the worker does its work with, and whom it tells. */
+export interface UpkeepOptions {
+  provisioning: Provisioning;
+  /** Workspace databases that are kept ready. */
+  spares: number;
+  removeBlobs: (database: string) => Promise<void>;
+  onReaped: (database: string) => void;
+  onFailure: (error: unknown) => void;
+}
+
+const soonMilliseconds = 250;
+const firstRetryMilliseconds = 500;
+const lastRetryMilliseconds = 30_000;
+
+/** Rounds of reaping and refilling, one at a time; a failed round is tried again after a pause. */
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  #round: Promise<void> | undefined;
+  #again = false;
+  #retry: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
+  #pause = firstRetryMilliseconds;
+  #stopped = false;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Says that there may be something to do, now or soon: refilling right after a spare was taken would compete with
+   * the very request that took it.
+   */
+  poke(when: 'now' | 'soon' = 'now'): void {
+    if (this.#stopped) return;
+    if (when === 'soon') {
+      this.#soon ??= setTimeout(() => this.poke(), soonMilliseconds);
+      return;
+    }
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    if (this.#round !== undefined) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#retry);
+    this.#round = this.#work().finally(() => {
+      this.#round = undefined;
+      if (this.#again) {
+        this.#again = false;
+        this.poke();
+      }
+    });
+  }
+
+  /** Waits until nothing is left to do, or a round has failed. */
+  async settled(): Promise<void> {
+    if (this.#soon !== undefined) this.poke();
+    while (this.#round !== undefined) await this.#round;
+  }
+
+  /** Lets the step at hand finish and does nothing more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    clearTimeout(this.#retry);
+    await this.settled();
+  }
+
+  async #work(): Promise<void> {
+    const { provisioning: { databases }, removeBlobs, onReaped } = this.#options;
+    const reaped = await this.#succeeds(reap({ databases, removeBlobs, onReaped }));
+    const refilled = await this.#succeeds(this.#refill());
+    if (reaped && refilled) {
+      this.#pause = firstRetryMilliseconds;
+      return;
+    }
+    this.#retry = setTimeout(() => this.poke(), this.#pause);
+    this.#retry.unref();
+    this.#pause = Math.min(this.#pause * 2, lastRetryMilliseconds);
+  }
+
+  async #succeeds(work: Promise<void>): Promise<boolean> {
+    try {
+      await work;
+      return true;
+    } catch (error) {
+      this.#options.onFailure(error);
+      return false;
+    }
+  }
+
+  async #refill(): Promise<void> {
+    const { provisioning, spares } = this.#options;
+    const versions = currentVersions(provisioning.migrations);
+    while (!this.#stopped) {
+      const ready = await provisioning.databases.control.run((sql) => countSpares(sql, versions));
+      if (ready >= spares) return;
+      const name = await makeDatabase(provisioning);
+      // It has been warmed; until somebody takes it, it shall hold no connection.
+      await provisioning.databases.provisioner(name).closeIdle(0);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// What is checked before anything is touched.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { quoteLiteral } from '../../../storage/quote.ts';
+import { scramVerifier } from '../../../storage/provision/scram.ts';
+import { StartRefused } from '../../../storage/start-refused.ts';
+import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+
+let own: OwnInstallation;
+beforeAll(async () => {
+  own = await ownInstallation();
+});
+afterAll(() => own.remove());
+
+async function refusal(opening: Promise<unknown>): Promise<string> {
+  const error: unknown = await opening.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StartRefused);
+  return error instanceof Error ? error.message : '';
+}
+
+it('names everything that the role lacks', async () => {
+  const { database } = own.access;
+  const verifier = quoteLiteral(scramVerifier('pw', randomBytes(16)));
+  await own.as({}, (sql) => sql.unsafe(`create role ${database} login password ${verifier}`));
+  await own.as({}, (sql) => sql.unsafe(`grant connect on database ${database} to ${database}`));
+  const message = await refusal(own.open({ access: { ...own.access, username: database, password: 'pw' } }));
+  expect(message).toContain(`role "${database}" lacks CREATEDB`);
+  expect(message).toContain(`role "${database}" lacks CREATEROLE`);
+  expect(message).toContain(`may not create schemas in "${database}"`);
+  expect(message).not.toContain('superuser');
+  await own.as(
+    {},
+    (sql) => sql.unsafe(`revoke all on database ${database} from ${database}; drop role ${database}`),
+  );
+});
+
+it('says that a password or database is wrong instead of trying for ever', async () => {
+  expect(await refusal(own.open({ access: { ...own.access, password: 'wrong' } })))
+    .toMatch(/refuses the connection: password authentication failed/);
+  expect(await refusal(own.open({ access: { ...own.access, database: 'nowhere' } })))
+    .toMatch(/refuses the connection: database "nowhere" does not exist/);
+});
+
+it('says that it cannot share the connections among so many processes', async () => {
+  expect(await refusal(own.open({ workers: 50 }))).toContain('max_connections');
+});
+
+it('fails so that it is tried again when the server does not answer', async () => {
+  await expect(own.open({ access: { ...own.access, host: '/nowhere' } })).rejects.toMatchObject({
+    failure: 'unavailable',
+  });
+});
+
+it('refuses another master key than the one that the database was made with', async () => {
+  const storage = await own.open();
+  await storage.close();
+  expect(await refusal(own.open({ masterKey: randomBytes(32) }))).toContain('the master key is not the one');
+  await (await own.open()).close();
+});
+
+it('makes one master admin without a password, however often it starts', async () => {
+  const storage = await own.open();
+  const admins = await storage.databases.control.run((sql) =>
+    sql`select username, password_hash from control.master_admins`
+  );
+  expect(admins).toEqual([{ username: 'admin', password_hash: null }]);
+});

@@ -1,0 +1,124 @@
+// Migrations: once each, resumed after a crash, refused for a newer database.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Storage } from '../../../storage/boot/boot.ts';
+import { type Migrations, readMigrations } from '../../../storage/boot/migrate.ts';
+import { makeDatabase } from '../../../storage/provision/database.ts';
+import { StartRefused } from '../../../storage/start-refused.ts';
+import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+import { makeApp } from '../../harness/tenants.ts';
+
+let own: OwnInstallation;
+let real: Migrations;
+let folder: string;
+
+beforeAll(async () => {
+  own = await ownInstallation();
+  real = await readMigrations();
+  folder = await mkdtemp(join(tmpdir(), 'bulkhead-migrations-'));
+});
+afterAll(async () => {
+  await own.remove();
+  await rm(folder, { recursive: true });
+});
+
+/** The real migrations and one more of each set. */
+function extended(workspace = 'alter table workspace.users add column shoe_size integer'): Migrations {
+  const add = (set: keyof Migrations, text: string) => [
+    ...real[set],
+    { version: real[set].length + 1, name: '9999_more.sql', text },
+  ];
+  return {
+    control: add('control', 'create table control.extra (id int)'),
+    workspace: add('workspace', workspace),
+    app: add('app', 'create table _extra (id int)'),
+  };
+}
+
+const hasColumn = (storage: Storage, database: string) =>
+  storage.databases.provisioner(database).run((sql) =>
+    sql`select 1 from information_schema.columns where column_name = 'shoe_size'`
+  ).then((rows) => rows.length === 1);
+
+it('reads numbered files only, in order, and refuses a gap', async () => {
+  for (const set of ['control', 'workspace', 'app']) await mkdir(join(folder, set));
+  const from = pathToFileURL(`${folder}/`);
+  await writeFile(join(folder, 'app', '0001_a.sql'), 'select 1');
+  await writeFile(join(folder, 'app', '0002_b.sql'), 'select 2');
+  await writeFile(join(folder, 'app', 'notes.txt'), 'not a migration');
+  expect((await readMigrations(from)).app.map(({ name }) => name)).toEqual(['0001_a.sql', '0002_b.sql']);
+  await writeFile(join(folder, 'app', '0004_d.sql'), 'select 4');
+  await expect(readMigrations(from)).rejects.toThrow('migrations/app/0004_d.sql: expected number 3');
+});
+
+it('brings the whole fleet up, reports how far it is, and completes what a failure in the middle left', async () => {
+  const first = await own.open();
+  const databases = [await makeDatabase(first.provisioning), await makeDatabase(first.provisioning)];
+  const apps = await Promise.all(databases.map((database) => makeApp(first, database)));
+  await first.close();
+
+  const [spared, broken] = databases;
+  const failing = `do $$ begin
+    if current_database() = '${broken}' then raise exception 'killed here'; end if;
+  end $$; alter table workspace.users add column shoe_size integer`;
+  await expect(own.open({ migrations: extended(failing) })).rejects.toThrow('killed here');
+
+  const reports: string[] = [];
+  const second = await own.open({
+    migrations: extended(),
+    report: (done, total) => reports.push(`${done}/${total}`),
+  });
+  expect(reports.at(-1)).toMatch(/^(1\/1|2\/2)$/);
+  for (const database of [spared, broken]) expect(await hasColumn(second, database ?? '')).toBe(true);
+  for (const [at, schema] of apps.entries()) {
+    const rows = await second.databases.app(databases[at] ?? '', schema).run((sql) =>
+      sql`select (select count(*)::int from ${sql(schema)}._extra) as extra, tableowner as owner
+        from pg_tables where tablename = '_extra'`
+    );
+    // The app and the ready one, each its own.
+    expect(rows).toHaveLength(2);
+    expect(rows).toContainEqual({ extra: 0, owner: schema });
+  }
+  await second.close();
+
+  reports.length = 0;
+  const third = await own.open({
+    migrations: extended(),
+    report: (done, total) => reports.push(`${done}/${total}`),
+  });
+  expect(reports).toEqual([]);
+  expect(await makeDatabase(third.provisioning).then((database) => hasColumn(third, database))).toBe(true);
+  await third.close();
+});
+
+it('refuses a database that is newer than the program, with one clear line', async () => {
+  const opening = own.open();
+  await expect(opening).rejects.toThrow(StartRefused);
+  await expect(opening).rejects.toThrow(
+    /^the database is newer than this program: schema control is at version \d+, this program knows \d+; start a newer Bulkhead$/,
+  );
+  const { workspace, app } = real;
+  await expect(own.open({ migrations: { ...extended(), workspace, app } })).rejects.toThrow(
+    /a workspace is at version \d+, this program knows \d+/,
+  );
+});
+
+it.each([['of one server', 1], ['of two servers', 0]])(
+  'does no harm when two processes start at once: %s',
+  async (_, worker) => {
+    const other = await ownInstallation();
+    try {
+      const [opened] = await Promise.all([other.open(), other.open({ worker })]);
+      const versions = await opened.databases.control.run((sql) =>
+        sql`select version from control.migrations`
+      );
+      expect(versions).toHaveLength(real.control.length);
+      expect(await makeDatabase(opened.provisioning)).toMatch(/^w_/);
+    } finally {
+      await other.remove();
+    }
+  },
+);

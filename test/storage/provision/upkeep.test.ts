@@ -1,0 +1,63 @@
+// The background worker: spares are there, and come back.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { currentVersions } from '../../../storage/provision/cluster.ts';
+import { countSpares, takeSpare } from '../../../storage/tenant-databases.ts';
+import { Upkeep } from '../../../storage/provision/upkeep.ts';
+import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+
+let own: OwnInstallation;
+beforeAll(async () => {
+  own = await ownInstallation();
+});
+afterAll(() => own.remove());
+
+it('keeps spares ready, on an idle server and after they are taken', async () => {
+  const { upkeep, databases, provisioning } = await own.open({ spares: 2 });
+  const versions = currentVersions(provisioning.migrations);
+  const spares = () => databases.control.run((sql) => countSpares(sql, versions));
+  await upkeep.settled();
+  expect(await spares()).toBe(2);
+  await databases.control.run((sql) => takeSpare(sql, versions));
+  expect(await spares()).toBe(1);
+  upkeep.poke('soon');
+  await upkeep.settled();
+  expect(await spares()).toBe(2);
+  await upkeep.stop();
+  await databases.control.run((sql) => takeSpare(sql, versions));
+  upkeep.poke();
+  await upkeep.settled();
+  expect(await spares()).toBe(1);
+});
+
+it('holds no connection to a spare', async () => {
+  const { upkeep, databases } = await own.open({ spares: 3 });
+  await upkeep.settled();
+  const open = await databases.control.run((sql) =>
+    sql`select datname from pg_stat_activity where datname in (select name from control.tenant_databases)`
+  );
+  expect(open).toEqual([]);
+});
+
+it('tries again by itself when a round fails', async () => {
+  const { databases, provisioning } = await own.open();
+  const failures: unknown[] = [];
+  let recovered = () => {};
+  const reaped = new Promise<void>((resolve) => recovered = resolve);
+  const upkeep = new Upkeep({
+    provisioning,
+    spares: 0,
+    removeBlobs: () => Promise.resolve(),
+    onReaped: () => recovered(),
+    onFailure: (error) => void failures.push(error),
+  });
+  await databases.control.run((sql) => sql`alter table control.tenant_databases rename to hidden`);
+  upkeep.poke();
+  await upkeep.settled();
+  expect(failures).toHaveLength(2);
+  await databases.control.run((sql) => sql`alter table control.hidden rename to tenant_databases`);
+  await databases.control.run((sql) =>
+    sql`insert into control.tenant_databases (name, state, version, app_version) values ('w_never', 'creating', 1, 1)`
+  );
+  await reaped;
+  await upkeep.stop();
+});
