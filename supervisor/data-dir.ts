@@ -1,5 +1,5 @@
 // The data directory: its modes, and the lock that lets one server use it.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -61,7 +61,11 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 function lock(path: string): () => void {
   const pidFile = join(path, 'bulkhead.pid');
   try {
-    const database = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
+    const file = join(path, 'lock');
+    // Whoever can read it can lock it, and keep every start from it.
+    writeFileSync(file, '', { flag: 'a', mode: 0o600 });
+    chmodSync(file, 0o600);
+    const database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o644 });
     return () => database.close();

@@ -1,0 +1,28 @@
+// The data directory and its lock.
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDataDir } from '../../supervisor/data-dir.ts';
+
+let path: string;
+beforeAll(async () => {
+  path = await mkdtemp(join(tmpdir(), 'bulkhead-data-dir-'));
+});
+afterAll(() => rm(path, { recursive: true, force: true }));
+
+// Who can read a file can hold a lock of the kernel's on it: a start would find the directory in use, for ever.
+it.each(['made', 'found'])('the lock is closed to other users: %s', async (how) => {
+  const lock = join(path, 'lock');
+  if (how === 'found') {
+    await writeFile(lock, '');
+    await chmod(lock, 0o666);
+  }
+  const { release } = await openDataDir(path, process.getuid?.() ?? 0);
+  try {
+    expect((await stat(lock)).mode & 0o777).toBe(0o600);
+  } finally {
+    release();
+  }
+  await rm(lock);
+});
