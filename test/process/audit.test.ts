@@ -17,6 +17,8 @@ const day = 86_400_000;
 const several = { 'api.workers': 2, 'rate_limit.enabled': false };
 let server: TestServer;
 let master: Caller;
+/** Rows that no process has heard of: two, or more where the first start found some. */
+let left = 0;
 
 beforeAll(async () => {
   server = await startServer({ keep: true, config: several });
@@ -73,13 +75,17 @@ async function again(config: ServerSettings): Promise<void> {
 }
 
 it('audit.integrity: a start seals what a process that died has left', async () => {
-  await appendUnheard(new Date());
-  await appendUnheard(new Date(Date.now() - 3 * day));
-  expect(await verify()).toMatchObject({ sound: 0, waiting: 2, faulty: 0 });
+  // The first start may be looking through the logs still, and find what was not meant for it.
+  await expect.poll(async () => {
+    await appendUnheard(new Date());
+    await appendUnheard(new Date(Date.now() - 3 * day));
+    left += 2;
+    return await verify();
+  }).toMatchObject({ waiting: 2, faulty: 0 });
   await again(several);
   master = await login();
   await vi.waitFor(async () => {
-    expect(await verify()).toMatchObject({ sound: 2, waiting: 0, faulty: 0 });
+    expect(await verify()).toMatchObject({ sound: left, waiting: 0, faulty: 0 });
   }, { timeout: 15_000, interval: 100 });
 });
 
@@ -92,7 +98,7 @@ it('audit.integrity: processes that append at the same time seal one chain, each
   const statuses = (await Promise.all(acts)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 201)).toHaveLength(4);
   await vi.waitFor(async () => {
-    expect(await verify()).toMatchObject({ sound: 6, waiting: 0, faulty: 0 });
+    expect(await verify()).toMatchObject({ sound: left + 4, waiting: 0, faulty: 0 });
   }, { timeout: 1_000, interval: 50 });
 });
 
@@ -107,9 +113,9 @@ it('audit.integrity: retention leaves a chain that holds, and says what it remov
   await again({ 'audit.retention_days': 1 });
   await server.line('"audit_pruned"');
   await vi.waitFor(async () => {
-    expect(await verify()).toMatchObject({ removed: 2, sound: 4, faulty: 0, head: { seq: 6 } });
+    expect(await verify()).toMatchObject({ removed: 2, sound: left + 2, faulty: 0, head: { seq: left + 4 } });
   }, { timeout: 5_000, interval: 100 });
   master = await login();
   const list = expectOk(await master.get('/api/workspaces/acme/audit'));
-  expect(list.total_items).toBe(4);
+  expect(list.total_items).toBe(left + 2);
 });
