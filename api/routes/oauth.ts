@@ -45,7 +45,6 @@ export const oauthCallback = route({
   }),
   ...signInAnswers,
   errors: ['bad_credentials', 'quota_exceeded', 'conflict'],
-  exists: ({ deps, target, params: { provider } }) => requireProvider(deps, target.workspace, provider),
   handle: async (call) => {
     const { deps, target, params, body: { code, state, redirect_uri, app }, origin, now } = call;
     const { provider } = params;

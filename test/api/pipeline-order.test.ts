@@ -102,7 +102,6 @@ describe('existence comes before', () => {
     ['PATCH', 'workspace', '/admins/'],
     ['POST', 'app', '/files/', '/link'],
     ['PUT', 'app', '/collections/notes/access_rules/'],
-    ['POST', 'workspace', '/auth/oauth/', '/callback'],
   ])('the body of what the path names: %s of %s%s…', async (method, of, before, after = '') => {
     const schema = { id: 'notes', fields: [{ name: 'title', kind: 'text' }] };
     if (before.startsWith('/collections')) await appAdmin.post(`${appPath}/collections`, { schema });
