@@ -9,6 +9,7 @@ import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pip
 import { incomingOf, refuseLongBody } from './pipeline/body.ts';
 import { checkedBody } from './pipeline/checked-body.ts';
 import { type Door, doorHeaders } from './pipeline/door.ts';
+import { openFile } from './pipeline/holdings.ts';
 import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
 import { bucketKey } from './pipeline/rate-limit.ts';
@@ -136,6 +137,7 @@ async function process(
     const pacing = isPaced(route) ? deps.quotas.request(target.app) : undefined;
     if (pacing !== undefined) await pacing;
   }
+  if (route.readsBody === true) arrival.hold(openFile);
   const reply: Reply = { status: undefined, headers: [] };
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   const admitted = route.admit?.(call);
@@ -223,7 +225,8 @@ async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): P
   const { requestId, ip } = arrival;
   const headers = doorHeaders(pipeline, { requestId, origin: arrival.header('origin') });
   const body = () => pipeline.readBytes(arrival);
-  await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip), body });
+  const holdFile = () => arrival.hold(openFile);
+  await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip), holdFile, body });
   return new TakenResponse();
 }
 

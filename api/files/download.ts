@@ -78,6 +78,7 @@ async function send(
     response.writeHead(status, head.flat()).end();
     return;
   }
+  line.holdFile();
   const bytes = await deps.blobs.open(blobOf(app, file.id), portion).catch(explainMissing);
   response.writeHead(status, head.flat());
   pour(bytes, length, response).catch((error: unknown) => {

@@ -6,6 +6,9 @@ import { bucketKey } from './rate-limit.ts';
 /** Most bodies and answers are shorter, and need no count. */
 export const uncounted = 65_536;
 
+/** What an upload or a download is counted as: a file is open for it, however long its client likes to rest. */
+export const openFile = 1_048_576;
+
 /** Counts bytes for a request until its answer is through. Throws `429 too_many_requests` when its address holds too much. */
 export type Hold = (response: ServerResponse, ip: string, bytes: number) => void;
 
