@@ -19,6 +19,8 @@ export interface ServerOptions {
   keep?: boolean;
   /** Runs a copy of the sources that is there. */
   root?: string;
+  /** The program to run, in place of the sources. */
+  program?: string;
   /** Where the supervisor looks for programs, in place of where this process does. */
   path?: string;
   /** Runs the supervisor as this user; only root can. */
@@ -66,7 +68,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const settings = { data_dir: dataDir, 'http.port': 0, 'log.format': 'json', ...options.config };
   const flags = flatten(settings, '').map(([key, text]) => `--set=${key}=${text}`);
   const started = performance.now();
-  const program = join(options.root ?? project, 'supervisor', 'main.ts');
+  const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
   const subprocess = execa(node, [program, 'serve', ...flags], {
     cwd: home,
     env: { PATH: options.path ?? process.env['PATH'] },
