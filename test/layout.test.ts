@@ -31,6 +31,10 @@ describe('the layout', () => {
     expect(sources.flatMap((source) => imports.missingPackages(source, installed))).toEqual([]);
   });
 
+  it('installs the programs that the server runs on without devDependencies', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(expect.arrayContaining(['node', 'deno']));
+  });
+
   it('has a lock file of the packages that package.json names', () => {
     const { packages } = read('package-lock.json');
     for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
