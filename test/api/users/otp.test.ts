@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
-import { claimsOf } from '../tokens.ts';
+import { claimsOf } from '../../harness/tokens.ts';
 
 let own: OwnWorkspace;
 let auth: string;

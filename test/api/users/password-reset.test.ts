@@ -4,7 +4,7 @@ import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../
 import { enrol } from '../../harness/authenticator.ts';
 import { outbox, secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
-import { cookiesOf } from '../tokens.ts';
+import { cookiesOf } from '../../harness/tokens.ts';
 
 let own: OwnWorkspace;
 let auth: string;

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
-import { claimsOf, cookiesOf } from '../tokens.ts';
+import { claimsOf, cookiesOf } from '../../harness/tokens.ts';
 
 const password = 'a password of the user';
 let own: OwnWorkspace;

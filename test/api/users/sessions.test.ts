@@ -5,7 +5,7 @@ import { as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from '../.
 import { openDatabaseOf } from '../../harness/database.ts';
 import { writtenRevocations } from '../../harness/revoked.ts';
 import { type OwnUser, ownUser } from '../../harness/users.ts';
-import { claimsOf } from '../tokens.ts';
+import { claimsOf } from '../../harness/tokens.ts';
 
 let own: OwnWorkspace;
 let auth: string;

@@ -5,7 +5,7 @@ import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../.
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { type OwnUser, ownUser } from '../../harness/users.ts';
-import { cookiesOf } from '../tokens.ts';
+import { cookiesOf } from '../../harness/tokens.ts';
 
 let own: OwnWorkspace;
 let auth: string;

@@ -1,0 +1,87 @@
+// Prepared statements whose table changes under them: each answer still goes to its own question.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from '../../../storage/connections/client.ts';
+import { Outage } from '../../../storage/connections/outage.ts';
+import { unlimited } from '../../../storage/connections/permits.ts';
+import { Pool, type Sql } from '../../../storage/connections/pool.ts';
+import { rowsOf } from '../../../storage/rows.ts';
+import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+
+let own: OwnInstallation;
+
+beforeAll(async () => {
+  own = await ownInstallation();
+});
+afterAll(() => own.remove());
+
+const text = 'select id, v from changing.t where id = $1::int';
+
+async function makeTable(sql: Sql, type: string): Promise<void> {
+  await sql.unsafe(`
+    create schema if not exists changing;
+    drop table if exists changing.t;
+    create table changing.t (id int, v ${type});
+    insert into changing.t select i, i from generate_series(1, 1000) i`);
+}
+
+/** Asks for many rows at once, a few in each turn of the event loop, so that statements stand in line. */
+async function askForMany(
+  ask: (id: number) => Promise<unknown[][]>,
+): Promise<PromiseSettledResult<unknown[][]>[]> {
+  const asked: Promise<PromiseSettledResult<unknown[][]>[]>[] = [];
+  for (let id = 1; id <= 200; id++) {
+    asked.push(Promise.allSettled([ask(id)]));
+    if (id % 7 === 0) await new Promise(setImmediate);
+  }
+  return (await Promise.all(asked)).flat();
+}
+
+describe('a prepared statement', () => {
+  it('that is stale fails, and neither loses nor mixes up the answers behind it', async () => {
+    const client = new Client(own.access, { now: 0, onLost: () => undefined, outage: new Outage() });
+    const ask = (id: number) => rowsOf(client.sql, { text, prepare: true }, [id]);
+    const other = (id: number) => rowsOf(client.sql, { text: 'select $1::int', prepare: true }, [id]);
+    await own.as({}, (sql) => makeTable(sql, 'text'));
+    expect(await ask(1)).toEqual([[1, '1']]);
+    await other(1);
+    await own.as({}, (sql) => makeTable(sql, 'int'));
+    const answers = await askForMany((id) => id % 2 === 0 ? other(id) : ask(id));
+    for (const [index, answer] of answers.entries()) {
+      const id = index + 1;
+      if (id % 2 === 0) expect(answer).toMatchObject({ status: 'fulfilled', value: [[id]] });
+      else expect(answer).toMatchObject({ status: 'rejected', reason: { code: '0A000' } });
+    }
+    await client.close(1);
+  });
+
+  it('costs a pool its connection, and nothing more', async () => {
+    const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+    const ask = () => pool.run((sql) => rowsOf(sql, { text, prepare: true }, [5]));
+    await own.as({}, (sql) => makeTable(sql, 'text'));
+    expect(await ask()).toEqual([[5, '5']]);
+    await own.as({}, (sql) => makeTable(sql, 'int'));
+    await expect(ask()).rejects.toMatchObject({ failure: 'undefined' });
+    expect(await ask()).toEqual([[5, 5]]);
+    await pool.end();
+  });
+
+  it('does not outlive 64 changes of tables, however busy its connection is', async () => {
+    const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+    const prepared = () =>
+      pool.run((sql) =>
+        sql.unsafe<{ pid: number; count: number }[]>(
+          `select pg_backend_pid() as pid, (select count(*)::int from pg_prepared_statements) as count`,
+        )
+      );
+    const [first] = await prepared();
+    for (let change = 1; change <= 64; change++) {
+      await pool.run((sql) => sql.unsafe(`/* ${change} */ select $1::int`, [change], { prepare: true }));
+      expect((await prepared())[0]).toEqual({ pid: first?.pid, count: change });
+      pool.noteChange();
+    }
+    const [last] = await prepared();
+    expect(last?.pid).not.toBe(first?.pid);
+    expect(last?.count).toBe(0);
+    await pool.end();
+  });
+});
