@@ -80,6 +80,11 @@ export async function clearFailures(
   return until;
 }
 
+/** Forgets a subject's failures, and its lock. */
+export async function forgetFailures(sql: Sql, ledger: Ledger, subject: string): Promise<void> {
+  await sql`delete from ${table(sql, ledger)} where subject = ${subject}`;
+}
+
 /** Removes a few rows that say nothing any more, so that made-up names do not fill the table. */
 export async function pruneLockouts(
   sql: Sql,

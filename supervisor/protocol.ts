@@ -164,12 +164,27 @@ export type FromApi =
   | RunnerRequest
   | PeerRequest;
 
-/** What the program that verifies audit logs is asked. */
-export interface VerifyStart {
-  type: 'verify';
+/** What every program gets that a command runs beside the server. */
+export interface ProgramStart {
   database: DatabaseAccess;
   /** 32 bytes, base64. */
   masterKey: string;
+}
+
+/** What such a program says: its results, then `done`; or `failed` with a line for the operator. */
+export type FromProgram<Result> =
+  | { type: 'result'; result: Result }
+  | { type: 'done' }
+  | { type: 'failed'; message: string };
+
+/** The new password of the master admin. */
+export interface MasterPassword {
+  username: string;
+  password: string;
+}
+
+/** What the program that verifies audit logs is asked. */
+export interface VerifyStart extends ProgramStart {
   /** The system's log, one workspace's, or all there are. */
   log: 'all' | 'system' | { workspace: string };
   /** A last seal that was kept. */
@@ -178,7 +193,6 @@ export interface VerifyStart {
 
 /** What was found in one log. `seq` and `id` say which seal and row it is about, as far as that is known. */
 export interface Verified {
-  type: 'verified';
   /** `system`, or `workspace <id>`. */
   log: string;
   sound: number;
@@ -190,6 +204,3 @@ export interface Verified {
   faults: { seq: number | null; id: string | null; what: string }[];
   faulty: number;
 }
-
-/** What that program says: each log, then `done`; or `failed` with a line for the operator. */
-export type FromVerify = Verified | { type: 'done' } | { type: 'failed'; message: string };

@@ -1,7 +1,7 @@
 // The parts of one process that have to do with who somebody is, put together.
 import type { Change } from '../../storage/changes.ts';
 import type { Deps } from '../deps.ts';
-import { policyDefinitions } from '../policies/definitions.ts';
+import { longestTokenLife } from '../policies/definitions.ts';
 import { effectivePolicies } from '../policies/effective.ts';
 import { IssuerKeys } from './oauth/issuer-keys.ts';
 import { Passwords } from './passwords/passwords.ts';
@@ -27,8 +27,7 @@ export async function createAuth(
 ): Promise<Auth> {
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
-  const tokenLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
-  const revocations = new Revocations({ databases, now, newId, observe, tokenLife });
+  const revocations = new Revocations({ databases, now, newId, observe, tokenLife: longestTokenLife });
   const passwords = new Passwords({ now: milliseconds, answered: deps.answered });
   const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
   const tokens = new Tokens({

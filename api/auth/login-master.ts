@@ -28,7 +28,19 @@ export function masterAttempt(
   { origin, now }: { origin: Origin; now: Date },
 ): Attempt {
   const actor = normalizedName(username);
-  return { connection: databases.control, ledger: 'control', subject: `master:${actor}`, actor, origin, now };
+  return {
+    connection: databases.control,
+    ledger: 'control',
+    subject: masterSubject(actor),
+    actor,
+    origin,
+    now,
+  };
+}
+
+/** What the failures of a master admin are counted under. */
+export function masterSubject(actor: string): string {
+  return `master:${actor}`;
 }
 
 /** Answers tokens. Throws `401 bad_credentials`, `429 too_many_requests`. */

@@ -8,7 +8,8 @@ import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import { checkNewPassword } from './passwords/policy.ts';
 
-const username = 'admin';
+/** The master admin there is from the first start on. */
+export const masterUsername = 'admin';
 
 /** Completes the setup. Throws `409 conflict` when it is complete already. */
 export async function completeSetup(
@@ -21,11 +22,11 @@ export async function completeSetup(
   const isFirst = await deps.databases.control.transaction(async (sql) => {
     // The others wait here for the end of this transaction instead of each hashing a password for nothing.
     if (!await claimSetup(sql)) return false;
-    const master = await findMasterByUsername(sql, username);
+    const master = await findMasterByUsername(sql, masterUsername);
     if (master === undefined) throw new Error('there is no master admin');
     const passwordHash = await deps.passwords.hash('masters', password);
     await setMasterPassword(sql, master.id, { passwordHash, now });
-    await auditSystem(sql, deps, { actor: username, action: 'setup', target: 'server', origin });
+    await auditSystem(sql, deps, { actor: masterUsername, action: 'setup', target: 'server', origin });
     await publish(sql, { kind: 'setup' });
     return true;
   });

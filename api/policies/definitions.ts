@@ -172,3 +172,6 @@ export type RangePolicy = NameOf<'range'>;
 export type TogglePolicy = NameOf<'toggle'>;
 /** Names of the policies that list words. */
 export type SetPolicy = NameOf<'enum_set'>;
+
+/** No access token lives longer, in milliseconds. */
+export const longestTokenLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;

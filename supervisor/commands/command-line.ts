@@ -4,6 +4,7 @@ import { type ArgsDef, defineCommand, runMain } from 'citty';
 import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from '../config.ts';
 import { type OwnFlags, readFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
+import { resetMasterPassword } from './admin.ts';
 import { readVerifyWish, verifyAudit } from './audit.ts';
 import { describeConfig, describeConfigAsJson } from './config.ts';
 import { serve, type StopSignals } from './serve.ts';
@@ -42,6 +43,22 @@ const verify = defineCommand({
     }),
 });
 
+const password = defineCommand({
+  meta: {
+    name: 'password',
+    description: 'Give the master admin a new password, print it, and end all sessions of it.',
+  },
+  args: { ...commonFlags, json: { type: 'boolean', description: 'Print JSON' } },
+  run: ({ rawArgs }) =>
+    orOneLine(async () => {
+      const { config } = await resolve(rawArgs);
+      await resetMasterPassword(config, {
+        json: readFlags(rawArgs).json,
+        write: (text) => process.stdout.write(text),
+      });
+    }),
+});
+
 const main = defineCommand({
   meta: { name: 'bulkhead', version: readVersion(), description: 'A multi-tenant backend server.' },
   subCommands: {
@@ -62,6 +79,10 @@ const main = defineCommand({
           const describe = readFlags(rawArgs).json ? describeConfigAsJson : describeConfig;
           process.stdout.write(describe(resolved));
         }),
+    }),
+    admin: defineCommand({
+      meta: { name: 'admin', description: 'Look after the master admin.' },
+      subCommands: { password },
     }),
     audit: defineCommand({
       meta: { name: 'audit', description: 'Look after the audit logs.' },

@@ -1,0 +1,19 @@
+// `bulkhead admin password`: a new password for the master admin, for whom the old one is lost.
+import type { Config, MasterPassword, ProgramStart } from '../protocol.ts';
+import { runBesideServer } from './beside-server.ts';
+
+/** Makes the password, tells it, and ends all sessions of the admin. Throws `StartRefused`. */
+export async function resetMasterPassword(
+  config: Config,
+  { json, write }: { json: boolean; write: (text: string) => void },
+): Promise<void> {
+  await runBesideServer<ProgramStart, MasterPassword>(config, {
+    program: 'auth/reset-master',
+    ask: {},
+    onResult: (made) => write(json ? `${JSON.stringify(made)}\n` : describe(made)),
+  });
+}
+
+function describe({ username, password }: MasterPassword): string {
+  return `username: ${username}\npassword: ${password}\n`;
+}

@@ -1,0 +1,128 @@
+// Programs of the API that a command runs for one piece of work: beside the server that runs, or with its database alone.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compileCacheEnvironment } from '../compile-cache.ts';
+import { searchPath, trustEnvironment } from '../config.ts';
+import { DataDirInUse, openDataDir } from '../data-dir.ts';
+import { parseDatabaseUrl } from '../database-url.ts';
+import { derivePassword, openMasterKey } from '../master-key.ts';
+import { provisionerName } from '../postgres-cluster.ts';
+import { findSocketDirectory, socketPort } from '../postgres-socket.ts';
+import { preparePostgres } from '../postgres.ts';
+import type { Config, DatabaseAccess, FromProgram, ProgramStart } from '../protocol.ts';
+import { spawn } from '../spawn.ts';
+import { StartRefused } from '../start-refused.ts';
+
+/** What is to be done. */
+export interface Errand<Start extends ProgramStart, Result> {
+  /** Its file in `api/`, without the extension. */
+  program: string;
+  /** What it is told besides where the database is. */
+  ask: Omit<Start, keyof ProgramStart>;
+  onResult: (result: Result) => void;
+}
+
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+
+/** Has a program do its work to the end. Throws `StartRefused`, also with what the program says when it cannot. */
+export async function runBesideServer<Start extends ProgramStart, Result>(
+  config: Config,
+  { program, ask, onResult }: Errand<Start, Result>,
+): Promise<void> {
+  if (!existsSync(join(config.data_dir, 'master.key.check'))) {
+    throw new StartRefused(
+      `data_dir ${config.data_dir} is not that of a server: set data_dir as the server has it`,
+    );
+  }
+  await withDatabase(config, async (database, masterKey) => {
+    await run(program, { database, masterKey: masterKey.toString('base64'), ...ask }, onResult);
+  });
+}
+
+/** The database of the server that runs, or of one that is started for as long as this takes. */
+async function withDatabase<Result>(
+  config: Config,
+  work: (database: DatabaseAccess, masterKey: Buffer) => Promise<Result>,
+): Promise<Result> {
+  const { data_dir, database: { url }, secrets: { master_key } } = config;
+  if (url !== '') return await work(parseDatabaseUrl(url), await openMasterKey(data_dir, master_key));
+  const uid = process.getuid?.() ?? 0;
+  const dataDir = await openDataDir(data_dir, uid).catch((error: unknown) => {
+    if (error instanceof DataDirInUse) return undefined;
+    throw error;
+  });
+  const masterKey = await openMasterKey(dataDir?.path ?? data_dir, master_key);
+  const password = derivePassword(masterKey, provisionerName);
+  if (dataDir === undefined) return await work(await accessOf(data_dir, password), masterKey);
+  try {
+    const postgres = await preparePostgres({
+      dataDir: dataDir.path,
+      password,
+      uid,
+      path: searchPath(),
+      platform: process.platform,
+      arch: process.arch,
+      stop: new AbortController().signal,
+      onEvent: () => {},
+      onLine: () => {},
+      report: () => {},
+    });
+    try {
+      await postgres.start();
+      return await work(postgres.access, masterKey);
+    } finally {
+      await postgres.stop();
+    }
+  } finally {
+    dataDir.release();
+  }
+}
+
+async function accessOf(dataDir: string, password: string): Promise<DatabaseAccess> {
+  const host = await findSocketDirectory(dataDir);
+  return {
+    host,
+    port: socketPort,
+    username: provisionerName,
+    password,
+    database: provisionerName,
+    ssl: 'disable',
+  };
+}
+
+async function run<Result>(
+  program: string,
+  start: ProgramStart,
+  onResult: (result: Result) => void,
+): Promise<void> {
+  const end = Promise.withResolvers<void>();
+  const running = spawn({
+    file: process.execPath,
+    args: [fileURLToPath(new URL(`../../api/${program}${extension}`, import.meta.url))],
+    env: { PATH: searchPath(), ...compileCacheEnvironment(), ...trustEnvironment() },
+    ipc: {
+      onMessage: (message) => {
+        if (!isFromProgram<Result>(message)) return;
+        if (message.type === 'result') onResult(message.result);
+        if (message.type === 'done') end.resolve();
+        if (message.type === 'failed') end.reject(new StartRefused(message.message));
+      },
+    },
+    orphanSignal: 'KILL',
+  });
+  void running.exited.then(() => end.reject(new StartRefused(`${program} ended without a result`)));
+  running.send(start);
+  try {
+    await end.promise;
+  } finally {
+    running.killGroup();
+    await running.exited;
+  }
+}
+
+/** Our own program: what its messages hold follows from their type. */
+function isFromProgram<Result>(message: unknown): message is FromProgram<Result> {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
+  return ['result', 'done', 'failed'].includes(String(message.type));
+}

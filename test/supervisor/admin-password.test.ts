@@ -1,0 +1,104 @@
+// `bulkhead admin password` as an operator meets it whose password is lost: beside a running server, and when none runs.
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { as, type Caller, expectOk } from '../harness/api.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+
+const program = fileURLToPath(new URL('../../supervisor/main.ts', import.meta.url));
+const lost = 'a password that is lost';
+/** Several starts of a server, beside other tests. Milliseconds. */
+const slow = { timeout: 120_000 };
+let server: TestServer;
+let runs: boolean;
+
+beforeEach(async () => {
+  server = await startServer({ keep: true });
+  runs = true;
+});
+afterEach(async () => {
+  if (runs) await server.stop();
+  await rm(dirname(server.dataDir), { recursive: true, force: true });
+});
+
+async function bulkhead(...args: string[]) {
+  const options = {
+    cwd: '/',
+    env: { PATH: process.env['PATH'] ?? '' },
+    extendEnv: false,
+    reject: false,
+  } as const;
+  const all = [program, 'admin', 'password', '--data-dir', server.dataDir, ...args];
+  const { exitCode, stdout, stderr } = await execa(process.execPath, all, options);
+  return { exitCode, stdout, stderr };
+}
+
+const anyone = (): Caller => as(undefined, server.url);
+const login = (password: string) => anyone().post('/_/auth/admin/login', { username: 'admin', password });
+
+it(
+  'gives a new password beside the server: the old one, its sessions, tokens and lock are gone',
+  slow,
+  async () => {
+    expectOk(await anyone().post('/_/setup', { password: lost }));
+    const session = expectOk(await login(lost));
+    const master = as(session.access_token, server.url);
+    for (let attempt = 0; attempt < 5; attempt++) expect((await login('a guess')).status).toBe(401);
+    expect((await login(lost)).status).toBe(429);
+
+    const { exitCode, stdout, stderr } = await bulkhead();
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const [, password = ''] = /^username: admin\npassword: ([\w-]{24})$/.exec(stdout) ?? [];
+
+    await vi.waitUntil(async () => (await master.get('/api/workspaces')).status === 401, { timeout: 2_000 });
+    const refreshed = await anyone().post('/_/auth/refresh', { refresh_token: session.refresh_token });
+    expect(refreshed.status).toBe(401);
+    expect((await login(lost)).status).toBe(401);
+    const renewed = as(expectOk(await login(password)).access_token, server.url);
+    const { items } = expectOk(await renewed.get('/api/system/audit?action=password_reset'));
+    expect(items).toMatchObject([{ actor: 'system', target: 'admin', details: { by: 'command' } }]);
+  },
+);
+
+it('gives one when no server runs, and another one each time', slow, async () => {
+  expectOk(await anyone().post('/_/setup', { password: lost }));
+  const session = expectOk(await login(lost));
+  await server.stop();
+  runs = false;
+  const first = JSON.parse((await bulkhead('--json')).stdout);
+  const second = JSON.parse((await bulkhead('--json')).stdout);
+  expect(first).toEqual({ username: 'admin', password: expect.stringMatching(/^[\w-]{24}$/) });
+  expect(second.password).not.toBe(first.password);
+
+  server = await startServer({ keep: true, dataDir: server.dataDir });
+  runs = true;
+  expect((await as(session.access_token, server.url).get('/api/workspaces')).status).toBe(401);
+  expect((await login(first.password)).status).toBe(401);
+  expectOk(await login(second.password));
+});
+
+it(
+  'refuses where setup was never done, with another master key, and in a directory that is no server’s',
+  slow,
+  async () => {
+    expect(await bulkhead()).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'bulkhead: the server was never set up: POST /_/setup sets the first password',
+    });
+    expect(expectOk(await anyone().get('/healthz'))).toEqual({ initialized: false });
+    const foreign = await bulkhead('--secrets-master-key', Buffer.alloc(32, 7).toString('base64'));
+    expect([foreign.exitCode, foreign.stdout, foreign.stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining('is not the key that this data_dir was made with'),
+    ]);
+    const nowhere = await bulkhead('--data-dir', '/nonexistent');
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([
+      1,
+      expect.stringContaining('is not that of a server'),
+    ]);
+  },
+);
