@@ -1,6 +1,6 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
-import { answerText, isLong } from './answer-text.ts';
+import { type AnswerBody, answerBody, bytesIn } from './answer-text.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
@@ -76,7 +76,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   try {
     const answer = await process(pipeline, arrival, landing, account);
     // What a write has done is not to be answered as if it had not.
-    if (arrival.method === 'GET' && 'body' in answer) arrival.hold(answer.body?.length ?? 0);
+    if (arrival.method === 'GET' && 'body' in answer) arrival.hold(bytesIn(answer.body));
     response = answer instanceof OwnAnswer
       ? await begin(pipeline, arrival, answer)
       : render(pipeline, arrival, answer);
@@ -105,7 +105,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
 interface Answer {
   status: number;
   headers: Headers;
-  body: string | null;
+  body: AnswerBody | null;
 }
 
 /** The order of checks is part of the contract (docs/reference/order-of-checks.md). */
@@ -148,11 +148,11 @@ async function process(
   const answer = route.handle(call);
   const value = answer instanceof Promise ? await answer : answer;
   if (value instanceof OwnAnswer) return value;
-  if (isLong(value)) await pipeline.largeTurn();
+  const body = answerBody(value, { contentType: route.contentType, turn: pipeline.largeTurn });
   return {
     status: reply.status ?? route.status,
     headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
-    body: answerText(value, route.contentType),
+    body: body instanceof Promise ? await body : body,
   };
 }
 
@@ -239,7 +239,7 @@ function render(pipeline: Pipeline, arrival: Arrival, answer: Answer): Response 
   for (const [name, value] of answer.headers) headers.push(name, value);
   // A browser going back would show what it kept to whoever is signed in by then, without asking.
   if (!answer.headers.some(([name]) => name === 'Cache-Control')) headers.push('Cache-Control', 'no-store');
-  if (body !== null) headers.push('Content-Length', String(Buffer.byteLength(body)));
+  if (body !== null) headers.push('Content-Length', String(bytesIn(body)));
   return new WholeResponse({ status, headers, body });
 }
 

@@ -8,7 +8,7 @@ interface WholeAnswer {
   status: number;
   /** Names and values in turn, as `ServerResponse.writeHead` takes them. */
   headers: string[];
-  body: string | null;
+  body: string | readonly Buffer[] | null;
 }
 
 /**
@@ -54,7 +54,11 @@ function send(res: ServerResponse, response: Response, patience: number): void {
   const { status, headers, body } = response.answer;
   try {
     res.writeHead(status, headers);
-    res.end(body);
+    if (typeof body === 'string' || body === null) res.end(body);
+    else {
+      for (const piece of body) res.write(piece);
+      res.end();
+    }
     // Node looks whether anything has left since it looked last. With the end of the answer it sets a time of its own.
     if (res.writableLength > 0) res.req.socket.setTimeout(patience);
   } catch {

@@ -1,5 +1,6 @@
 // How long records are in answers, and how long one may become.
 import type { Stored } from '../../storage/fields/kind.ts';
+import { JsonText } from '../../storage/json-text.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
 import { fail } from '../errors.ts';
 
@@ -41,6 +42,7 @@ function lengthOfValues(values: readonly unknown[]): number {
   let length = 0;
   for (const value of values) {
     if (typeof value === 'string') length += value.length;
+    else if (value instanceof JsonText) length += value.text.length;
     else if (typeof value === 'object' && value !== null) length += JSON.stringify(value).length;
   }
   return length;
