@@ -1,12 +1,12 @@
 // The how-to pages that stop the server and start it again, or make its database: what they promise comes about.
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { ask, makeTestCluster } from '../harness/cluster.ts';
 import { freePort } from '../harness/free-port.ts';
-import { blocksOf, follow } from '../harness/page.ts';
+import { blocksOf, codesIn, follow } from '../harness/page.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -93,6 +93,17 @@ it('docs/how-to/start-over.md leads to a server that waits for its setup', slow,
   expect(printed).toContain('{"initialized":true}');
   expect(printed.trimEnd().split('\n').at(-1)).toBe('{"initialized":false}');
 });
+
+it(
+  'docs/how-to/use-in-ci.md leads to an app on a server that goes, with all it kept, when the script ends',
+  slow,
+  async () => {
+    const printed = await follow('docs/how-to/use-in-ci.md', { before: `export TMPDIR='${place}'\n` });
+    expect(codesIn(printed)).toEqual([]);
+    expect(printed).toContain('{"id":"app","workspace":"ci","name":"App"');
+    expect(await readdir(place)).toEqual([]);
+  },
+);
 
 it('docs/how-to/external-postgresql.md makes all that a server needs', slow, async () => {
   const page = blocksOf(await readFile(join(root, 'docs/how-to/external-postgresql.md'), 'utf8'));
