@@ -1,8 +1,20 @@
 // Where the embedded PostgreSQL's Unix socket lives.
-import { chmod, chown, lstat, mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rm,
+  rmdir,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Account } from './postgres-user.ts';
+import { type Account, closedDirectory } from './postgres-user.ts';
+import { StartRefused } from './start-refused.ts';
 
 /** Name of the socket in its directory, and the port number it carries. */
 export const socketPort = 5432;
@@ -20,7 +32,8 @@ export interface SocketDirectory {
 
 /**
  * Makes the directory: inside the data directory, or, when that path is too long for a socket or has a comma, which ends a
- * path in PostgreSQL's list of them, a private one of the system's temporary directory. Only the account that PostgreSQL runs as (and root) may enter it.
+ * path in PostgreSQL's list of them, a private one of the system's temporary directory. Only the account that PostgreSQL
+ * runs as (and root) may enter it. Throws `StartRefused` when there is no place for it.
  */
 export async function makeSocketDirectory(
   dataDir: string,
@@ -29,16 +42,41 @@ export async function makeSocketDirectory(
   const inside = join(dataDir, 'run');
   const note = join(dataDir, 'run-elsewhere');
   await removeNoted(note);
-  if (Buffer.byteLength(join(inside, socketName)) <= longestPath && !inside.includes(',')) {
+  if (isFit(inside)) {
     await mkdir(inside, { recursive: true });
     await own(inside, account);
     return { path: inside, remove: () => Promise.resolve() };
   }
-  const base = Buffer.byteLength(tmpdir()) > longestPath / 2 ? '/tmp' : tmpdir();
-  const outside = await mkdtemp(join(base, 'bulkhead-'));
-  await own(outside, account);
+  const outside = await makeOutside(dataDir, account);
   await writeFile(note, outside);
   return { path: outside, remove: () => removeNoted(note) };
+}
+
+function isFit(directory: string): boolean {
+  return Buffer.byteLength(join(directory, socketName)) <= longestPath && !directory.includes(',');
+}
+
+/** What the environment calls the temporary directory may not be there, or not be fit either; `/tmp` mostly is. */
+async function makeOutside(dataDir: string, account: Account | undefined): Promise<string> {
+  const problems: string[] = [];
+  for (const base of [tmpdir(), '/tmp']) {
+    try {
+      const place = await realpath(base);
+      if (!isFit(join(place, 'bulkhead-XXXXXX'))) throw new Error(`${place} is too long or has a comma`);
+      const closed = account && await closedDirectory(account, [join(place, 'bulkhead-XXXXXX')]);
+      if (closed !== undefined) throw new Error(`the user of PostgreSQL may not pass ${closed}`);
+      const outside = await mkdtemp(join(place, 'bulkhead-'));
+      await own(outside, account);
+      return outside;
+    } catch (error) {
+      problems.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  throw new StartRefused(
+    `the path of data_dir ${dataDir} is too long for a socket or has a comma, and there is no other place for it: ${
+      problems.join('; ')
+    }`,
+  );
 }
 
 /** Where the socket of a server that runs is. */
