@@ -1,6 +1,6 @@
 // Node's compile cache, for a server that runs from its sources. Without it every process keeps the TypeScript
 // compiler in memory (30 MB) and starts half a second later; the published program is JavaScript and needs none.
-import { readdirSync, statSync, utimesSync } from 'node:fs';
+import { accessSync, constants as fileModes, readdirSync, statSync, utimesSync } from 'node:fs';
 import { constants, enableCompileCache, flushCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,12 +51,23 @@ function used(): string {
 }
 
 function isStale(): boolean {
+  // As on a file system that is read-only: what the cache lacks is compiled at each start.
+  if (!isWritable(used())) return false;
   if (readdirSync(used()).length === 0) return true;
   const filled = statSync(used()).mtimeMs;
   const isNewer = (path: string) => statSync(path).mtimeMs > filled;
   return sources.some((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((path) => isNewer(join(folder, path)))
   );
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, fileModes.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function startAgain(options: readonly string[]): Promise<void> {

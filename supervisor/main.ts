@@ -8,6 +8,9 @@ import { startWithCompileCache } from './compile-cache.ts';
 const small = ['--no-opt', '--no-maglev', '--no-sparkplug', '--semi-space-growth-factor=1'];
 for (const flag of small) setFlagsFromString(flag);
 
+// No umask makes folders that others may write to: Node would put compiled code into one, and run it the next time.
+process.umask(process.umask(0o022) | 0o022);
+
 const load = () => import('./commands/command-line.ts');
 await startWithCompileCache(load);
 // Not before: what is loaded now is loaded from the cache.

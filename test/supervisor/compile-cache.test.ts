@@ -1,0 +1,60 @@
+// The compiled code that a server which runs from its sources keeps beside them.
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, stat, symlink, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const project = join(import.meta.dirname, '../..');
+const isRoot = process.getuid?.() === 0;
+/** The sources are compiled, beside other tests. Milliseconds. */
+const slow = { timeout: 120_000 };
+
+let home = '';
+let cache = '';
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'bulkhead-compiled-'));
+  await chmod(home, 0o755);
+  for (const name of ['package.json', 'supervisor', 'api', 'storage']) {
+    await cp(join(project, name), join(home, name), { recursive: true });
+  }
+  // The packages themselves, but a cache of this copy's own.
+  await mkdir(join(home, 'node_modules'));
+  const packages = (await readdir(join(project, 'node_modules'))).filter((name) => name !== '.cache');
+  for (const name of packages) {
+    await symlink(join(project, 'node_modules', name), join(home, 'node_modules', name));
+  }
+  cache = join(home, 'node_modules/.cache/bulkhead');
+});
+afterEach(() => rm(home, { recursive: true }));
+
+/** Runs the program with this umask; it ends with 0. */
+async function runWith(umask: string, user: { uid?: number; gid?: number } = {}): Promise<void> {
+  const program = ['node', join(home, 'supervisor/main.ts'), 'config'];
+  await execa('sh', ['-c', `umask ${umask}; exec "$@"`, 'sh', ...program], { cwd: home, ...user });
+}
+
+async function folders(): Promise<string[]> {
+  return (await readdir(cache)).map((name) => join(cache, name));
+}
+
+it('are in folders that others may not write to, whatever the umask', slow, async () => {
+  await runWith('000');
+  const made = await folders();
+  expect(made).not.toEqual([]);
+  for (const folder of [join(home, 'node_modules/.cache'), cache, ...made]) {
+    expect((await stat(folder)).mode & 0o022, folder).toBe(0);
+  }
+});
+
+it.runIf(isRoot)('are used as they are where sources are newer and nothing can be added', slow, async () => {
+  const user = { uid: 65_534, gid: 65_534 };
+  await mkdir(cache, { recursive: true });
+  await chown(cache, user.uid, user.gid);
+  await runWith('022', user);
+  for (const folder of await folders()) {
+    await chown(folder, 0, 0);
+    await utimes(folder, 0, 0);
+  }
+  await runWith('022', user);
+});
