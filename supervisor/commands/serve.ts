@@ -107,7 +107,9 @@ async function embedded(
   });
   return await prepared.catch((error: unknown) => {
     if (signals.stop.aborted) return undefined;
-    throw error;
+    // A full disk, or what another user has left: the operator's to mend, and no defect.
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new StartRefused(`PostgreSQL cannot be prepared in data_dir ${config.data_dir}: ${error.message}`);
   });
 }
 

@@ -1,5 +1,5 @@
 // Starting: how long it takes, how much it needs, and on what it can stand.
-import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -43,6 +43,14 @@ describe('a start', () => {
     const { exitCode, stderr } = await execa('sh', command, { cwd: home, reject: false });
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^bulkhead: the PostgreSQL cluster \S+ could not be made: .*File too large$/m);
+  });
+
+  it('that finds no room for its database says so in one line', async () => {
+    const dataDir = join(home, 'data');
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, 'postgresql'), '');
+    const problem = `PostgreSQL cannot be prepared in data_dir ${dataDir}: EEXIST`;
+    await expect(startServer({ dataDir })).rejects.toThrow(`bulkhead: ${problem}`);
   });
 
   it('that is told to keep hooks where there is a file says so in one line', async () => {
