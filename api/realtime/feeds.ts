@@ -55,6 +55,12 @@ export class Feeds {
     return feed;
   }
 
+  /** Whether the feed of that name is one of an earlier or a later collection. */
+  hasAnother(topic: Topic, incarnation: string): boolean {
+    const known = this.#watched.get(topicKey(topic));
+    return known !== undefined && known.feed.incarnation !== incarnation;
+  }
+
   /** The feeds of an app, of a whole workspace, or all. */
   *of({ workspace, app }: ChangedPlace): Generator<Feed> {
     for (const { feed } of this.#watched.values()) {

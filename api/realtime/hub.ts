@@ -100,7 +100,10 @@ export class Hub implements Publisher {
   /** Asks the rules what a wish may see. Throws what they say. */
   async grant(wish: Wish): Promise<Grant> {
     const version = this.#version;
-    return { view: await this.#options.gate.open(wish), version };
+    const view = await this.#options.gate.open(wish);
+    // What was found out before a change may be about an earlier collection of the name: it would end what watches this one.
+    const isOutdated = version !== this.#version && this.#feeds.hasAnother(wish.topic, view.incarnation);
+    return isOutdated ? await this.grant(wish) : { view, version };
   }
 
   /** Takes a connection in; `stream.gone()` is to be called when it closes. */
