@@ -1,5 +1,6 @@
 // The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
 import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/admins.ts';
+import { publish } from '../../storage/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
@@ -14,7 +15,7 @@ import { type Admin, showAdmin } from './shape.ts';
 
 type UpdateDeps = Pick<
   Deps,
-  'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'
+  'databases' | 'definitions' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'
 >;
 
 /** What the master sends; a member that is left out stays as it is. */
@@ -34,6 +35,7 @@ export async function changeAdmin(
 ): Promise<Admin> {
   await requireAdmin(deps, workspace, id);
   const changes = await changesOf(deps, workspace, patch);
+  const tidings = { kind: 'workspace', workspace: workspace.id } as const;
   const changed = await deps.databases.control.transaction(async (sql) => {
     const before = await lockAdmin(sql, workspace.id, id) ?? failNoAdmin(id);
     const revoked = revocationsOf(deps, before, changes);
@@ -44,9 +46,13 @@ export async function changeAdmin(
     });
     await insertRevocations(sql, revoked);
     await audit(sql, deps, { before, admin, patch, by });
-    return { admin, revoked };
+    // Open streams have looked the address up for their filters: then they look again.
+    const isMoved = admin.email !== before.email;
+    if (isMoved) await publish(sql, tidings);
+    return { admin, revoked, isMoved };
   }).catch(refuseDuplicate);
   deps.revocations.apply(changed.revoked);
+  if (changed.isMoved) deps.definitions.forget(tidings);
   return showAdmin(changed.admin);
 }
 

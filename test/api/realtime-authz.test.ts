@@ -119,6 +119,19 @@ describe('sse.authz-live: a real event stream', () => {
     expect((await as().get(orders.events)).status).toBe(404);
   });
 
+  it('follows the address of an admin that is changed', async () => {
+    const orders = await watched(app);
+    const login = await app.workspace.login();
+    const client = await orders.watch({ token: tokenOf(login), filter: 'title = @request.auth.email' });
+    const email = `new.${login.email}`;
+    expectOk(await app.workspace.master.patch(`${app.workspace.path}/admins/${login.id}`, { email }));
+    await orders.create({ title: login.email });
+    await orders.create({ title: email });
+    await client.count(1);
+    expect(titlesOf(client)).toEqual([email]);
+    client.socket.destroy();
+  });
+
   it('ends where one event would take too long to judge, and only there', async () => {
     const orders = await watched(app);
     const search = (times: number) => Array(times).fill('title ~ "tea"').join(' && ');
