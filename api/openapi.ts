@@ -133,7 +133,7 @@ function responsesOf(route: AnyRoute, shared: Responses): Operation['responses']
   }
   const responses: Operation['responses'] = {
     [route.status]: route.status === 101
-      ? { description: 'Switching Protocols.', headers: {}, content: {} }
+      ? { ...done, description: 'Switching Protocols.', content: {} }
       : done,
   };
   for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, master, serverUrl } from '../harness/api.ts';
+import { expectStandingHeaders } from '../harness/expectations.ts';
 import { sendRaw } from '../harness/raw.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../harness/ruled-app.ts';
 import { handshake, openSocket } from '../realtime/socket-client.ts';
@@ -51,6 +52,14 @@ describe('a handshake', () => {
   it.each([['a,a'], ['two words'], ['']])('may name any protocols: "%s"', async (names) => {
     const asked = asking(`Sec-WebSocket-Protocol: ${names}\r\n`);
     expect((await sendRaw(serverUrl(), asked, '\r\n\r\n')).status).toBe(101);
+  });
+
+  it('that succeeds is answered with the headers that every answer has', async () => {
+    const { status, headers } = await handshake(port, { at: path, headers: { 'X-Request-Id': 'opening-1' } });
+    expect(status).toBe(101);
+    const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+    expectStandingHeaders(new Headers(given));
+    expect(headers['x-request-id']).toBe('opening-1');
   });
 });
 

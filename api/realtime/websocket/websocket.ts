@@ -53,6 +53,8 @@ interface WebSocketOptions {
 interface Ticket extends Admission {
   socket: Duplex;
   seat: Seat;
+  /** Headers of its answer. */
+  headers: Record<string, string>;
 }
 
 /** RFC 6455 section 7.4.1; 4000 to 4999 are for applications. */
@@ -86,6 +88,7 @@ export class WebSockets {
     this.#bounds = { ...defaultSocketBounds, ...options.bounds };
     this.#adapter = crossws({
       hooks: {
+        upgrade: ({ context = {} }) => ({ headers: this.#tickets.get(context)?.headers ?? {} }),
         open: (peer) => this.#open(peer),
         message: (peer, message) =>
           this.#sessions.get(peer)?.hear(typeof message.rawData === 'string' ? message.text() : undefined),
@@ -133,7 +136,8 @@ export class WebSockets {
       seat = hub.seat(admission.holder);
       // All that crossws hands on from here to the opened peer is this object.
       const context = {};
-      this.#tickets.set(context, { ...admission, socket, seat });
+      const headers = Object.fromEntries(headersFor(request));
+      this.#tickets.set(context, { ...admission, socket, seat, headers });
       socket.once('close', seat.release);
       // No protocol is ever chosen, and a list that is malformed would be refused in other words than ours.
       delete request.headers['sec-websocket-protocol'];
