@@ -49,7 +49,7 @@ describe('a process that is alone', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 6 }),
-        fc.array(step, { maxLength: 60 }),
+        fc.array(step, { maxLength: 60, size: 'max' }),
         async (most, steps) => {
           const { state, room } = store();
           const claims: Claim[] = [];
@@ -69,7 +69,7 @@ describe('a process that is alone', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -96,6 +96,13 @@ describe('a process that is alone', () => {
     expect(await fill(room, 1, state)).toBe(true);
     expect(await fill(room, 1, state)).toBe(false);
     expect(await fill(room, 2, state)).toBe(true);
+    expect(await fill(room, 1, state)).toBe(false);
+  });
+
+  it('hands out nothing above a maximum that was lowered', async () => {
+    const { state, room } = store();
+    for (let times = 0; times < 5; times++) await fill(room, 100, state);
+    expect(await fill(room, 5, state)).toBe(false);
   });
 
   it('takes what there is, when that is enough', async () => {
@@ -106,7 +113,9 @@ describe('a process that is alone', () => {
     expect(await room.take(100, { least: 1, most: 50 })).toBeUndefined();
     claim?.settle(10);
     state.stored += 10;
+    const { counts } = state;
     expect((await room.take(100, { least: 1, most: 50 }))?.amount).toBe(20);
+    expect(state.counts).toBe(counts);
   });
 
   it('says so when it cannot count, and counts for the next', async () => {
@@ -124,9 +133,13 @@ describe('several processes', () => {
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
         fc.integer({ min: 0, max: 40 }),
-        fc.array(fc.record({ worker: fc.nat({ max: 3 }), after: fc.nat({ max: 3_000 }) }), {
-          maxLength: 120,
-        }),
+        fc.array(
+          fc.record({
+            worker: fc.nat({ max: 3 }),
+            after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 3_000 })),
+          }),
+          { maxLength: 120, size: 'max' },
+        ),
         async (workers, most, writes) => {
           const state = { stored: 0, time: 0 };
           const rooms = Array.from({ length: workers }, (_unused, worker) =>
@@ -146,8 +159,26 @@ describe('several processes', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
+  });
+
+  it('count once more when the five seconds are over before they have counted', async () => {
+    const state = { counts: 0, time: 4_999 };
+    const room = new Room({
+      alone: false,
+      workers: 2,
+      worker: 0,
+      leaks: false,
+      now: () => state.time,
+      count: () => {
+        state.counts++;
+        state.time = 5_000;
+        return Promise.resolve(0);
+      },
+    });
+    await room.take(10, one);
+    expect(state.counts).toBe(2);
   });
 
   it('fill it to the last in the end', async () => {
