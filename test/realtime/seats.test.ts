@@ -48,6 +48,26 @@ describe('a seat', () => {
     seats.take(held('ada', 'there'));
   });
 
+  it('gives nothing back that went back with it', () => {
+    const seats = new Seats({ perPrincipal: 2, perAddress: 2 });
+    const seat = seats.take(held('ada'));
+    const giveBack = seat.another();
+    seat.release();
+    giveBack();
+    seats.take(held('ada'));
+    seats.take(held('bob'));
+    expect(() => seats.take(held('cid'))).toThrow(full);
+  });
+
+  it('stays as it is when its own principal signs in again', () => {
+    const seats = new Seats({ perPrincipal: 3, perAddress: 9 });
+    const seat = seats.take(held('ada'));
+    seat.another();
+    seat.move(user('ada'));
+    seat.another();
+    expect(() => seat.another()).toThrow(full);
+  });
+
   it('that its principal is refused is not counted for the address', () => {
     const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
     seats.take(held('ada'));
@@ -55,10 +75,11 @@ describe('a seat', () => {
     seats.take(held('bob'));
   });
 
-  it('is not counted for somebody of the same id in another workspace', () => {
+  it('is not counted for somebody of the same id in another workspace, or of another role', () => {
     const seats = new Seats({ perPrincipal: 1, perAddress: 9 });
     seats.take(held('ada'));
     seats.take({ principal: { ...user('ada'), workspace: 'zoo' }, address: 'here' });
+    seats.take({ principal: { ...user('ada'), role: 'workspace_admin' }, address: 'here' });
     expect(() => seats.take(held('ada'))).toThrow(full);
   });
 
