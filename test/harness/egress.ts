@@ -1,6 +1,7 @@
 // The guarded client for tests that call it themselves.
 import { createEgress, type Egress } from '../../api/egress/client.ts';
 import type { Resolve } from '../../api/egress/names.ts';
+import type { Wall } from '../../api/egress/wall.ts';
 
 /** How it differs from that of a server which listens on the loopback only. */
 export interface EgressSetting {
@@ -10,10 +11,10 @@ export interface EgressSetting {
   resolve?: Resolve;
 }
 
-/** Makes one, which is to be closed. */
-export function testEgress(
-  { hosts = 'auto', listen = '127.0.0.1', resolve }: EgressSetting = {},
-): Egress {
+type WallConfig = ConstructorParameters<typeof Wall>[0];
+
+/** The part of a server's configuration that says what may be reached. */
+export function egressConfig({ hosts = 'auto', listen = '127.0.0.1' }: EgressSetting = {}): WallConfig {
   const http = {
     host: listen,
     port: 0,
@@ -23,5 +24,10 @@ export function testEgress(
     max_body_bytes: 1,
     trust_proxy: false,
   };
-  return createEgress({ http, egress: { private_hosts: hosts } }, resolve);
+  return { http, egress: { private_hosts: hosts } };
+}
+
+/** Makes one, which is to be closed. */
+export function testEgress(setting: EgressSetting = {}): Egress {
+  return createEgress(egressConfig(setting), setting.resolve);
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Egress, EgressRequest } from '../../../api/egress/client.ts';
 import { type EgressSetting, testEgress } from '../../harness/egress.ts';
 
@@ -29,6 +29,10 @@ const answers: Record<string, RequestListener> = {
   },
   '/here': (_request, response) => response.writeHead(302, { Location: '/' }).end(),
   '/round': (_request, response) => response.writeHead(302, { Location: '/round' }).end(),
+  '/talkative': (request, response) => {
+    response.writeHead(302, { Location: '/' });
+    answers['/endless']?.(request, response);
+  },
   '/metadata': (_request, response) => response.writeHead(302, { Location: 'http://169.254.169.254/' }).end(),
   '/port': (_request, response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
   '/broken': (request) => request.socket.destroy(),
@@ -127,9 +131,12 @@ describe('a name', () => {
   ]])(
     'oauth.ssrf: is refused that resolves to %s',
     async (...addresses) => {
+      const connected = vi.fn();
+      server.once('connection', connected);
       const egress = egressWith({ hosts: 'deny', resolve: () => Promise.resolve(addresses) });
       expect(await ask(egress, here('/', 'idp.example'))).toBe('refused');
       expect(seen).toEqual([]);
+      expect(connected).not.toHaveBeenCalled();
     },
   );
 
@@ -178,17 +185,27 @@ describe('a redirect', () => {
     expect(await ask(egressWith({ hosts: 'allow' }), here(path))).toBe('redirected');
   });
 
+  it('is not read any further', async () => {
+    const closed = once(server, 'request').then(([, response]) => once(response, 'close'));
+    expect(await ask(egressWith(), here('/talkative'), { milliseconds: 600_000 })).toBe(200);
+    await closed;
+  });
+
   it('is an answer for who asks for it', async () => {
     expect(await ask(egressWith(), here('/metadata'), { redirects: 'answer' })).toBe(302);
   });
 });
 
 describe('a bad server', () => {
-  it.each(['/silent', '/trickle'])('oauth.ssrf: is given up in time at %s', async (path) => {
-    const started = performance.now();
-    expect(await ask(egressWith(), here(path), { milliseconds: 300 })).toBe('timeout');
-    expect(performance.now() - started).toBeLessThan(2_000);
-  });
+  it.each([['/silent'], ['/trickle'], ['/', 'unanswered.example']])(
+    'oauth.ssrf: is given up in time at %s',
+    async (...at) => {
+      const started = performance.now();
+      const egress = egressWith({ resolve: () => Promise.withResolvers<string[]>().promise });
+      expect(await ask(egress, here(...at), { milliseconds: 300 })).toBe('timeout');
+      expect(performance.now() - started).toBeLessThan(2_000);
+    },
+  );
 
   it.each(['/long', '/endless'])('oauth.ssrf: is cut off at %s', async (path) => {
     expect(await ask(egressWith(), here(path))).toBe('too_large');

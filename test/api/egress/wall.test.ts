@@ -1,7 +1,7 @@
 // What an address is to the machine that it is used on.
 import { describe, expect, it } from 'vitest';
-import { reachOf } from '../../../api/egress/wall.ts';
-import { testEgress } from '../../harness/egress.ts';
+import { reachOf, Wall } from '../../../api/egress/wall.ts';
+import { egressConfig, type EgressSetting, testEgress } from '../../harness/egress.ts';
 
 describe('the reach of an address', () => {
   const table: Record<string, readonly string[]> = {
@@ -59,5 +59,16 @@ describe('the wall', () => {
   it.each(['http://name@1.1.1.1/', 'http://:secret@1.1.1.1/', 'ftp://1.1.1.1/'])('refuses %s', (url) => {
     expect(refuses([], url)).toBe(true);
     expect(refuses([], 'http://1.1.1.1/')).toBe(false);
+  });
+
+  it('has names looked up in the way that takes a thread only where the operator vouches for them', () => {
+    const trusts = (hosts: Required<EgressSetting>['hosts'], listen: string) =>
+      new Wall(egressConfig({ hosts, listen })).trustsName(new URL('https://idp.example/'));
+    expect(trusts('deny', '127.0.0.1')).toBe(false);
+    expect(trusts('auto', '0.0.0.0')).toBe(false);
+    expect(trusts(['other.example'], '127.0.0.1')).toBe(false);
+    expect(trusts('auto', '127.0.0.1')).toBe(true);
+    expect(trusts('allow', '0.0.0.0')).toBe(true);
+    expect(trusts(['idp.example:443'], '0.0.0.0')).toBe(true);
   });
 });
