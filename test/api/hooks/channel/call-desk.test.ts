@@ -1,6 +1,6 @@
 // Where calls of hook code are answered: how many at once, how many wait, and how much one run is told.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CallDesk } from '../../../../api/hooks/channel/call-desk.ts';
 import type { Invocation } from '../../../../api/hooks/channel/invocation.ts';
 import type { Call, CallResult } from '../../../../hook-runner/protocol.ts';
@@ -8,7 +8,7 @@ import type { Call, CallResult } from '../../../../hook-runner/protocol.ts';
 const call = (id: number): Call => ({ type: 'call', id, parent: 1, method: 'users.findOne', args: ['x'] });
 
 /** A desk for one invocation, whose calls are answered one by one by `answers`. */
-function deskOf() {
+function deskOf(report: (error: unknown) => void = (error) => expect.unreachable(String(error))) {
   const answers: PromiseWithResolvers<unknown>[] = [];
   const sent: CallResult[] = [];
   const full: boolean[] = [];
@@ -28,7 +28,7 @@ function deskOf() {
     send: (result) => void sent.push(result),
     hasRoom: () => room.is,
     onFull: (isFull) => void full.push(isFull),
-    report: (error) => expect.unreachable(String(error)),
+    report,
   });
   return { desk, answers, sent, full, room };
 }
@@ -79,6 +79,18 @@ describe('a desk of calls', () => {
     answers[0]?.resolve(null);
     await nextTurn();
     expect(full.at(-1)).toBe(false);
+  });
+
+  it('reports a failure of ours, and tells hook code nothing of it', async () => {
+    const report = vi.fn();
+    const { desk, answers, sent } = deskOf(report);
+    desk.take(call(1), 100);
+    const failure = new Error('password authentication failed for role a_1');
+    answers[0]?.reject(failure);
+    await nextTurn();
+    expect(report).toHaveBeenCalledExactlyOnceWith(failure);
+    expect(JSON.stringify(sent)).toContain('"code":"internal"');
+    expect(JSON.stringify(sent)).not.toContain('a_1');
   });
 
   it('tells one run 2 MiB, and does nothing for it after 100 calls', async () => {

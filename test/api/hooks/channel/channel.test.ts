@@ -1,63 +1,13 @@
 // The API's end of a runner's channel: what it takes, and what ends it.
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UnaryInvocation } from '../../../../api/hooks/channel/unary-invocation.ts';
-import { Channel } from '../../../../api/hooks/channel/channel.ts';
 import { CustomRun } from '../../../../api/hooks/custom/run.ts';
-import { FrameReader } from '../../../../api/hooks/channel/frames.ts';
 import type { ToRunner } from '../../../../hook-runner/protocol.ts';
+import { channelPairs } from '../../../harness/channel-pair.ts';
 import { encodeFrame } from '../../../harness/frame.ts';
 
-const server = createServer();
-const path = join(mkdtempSync(join(tmpdir(), 'bulkhead-channel-')), 's');
+const pair = channelPairs();
 const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {} });
-
-beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
-afterAll(() => rmSync(dirname(path), { recursive: true }));
-
-interface Pair {
-  channel: Channel;
-  /** The runner's end. */
-  runner: Socket;
-  /** What the API sent. */
-  received: Record<string, unknown>[];
-  /** Why the channel ended. */
-  ended: Promise<string>;
-  calls: string[];
-  event(milliseconds?: number): Promise<unknown>;
-}
-
-async function pair(): Promise<Pair> {
-  const arrived = once(server, 'connection');
-  const runner = connect(path);
-  const [socket] = await arrived;
-  const ended = Promise.withResolvers<string>();
-  const [received, calls]: [Record<string, unknown>[], string[]] = [[], []];
-  const reader = new FrameReader(16_777_216, (message) => received.push(message));
-  runner.on('data', (chunk: Buffer) => reader.push(chunk));
-  runner.on('error', () => {});
-  const channel = new Channel({
-    socket,
-    onReady: () => {},
-    onLog: () => {},
-    report: (error) => ended.reject(error),
-    onEnd: (end, message) => ended.resolve(`${end}: ${message}`),
-  });
-  runner.write(encodeFrame({ type: 'ready', protocol: 1 }));
-  const event = (milliseconds = 5_000) => {
-    const asked = new UnaryInvocation('result', performance.now() + milliseconds, (call) => {
-      calls.push(call.method);
-      return Promise.resolve(null);
-    });
-    channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
-    return asked.settled.then(({ outcome }) => outcome, (error: Error) => error.message);
-  };
-  return { channel, runner, received, ended: ended.promise, calls, event };
-}
 
 function raw(length: number, text: string | Buffer): Buffer {
   const head = Buffer.alloc(4);
@@ -111,6 +61,7 @@ describe('a channel', () => {
     ['a result of the wrong shape', encodeFrame({ type: 'result', id: 1, outcome: 'done' })],
     ['a result of an unknown outcome', encodeFrame({ type: 'result', id: 1, outcome: 'great' })],
     ['an answer of a route to an event', encodeFrame({ type: 'end', id: 1 })],
+    ['an answer of a load to an event', encodeFrame({ type: 'loaded', id: 1, files: [], errors: [] })],
     [
       'a call of an unknown method',
       encodeFrame({ type: 'call', id: 1, parent: 1, method: 'constructor', args: [] }),

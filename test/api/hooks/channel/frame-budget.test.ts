@@ -28,6 +28,16 @@ describe('large frames', () => {
     expect(sent.at(-1)).toBe('d');
   });
 
+  it('that are not so large wait behind those that are', () => {
+    const { sent, frames } = budgeted();
+    frames.begin(1, textOf('a', 8 * MiB));
+    frames.begin(2, textOf('b', 9 * MiB));
+    frames.begin(3, textOf('c', MiB));
+    expect(sent).toEqual(['a']);
+    frames.end(1);
+    expect(sent).toEqual(['a', 'b', 'c']);
+  });
+
   it('of any length are sent alone', () => {
     const { sent, frames } = budgeted();
     frames.begin(1, textOf('a', 17 * MiB));

@@ -32,5 +32,13 @@ it('lets four start at once, the others in their order, and is not held by one t
     'ready',
     'ready',
   ]);
-  expect(await gate.pass(() => Promise.resolve('later'))).toBe('later');
+  let later = 0;
+  for (let start = 0; start < 7; start++) {
+    void gate.pass(() => {
+      later++;
+      return Promise.withResolvers<void>().promise;
+    });
+  }
+  await nextTurn();
+  expect(later).toBe(4);
 });
