@@ -3,6 +3,7 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf } from './error-code.ts';
+import { readStat } from './process-table.ts';
 
 const patience = 3_000;
 const poll = 10;
@@ -38,11 +39,8 @@ export async function removeStalePid(cluster: string): Promise<void> {
 
 /** Whether it is another program, or has ended. False also of what cannot be seen. */
 async function isNoneOf(pid: number): Promise<boolean> {
-  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const end = stat.lastIndexOf(')');
-  if (end === -1) return false;
-  return stat.slice(stat.indexOf('(') + 1, end) !== 'postgres' || /^[ZX]/.test(stat.slice(end + 2));
+  const row = await readStat(pid);
+  return row !== undefined && (row.name !== 'postgres' || /^[ZX]$/.test(row.state));
 }
 
 async function processesOf(cluster: string): Promise<number[]> {

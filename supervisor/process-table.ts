@@ -37,10 +37,15 @@ export async function measure(pid: number): Promise<Usage | undefined> {
   return { cpu: row.ticks * tick, rss: Number(kilobytes) * 1024 };
 }
 
-async function readStat(pid: number): Promise<{ parent: number; ticks: number } | undefined> {
+/** A process as `/proc` has it, in state `Z` or `X` when it has ended; undefined when it is gone, or cannot be seen. */
+export async function readStat(
+  pid: number,
+): Promise<{ name: string; state: string; parent: number; ticks: number } | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (fields.length < 20) return undefined;
-  return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+  const end = stat.lastIndexOf(')');
+  const [state = '', parent, ...fields] = stat.slice(end + 2).split(' ');
+  if (fields.length < 18) return undefined;
+  const name = stat.slice(stat.indexOf('(') + 1, end);
+  return { name, state, parent: Number(parent), ticks: Number(fields[9]) + Number(fields[10]) };
 }
