@@ -1,6 +1,7 @@
 // The hook runners of all API processes: started on request, bounded in number, left down when they keep crashing.
 import { CrashHistory } from './crash-history.ts';
 import type { Config, RunnerRefusal, RunnerRequest } from './protocol.ts';
+import type { RunnerPlan } from './runner-command.ts';
 import { HookRunner, type Tell } from './runner-process.ts';
 import type { Walls } from './sandbox.ts';
 import { TypeChecks } from './type-check.ts';
@@ -48,7 +49,7 @@ export class Runners {
     this.#history = new CrashHistory(options.now);
     this.#checks = new TypeChecks({
       walls: options.walls,
-      takeSlot: (plan) => this.#takeSlot(plan.users?.count ?? this.#options.config.max_runners + 1),
+      takeSlot: (plan) => this.#takeSlot(plan),
       freeSlot: (slot) => void this.#slots.delete(slot),
     });
   }
@@ -104,8 +105,9 @@ export class Runners {
     }
     const most = Math.min(this.#options.config.max_runners, (plan.users?.count ?? Infinity) - 1);
     if (this.#living.size >= most) return refuse('full', soon, `there are ${most} runners already`);
-    const slot = this.#takeSlot(plan.users?.count ?? this.#options.config.max_runners + 1);
+    let slot = -1;
     try {
+      slot = this.#takeSlot(plan);
       const { now, program } = this.#options;
       const seat = { program, slot, memory };
       const runner = new HookRunner({ id, plan, seat, now, budget: this.#history.budgetOf(request), tell });
@@ -123,8 +125,13 @@ export class Runners {
     }
   }
 
-  /** The next free one after the last: what a runner's user leaves behind for an instant is not met by the next. */
-  #takeSlot(count: number): number {
+  /**
+   * The next free one after the last: what a runner's user leaves behind for an instant is not met by the next. There is
+   * one more than runners may live, for the check of types that is under way.
+   */
+  #takeSlot({ users }: RunnerPlan): number {
+    const count = users?.count ?? this.#options.config.max_runners + 1;
+    if (this.#slots.size >= count) throw new RangeError(`all ${count} slots of runners are taken`);
     do this.#lastSlot = (this.#lastSlot + 1) % count; while (this.#slots.has(this.#lastSlot));
     this.#slots.add(this.#lastSlot);
     return this.#lastSlot;
