@@ -71,8 +71,9 @@ export class Child {
     const running = this.#running;
     if (running !== undefined) {
       this.#spec.askToStop(running);
-      await within(this.#spec.stopDeadline, running.exited);
-      running.killGroup();
+      const late = setTimeout(() => running.killGroup(), this.#spec.stopDeadline);
+      await running.exited;
+      clearTimeout(late);
     }
     await this.#life;
   }
@@ -157,11 +158,4 @@ export class Child {
 
 function describe(exit: Exit): string {
   return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
-}
-
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  const late = pause(milliseconds, undefined, { signal: timer.signal }).catch(() => 'in time');
-  await Promise.race([work, late]);
-  timer.abort();
 }
