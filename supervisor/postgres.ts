@@ -85,14 +85,7 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
   };
   const child = supervise({ options: { ...options, onLine }, binaries, runAs, paths });
   return {
-    access: {
-      host: socket.path,
-      port: socketPort,
-      username: provisionerName,
-      password: options.password,
-      database: provisionerName,
-      ssl: 'disable',
-    },
+    access: accessBy(socket.path, options.password),
     start: () =>
       child.start().catch((error: unknown) => {
         if (complaint === '' || !(error instanceof StartRefused)) throw error;
@@ -103,6 +96,18 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
       await socket.remove();
     },
     kill: () => child.kill(),
+  };
+}
+
+/** How to reach the embedded PostgreSQL whose socket is in this directory. */
+export function accessBy(host: string, password: string): DatabaseAccess {
+  return {
+    host,
+    port: socketPort,
+    username: provisionerName,
+    password,
+    database: provisionerName,
+    ssl: 'disable',
   };
 }
 

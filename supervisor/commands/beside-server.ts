@@ -8,8 +8,8 @@ import { DataDirInUse, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { provisionerName } from '../postgres-cluster.ts';
-import { findSocketDirectory, socketPort } from '../postgres-socket.ts';
-import { preparePostgres } from '../postgres.ts';
+import { findSocketDirectory } from '../postgres-socket.ts';
+import { accessBy, preparePostgres } from '../postgres.ts';
 import type { Config, DatabaseAccess, FromProgram, ProgramStart } from '../protocol.ts';
 import { spawn } from '../spawn.ts';
 import { StartRefused } from '../start-refused.ts';
@@ -54,7 +54,9 @@ async function withDatabase<Result>(
   });
   const masterKey = await openMasterKey(dataDir?.path ?? data_dir, master_key);
   const password = derivePassword(masterKey, provisionerName);
-  if (dataDir === undefined) return await work(await accessOf(data_dir, password), masterKey);
+  if (dataDir === undefined) {
+    return await work(accessBy(await findSocketDirectory(data_dir), password), masterKey);
+  }
   try {
     const postgres = await preparePostgres({
       dataDir: dataDir.path,
@@ -77,18 +79,6 @@ async function withDatabase<Result>(
   } finally {
     dataDir.release();
   }
-}
-
-async function accessOf(dataDir: string, password: string): Promise<DatabaseAccess> {
-  const host = await findSocketDirectory(dataDir);
-  return {
-    host,
-    port: socketPort,
-    username: provisionerName,
-    password,
-    database: provisionerName,
-    ssl: 'disable',
-  };
 }
 
 async function run<Result>(

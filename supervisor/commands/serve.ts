@@ -46,7 +46,6 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
   const onEvent = (event: ChildEvent) => reportEvent(output, event);
   const postgres = config.database.url === '' ? await embedded(config, surroundings, onEvent) : undefined;
   if (signals.stop.aborted) return await postgres?.stop();
-  const external = postgres === undefined ? parseDatabaseUrl(config.database.url) : undefined;
   const database = Promise.withResolvers<DatabaseAccess>();
   const hooks = createHooks({ config, uid: surroundings.uid, path: searchPath(), say: output.say });
   const api = createApi({
@@ -66,7 +65,7 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     const ready = api.start();
     ready.catch(() => 'awaited below');
     if (postgres !== undefined) await untilStopped(postgres.start(), signals.stop);
-    database.resolve(postgres?.access ?? external ?? unreachable());
+    database.resolve(postgres?.access ?? parseDatabaseUrl(config.database.url));
     const started = await untilStopped(ready, signals.stop);
     if (started !== undefined) {
       announce(output, config, started);
@@ -152,8 +151,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-function unreachable(): never {
-  throw new StartRefused('there is neither an embedded nor an external database');
 }
