@@ -1,10 +1,10 @@
 // The compiled code of runners: what V8 made of Deno's own JavaScript and of the runner's, so that a start need not make
 // it again, which is a quarter of it. Filled once by our own programs, then read-only for everybody.
-import { createHash } from 'node:crypto';
-import { chmod, chown, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dropOthers, makeOnce, nameFor } from './made-once.ts';
 import { fillingCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
-import { findPlace, makePassable, removeIfOurs } from './runner-files.ts';
+import { findPlace, makePassable } from './runner-files.ts';
 import { letEnd, tryRunner } from './trial.ts';
 
 /**
@@ -23,28 +23,16 @@ export async function withCache(plan: RunnerPlan, folder: string, memory: number
   const place = isSafe ? await findPlace(folder, plan.users !== undefined) : undefined;
   if (place === undefined) return plan;
   const prefix = `cache-${plan.level}${plan.jit ? '-jit' : ''}-`;
-  const home = join(place, `${prefix}${await nameOf(plan, memory)}`);
-  if (await stat(home).then(() => true, () => false)) return { ...plan, cache: home };
-  const draft = `${home}.${process.pid}`;
-  try {
+  // All that decides what V8 would make, and where it would look for it.
+  const files = [plan.deno, ...programs.map((name) => join(plan.code, name))];
+  const how = JSON.stringify(fillingCommand(plan, seatOf('main.js', memory)));
+  const home = join(place, `${prefix}${await nameFor(files, how)}`);
+  await makeOnce(home, async (draft) => {
     await fill({ ...plan, cache: join(draft, 'filling') }, memory);
     await seal(draft);
-    await rename(draft, home);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-  if (place === folder) await dropOthers(home, { place, prefix });
+  });
+  if (place === folder) await dropOthers(home, prefix);
   return { ...plan, cache: home };
-}
-
-/** Of all that decides what V8 would make, and where it would look for it. */
-async function nameOf(plan: RunnerPlan, memory: number): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify(fillingCommand(plan, seatOf('main.js', memory))));
-  for (const path of [plan.deno, ...programs.map((name) => join(plan.code, name))]) {
-    const { size, mtimeMs } = await stat(path);
-    hash.update(`${path} ${size} ${mtimeMs}\n`);
-  }
-  return hash.digest('hex').slice(0, 16);
 }
 
 function seatOf(program: string, memory: number): RunnerSeat {
@@ -75,13 +63,4 @@ async function seal(draft: string): Promise<void> {
   await symlink('/proc', join(draft, 'location_data'));
   await rm(join(draft, 'filling'), { recursive: true });
   await chmod(draft, 0o755);
-}
-
-/** What earlier releases left in a folder that is this server's alone. */
-async function dropOthers(home: string, { place, prefix }: { place: string; prefix: string }): Promise<void> {
-  for (const name of await readdir(place)) {
-    const path = join(place, name);
-    const isOurs = name.startsWith(prefix) && /^[0-9a-f]{16}(\.\d+)?$/.test(name.slice(prefix.length));
-    if (isOurs && path !== home) await removeIfOurs(path);
-  }
 }

@@ -1,22 +1,9 @@
 // The files that hook runners need, where their users can read them: Deno, its libraries, the runner's code, the filter.
-import { createHash } from 'node:crypto';
-import {
-  access,
-  chmod,
-  constants,
-  copyFile,
-  link,
-  mkdir,
-  readdir,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, constants, copyFile, link, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeOf } from './error-code.ts';
+import { dropOthers, makeOnce, nameFor } from './made-once.ts';
 import { closedDirectory } from './postgres-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isFiltered, seccompProgram } from './seccomp.ts';
@@ -128,48 +115,16 @@ interface Wanted {
   place: string;
 }
 
-/** Copies are named for what they are copies of, so that a new release has new ones and a half-made copy none. */
 async function copy({ deno, scripts, place }: Wanted): Promise<string> {
-  const hash = createHash('sha256');
   const origins = [...deno === undefined ? [] : [deno], ...isSource ? [bundler] : [], ...scripts];
-  for (const path of origins) {
-    const { size, mtimeMs } = await stat(path);
-    hash.update(`${path} ${size} ${mtimeMs}\n`);
-  }
-  const home = join(place, hash.digest('hex').slice(0, 16));
-  if (await exists(home)) return home;
-  const draft = `${home}.${process.pid}`;
-  await mkdir(join(draft, 'code'), { recursive: true });
-  if (deno !== undefined) await linkOrCopy(deno, join(draft, 'deno'));
-  await copyCode(sourceCode, join(draft, 'code'));
-  for (const open of [draft, join(draft, 'code')]) await chmod(open, 0o755);
-  await rename(draft, home).catch(async (error) => {
-    await rm(draft, { recursive: true });
-    if (!await exists(home)) throw error;
+  const home = join(place, await nameFor(origins));
+  await makeOnce(home, async (draft) => {
+    await mkdir(join(draft, 'code'), { recursive: true });
+    if (deno !== undefined) await linkOrCopy(deno, join(draft, 'deno'));
+    await copyCode(sourceCode, join(draft, 'code'));
+    for (const open of [draft, join(draft, 'code')]) await chmod(open, 0o755);
   });
   return home;
-}
-
-/** As `copy` names them, and drafts of them. */
-const copyName = /^[0-9a-f]{16}(\.\d+)?$/;
-
-/** What earlier releases left in a folder that is this server's alone. */
-async function dropOthers(home: string): Promise<void> {
-  for (const name of await readdir(dirname(home))) {
-    const path = join(dirname(home), name);
-    if (path !== home && copyName.test(name)) await removeIfOurs(path);
-  }
-}
-
-/** Removes a folder, but leaves one of another user's, such as root's, who ran this server once. */
-export async function removeIfOurs(path: string): Promise<void> {
-  await rm(path, { recursive: true }).catch((error: unknown) => {
-    if (!['EACCES', 'EPERM'].includes(codeOf(error))) throw error;
-  });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(() => true, () => false);
 }
 
 async function copyCode(from: string, to: string): Promise<void> {
