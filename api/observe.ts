@@ -1,6 +1,7 @@
 // Facts that the code reports; the one sink here decides how they are written.
 import { lineWriter } from './line-writer.ts';
 import type { Role } from './scope.ts';
+import { standardOutput } from './standard-output.ts';
 
 /** Everything worth a log line. No member may hold a secret or a body. */
 export type Fact =
@@ -62,7 +63,7 @@ export interface LogOptions {
 export function logObserver(options: LogOptions): Observe {
   const threshold = order.indexOf(options.level);
   const format = options.format === 'json' ? jsonLine : prettyLine;
-  const writeLine = lineWriter(options.descriptor ?? 1);
+  const writeLine = lineWriter(options.descriptor ?? standardOutput());
   const stamp = timestamps();
   return (fact) => {
     const level = levels[fact.type];

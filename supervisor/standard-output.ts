@@ -1,5 +1,6 @@
 // Standard output of the supervisor, whose reader may stop reading: a pager, a paused terminal, a log driver that hangs.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { codeOf } from './error-code.ts';
 
 /** What waits for a reader; lines beyond it are lost. */
@@ -11,41 +12,53 @@ const farewellMilliseconds = 500;
 /** Writes to standard output without waiting for a reader; one that went away does no harm either. */
 export function standardOutput(): (text: string) => void {
   const descriptor = ownDescriptor();
-  let waiting: Buffer = Buffer.alloc(0);
+  let waiting: Buffer[] = [];
+  let bytes = 0;
   let later: NodeJS.Timeout | undefined;
   const flush = () => {
-    clearTimeout(later);
+    later = undefined;
     try {
-      while (waiting.length > 0) waiting = waiting.subarray(writeSync(descriptor, waiting));
+      for (let [next] = waiting; next !== undefined; [next] = waiting) {
+        const written = writeSync(descriptor, next);
+        bytes -= written;
+        if (written < next.length) waiting[0] = next.subarray(written);
+        else waiting.shift();
+      }
     } catch (error) {
       if (codeOf(error) === 'EAGAIN') later = setTimeout(flush, againMilliseconds).unref();
-      else if (['EPIPE', 'ENOSPC', 'EIO'].includes(codeOf(error))) waiting = Buffer.alloc(0);
+      else if (['EPIPE', 'ENOSPC', 'EIO'].includes(codeOf(error))) [waiting, bytes] = [[], 0];
       else throw error;
     }
   };
   process.once('exit', () => {
     const deadline = performance.now() + farewellMilliseconds;
-    for (flush(); waiting.length > 0 && performance.now() < deadline; flush()) sleepNow(againMilliseconds);
+    for (flush(); bytes > 0 && performance.now() < deadline; flush()) sleepNow(againMilliseconds);
   });
   return (text) => {
-    if (waiting.length >= mostBytes) return;
-    waiting = Buffer.concat([waiting, Buffer.from(text)]);
-    flush();
+    if (bytes >= mostBytes) return;
+    const line = Buffer.from(text);
+    waiting.push(line);
+    bytes += line.length;
+    if (later === undefined) flush();
   };
 }
 
 /**
  * A pipe or terminal is opened a second time where the system allows that: not to wait is a matter of how it was opened, and
- * whoever else has standard output goes on waiting as before. A supervisor that waited could neither stop nor start anything.
+ * Node has writes to a terminal wait. A socket is made so for all who have it. A supervisor that waited could neither stop
+ * nor start anything.
  */
 function ownDescriptor(): number {
+  const kind = fstatSync(1);
   try {
-    const kind = fstatSync(1);
-    if (!kind.isFIFO() && !kind.isCharacterDevice()) return 1;
-    return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    if (kind.isFIFO() || kind.isCharacterDevice()) {
+      return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    }
   } catch {
-    return 1; // closed, or none of ours: then as it is
+    // There is no /proc, or it is another user's: then as it is.
   }
+  if (kind.isFIFO() || kind.isSocket()) new Socket({ fd: 1, readable: false });
+  return 1;
 }
 
 function sleepNow(milliseconds: number): void {

@@ -3,8 +3,10 @@ import { closeSync, openSync, readFileSync, watch } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Fact, logObserver, type Observe } from '../../api/observe.ts';
+import { exitOnPausedTerminal } from '../harness/paused-terminal.ts';
 
 const now = () => new Date('2026-01-02T03:04:05.678Z');
 const done: Extract<Fact, { type: 'request_done' }> = {
@@ -96,5 +98,9 @@ describe('lines of the log', () => {
       '2026-01-02T03:04:05.678Z info  request_done method=GET route=/api/workspaces/:workspace status=200 ms=3 ' +
         'request_id=a-b_c.1 principal=master_admin',
     );
+  });
+
+  it('hold nothing up while the terminal that they go to is paused', async () => {
+    expect(await exitOnPausedTerminal(fileURLToPath(new URL('many-lines.ts', import.meta.url)))).toBe(0);
   });
 });
