@@ -10,6 +10,7 @@ import { type Browser, openBrowser, type Pages, servePages } from '../harness/br
 import { secretIn } from '../harness/mailbox.ts';
 import { type OpenIdPeer, startOpenIdPeer } from '../harness/openid.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { setUp } from '../harness/set-up.ts';
 import { type Provider, startProvider } from '../harness/smtp.ts';
 import { freshEmail } from '../harness/users.ts';
 
@@ -36,11 +37,7 @@ beforeAll(async () => {
       mail: { transport: 'smtp', smtp: { url: post.url } },
     },
   });
-  const anyone = as(undefined, server.url);
-  expectOk(await anyone.post('/_/setup', { password }));
-  const credentials = { username: 'admin', password };
-  const { access_token } = expectOk(await anyone.post('/_/auth/admin/login', credentials));
-  admin = as(access_token, server.url);
+  admin = await setUp(server.url);
   expectOk(await admin.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
   const { clientId: client_id, clientSecret: client_secret, config } = peer;
   const provider = { client_id, client_secret, config: { ...config, redirect_uris: [redirectUri] } };

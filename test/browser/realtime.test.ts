@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { type Browser, openBrowser, type Pages, servePages } from '../harness/browser.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { makeShop, setUp } from '../harness/set-up.ts';
 import { openSocket } from '../realtime/socket-client.ts';
 
 const password = 'correct horse battery staple';
@@ -33,14 +34,8 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'bulkhead-pages-'));
   server = await start();
   origin = `http://localhost:${new URL(server.url).port}`;
-  const anyone = as(undefined, server.url);
-  expectOk(await anyone.post('/_/setup', { password }));
-  const { access_token } = expectOk(
-    await anyone.post('/_/auth/admin/login', { username: 'admin', password }),
-  );
-  admin = as(access_token, server.url);
-  expectOk(await admin.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
-  expectOk(await admin.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+  admin = await setUp(server.url);
+  await makeShop(admin);
   const fields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'relation', target: 'users' }];
   expectOk(await admin.post(`${app}/collections`, { schema: { id: 'notes', kind: 'base', fields } }));
   for (const action of ['list', 'get']) {

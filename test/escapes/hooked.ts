@@ -1,7 +1,8 @@
 // Attempts as hook code of an app, through the API of a real server.
 import { join } from 'node:path';
-import { as, type Caller, expectOk } from '../harness/api.ts';
+import { type Caller, expectOk } from '../harness/api.ts';
 import type { TestServer } from '../harness/server.ts';
+import { setUp } from '../harness/set-up.ts';
 import type { Bait } from './attempts/attempt.ts';
 import { attempts } from './attempts/index.ts';
 import { type Others, secret } from './bait.ts';
@@ -30,13 +31,6 @@ export async function tryHooked(
     if (status !== 200) await putAll(admin, path, bait);
   }
   return outcomes;
-}
-
-async function setUp(url: string): Promise<Caller> {
-  const password = 'a password of the test';
-  expectOk(await as(undefined, url).post('/_/setup', { password }));
-  const login = await as(undefined, url).post('/_/auth/admin/login', { username: 'admin', password });
-  return as(expectOk(login).access_token, url);
 }
 
 /** Puts a secret into everything that an app can have, and answers what hook code of others is told of it. */

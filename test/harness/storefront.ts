@@ -1,13 +1,11 @@
 // A server with something in it: set up, with a workspace, an app and a collection to write to.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, vi } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from './api.ts';
+import { makeShop, setUp } from './set-up.ts';
 
 /** Limits that no test reaches by accident. */
 export const unlimited = { rate_limit: { per_second: 1_000_000, burst: 1_000_000 } };
-
-const password = 'correct horse battery staple';
 
 /** One collection of one app. */
 export interface Storefront {
@@ -23,24 +21,14 @@ export interface Storefront {
 
 /** Sets the server up and fills it. */
 export async function openStorefront(url: string): Promise<Storefront> {
-  const anyone = as(undefined, url);
-  expectOk(await anyone.post('/_/setup', { password }));
-  const login = () => anyone.post('/_/auth/admin/login', { username: 'admin', password });
-  // Of several processes, those that did not answer the setup hear of it within 300 ms.
-  await vi.waitFor(async () => expect((await login()).body.code).not.toBe('uninitialized'), {
-    timeout: 10_000,
-  });
-  const { access_token: token } = expectOk(await login());
-  const master = as(String(token), url);
-  expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
-  expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
-  const app = '/api/workspaces/acme/apps/shop';
+  const master = await setUp(url);
+  const app = await makeShop(master);
   const fields = [{ name: 'title', kind: 'text', required: true }];
   expectOk(await master.post(`${app}/collections`, { schema: { id: 'orders', kind: 'base', fields } }));
-  return at(url, String(token));
+  return at(url, master.token);
 }
 
-function at(url: string, token: string): Storefront {
+function at(url: string, token: string | undefined): Storefront {
   const master = as(token, url);
   const records = '/api/workspaces/acme/apps/shop/collections/orders/records';
   return {

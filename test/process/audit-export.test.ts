@@ -5,13 +5,13 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
-import { as, type Caller, expectOk } from '../harness/api.ts';
+import type { Caller } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
 import { apiPidOf } from '../harness/kills.ts';
 import { residentMemory } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { setUp } from '../harness/set-up.ts';
 
-const password = 'a long enough password';
 const rows = 60_000;
 /** In every entry, so that all of them are more than a server may hold. */
 const filler = 'x'.repeat(8_000);
@@ -20,9 +20,7 @@ let master: Caller;
 
 beforeAll(async () => {
   server = await startServer();
-  expectOk(await as(undefined, server.url).post('/_/setup', { password }));
-  const login = await as(undefined, server.url).post('/_/auth/admin/login', { username: 'admin', password });
-  master = as(expectOk(login).access_token, server.url);
+  master = await setUp(server.url);
   const options = { cap: 1, permits: unlimited, now: Date.now };
   const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), options);
   await control.run((sql) =>

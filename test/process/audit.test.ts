@@ -8,11 +8,11 @@ import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { Secrets } from '../../storage/secrets.ts';
-import { as, type Caller, expectOk } from '../harness/api.ts';
+import { type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf, masterKeyOf } from '../harness/database.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
+import { logInMaster, setUp } from '../harness/set-up.ts';
 
-const password = 'a long enough password';
 const day = 86_400_000;
 const several = { 'api.workers': 2, 'rate_limit.enabled': false };
 let server: TestServer;
@@ -22,19 +22,13 @@ let left = 0;
 
 beforeAll(async () => {
   server = await startServer({ keep: true, config: several });
-  expectOk(await as(undefined, server.url).post('/_/setup', { password }));
-  master = await login();
+  master = await setUp(server.url);
   expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
 });
 afterAll(async () => {
   await server.stop();
   await rm(dirname(server.dataDir), { recursive: true, force: true });
 });
-
-async function login(): Promise<Caller> {
-  const answer = await as(undefined, server.url).post('/_/auth/admin/login', { username: 'admin', password });
-  return as(expectOk(answer).access_token, server.url);
-}
 
 /** Does something on the workspace's log as the provisioner, on a connection of its own. */
 async function onLog<Result>(work: (pool: Pool, database: string) => Promise<Result>): Promise<Result> {
@@ -83,7 +77,7 @@ it('audit.integrity: a start seals what a process that died has left', async () 
     return await verify();
   }).toMatchObject({ waiting: 2, faulty: 0 });
   await again(several);
-  master = await login();
+  master = await logInMaster(server.url);
   await vi.waitFor(async () => {
     expect(await verify()).toMatchObject({ sound: left, waiting: 0, faulty: 0 });
   }, { timeout: 15_000, interval: 100 });
@@ -115,7 +109,7 @@ it('audit.integrity: retention leaves a chain that holds, and says what it remov
   await vi.waitFor(async () => {
     expect(await verify()).toMatchObject({ removed: 2, sound: left + 2, faulty: 0, head: { seq: left + 4 } });
   }, { timeout: 5_000, interval: 100 });
-  master = await login();
+  master = await logInMaster(server.url);
   const list = expectOk(await master.get('/api/workspaces/acme/audit'));
   expect(list.total_items).toBe(left + 2);
 });

@@ -5,10 +5,10 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { as, type Caller, expectOk } from '../harness/api.ts';
+import { type Caller, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { makeShop, setUp } from '../harness/set-up.ts';
 
-const password = 'a long enough password';
 const mebibyte = 1_048_576;
 const files = '/api/workspaces/acme/apps/shop/files';
 const run = promisify(execFile);
@@ -26,11 +26,8 @@ beforeAll(async () => {
   if (process.getuid?.() === 0) await mount;
   else await expect(mount).rejects.toThrow('mount');
   isSmall = process.getuid?.() === 0;
-  expectOk(await as(undefined, server.url).post('/_/setup', { password }));
-  const login = await as(undefined, server.url).post('/_/auth/admin/login', { username: 'admin', password });
-  master = as(expectOk(login).access_token, server.url);
-  expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
-  expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+  master = await setUp(server.url);
+  await makeShop(master);
 });
 afterAll(async () => {
   if (isSmall) await run('umount', ['--lazy', blobs]);

@@ -6,24 +6,18 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
-import { as, expectOk } from '../harness/api.ts';
 import { masterKeyOf } from '../harness/database.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { makeShop, setUp } from '../harness/set-up.ts';
 import { derivePassword } from '../../supervisor/master-key.ts';
 
 const program = fileURLToPath(new URL('../../supervisor/main.ts', import.meta.url));
-const password = 'a long enough password';
 let server: TestServer;
 let runs = true;
 
 beforeAll(async () => {
   server = await startServer({ keep: true });
-  const anyone = as(undefined, server.url);
-  expectOk(await anyone.post('/_/setup', { password }));
-  const session = expectOk(await anyone.post('/_/auth/admin/login', { username: 'admin', password }));
-  const master = as(session.access_token, server.url);
-  expectOk(await master.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
-  expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+  await makeShop(await setUp(server.url));
 });
 afterAll(async () => {
   if (runs) await server.stop();

@@ -9,10 +9,10 @@ import { as, expectOk } from '../../harness/api.ts';
 import { endpointOf } from '../../harness/database.ts';
 import { secretIn } from '../../harness/mailbox.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
+import { setUp } from '../../harness/set-up.ts';
 import { type Provider, startProvider } from '../../harness/smtp.ts';
 import { freshEmail } from '../../harness/users.ts';
 
-const password = 'correct horse battery staple';
 const auth = '/api/workspaces/post/auth';
 let home: string;
 let dataDir: string;
@@ -32,9 +32,7 @@ beforeAll(async () => {
   dataDir = join(home, 'data');
   provider = await startProvider();
   server = await start();
-  expectOk(await anyone().post('/_/setup', { password }));
-  const session = expectOk(await anyone().post('/_/auth/admin/login', { username: 'admin', password }));
-  const master = as(session.access_token, server.url);
+  const master = await setUp(server.url);
   expectOk(await master.post('/api/workspaces', { id: 'post', name: 'Post' }));
   expectOk(await master.post('/api/workspaces', { id: 'other', name: 'Other' }));
 }, 60_000);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
+import { logInMaster, setUp } from '../../harness/set-up.ts';
 
 let server: TestServer;
 let root: Caller;
@@ -14,22 +15,13 @@ const set = (...allowed: string[]) => ({ kind: 'enum_set', allowed });
 
 beforeAll(async () => {
   server = await startServer({ config: { 'rate_limit.enabled': false, api: { workers: 2 } } });
-  expectOk(await as(undefined, server.url).post('/_/setup', { password }));
-  root = await login();
+  root = await setUp(server.url);
   for (const id of ['one', 'two']) {
     expectOk(await root.post('/api/workspaces', { id, name: id }));
     expectOk(await root.post(`/api/workspaces/${id}/apps`, { id: 'shop', name: 'Shop' }));
   }
 });
 afterAll(() => server.stop());
-
-async function login(): Promise<Caller> {
-  const session = await as(undefined, server.url).post('/_/auth/admin/login', {
-    username: 'admin',
-    password,
-  });
-  return as(expectOk(session).access_token, server.url);
-}
 
 const system = (field: string) => `/api/system/policies/${field}`;
 const workspace = (id: string, field: string) => `/api/workspaces/${id}/policies/${field}`;
@@ -171,7 +163,7 @@ describe('a policy of the master', () => {
 
   it('cannot make the master’s own tokens outlive what revocations are kept for', async () => {
     expectOk(await root.put(system('tokens.access_ttl_sec'), range(200_000, 300_000)));
-    const { token = '' } = await login();
+    const { token = '' } = await logInMaster(server.url);
     const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
     expect(exp - iat).toBe(86_400);
     expectOk(await root.delete(system('tokens.access_ttl_sec')));
@@ -183,7 +175,7 @@ describe('a policy of the master', () => {
     for (const field of ['tokens.refresh_ttl_sec', 'otp.ttl_sec']) {
       expectOk(await root.put(system(field), forever));
     }
-    const { token = '' } = await login();
+    const { token = '' } = await logInMaster(server.url);
     const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
     expect(exp - iat).toBe(1);
     const email = `${randomUUID()}@example.com`;

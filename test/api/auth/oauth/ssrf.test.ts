@@ -7,6 +7,7 @@ import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../.
 import { type CodeHost, startCodeHost } from '../../../harness/code-host.ts';
 import { authorize, redeem, redirectUri, useProvider } from '../../../harness/oauth.ts';
 import { startServer, type TestServer } from '../../../harness/server.ts';
+import { setUp } from '../../../harness/set-up.ts';
 import { freshEmail } from '../../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -48,19 +49,9 @@ describe('a URL of a provider', () => {
 });
 
 describe('a server', () => {
-  const password = 'the password of the master';
-
   /** Sets `peer` up with the code host's URLs, spelled with another name of the machine. */
-  async function setUp(
-    server: TestServer,
-    name: string,
-  ): Promise<{ put: Answer; path: string; token: string }> {
-    expectOk(await as(undefined, server.url).post('/_/setup', { password }));
-    const login = { username: 'admin', password };
-    const { access_token: token } = expectOk(
-      await as(undefined, server.url).post('/_/auth/admin/login', login),
-    );
-    const root = as(token, server.url);
+  async function setUpPeer(server: TestServer, name: string): Promise<{ put: Answer; path: string }> {
+    const root = await setUp(server.url);
     expectOk(await root.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
     const path = '/api/workspaces/acme/auth/oauth';
     const { clientId: client_id, clientSecret: client_secret } = host;
@@ -70,7 +61,6 @@ describe('a server', () => {
     return {
       put: await root.put(`${path}/providers/github`, { client_id, client_secret, config }),
       path,
-      token,
     };
   }
 
@@ -81,7 +71,7 @@ describe('a server', () => {
   ])('oauth.ssrf: keeps away from loopback when it %s', async (_what, config) => {
     const server = await startServer({ config });
     try {
-      const { put } = await setUp(server, 'localhost');
+      const { put } = await setUpPeer(server, 'localhost');
       expect([put.status, put.body.code]).toEqual([400, 'validation']);
     } finally {
       await server.stop();
@@ -91,7 +81,7 @@ describe('a server', () => {
   it('oauth.ssrf: reaches a listed host, and writes neither code nor state nor secret into its log', async () => {
     const server = await startServer({ config: { egress: { private_hosts: ['localhost'] } } });
     try {
-      const { put, path } = await setUp(server, 'localhost');
+      const { put, path } = await setUpPeer(server, 'localhost');
       expectOk(put);
       const anonymous = as(undefined, server.url);
       const begin = async () => {

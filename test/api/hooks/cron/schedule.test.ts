@@ -2,8 +2,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace, send } from '../../../harness/api.ts';
+import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { startServer } from '../../../harness/server.ts';
+import { logInMaster, makeShop, setUp } from '../../../harness/set-up.ts';
 
 let own: OwnWorkspace;
 beforeAll(async () => {
@@ -150,18 +151,10 @@ it('jobs run in one of several API processes, outlive a restart, and wake a runn
 }, async () => {
   const config = { api: { workers: 2 }, hooks: { idle_ms: 1_000 } };
   const home = await startServer({ config, keep: true });
-  const password = 'a password of the test';
-  const login = async (url: string) => {
-    const body = { username: 'admin', password };
-    const token = expectOk(await send(`${url}/_/auth/admin/login`, { method: 'POST', body })).access_token;
-    return as(token, url);
-  };
   const path = '/api/workspaces/acme/apps/shop';
   try {
-    expectOk(await send(`${home.url}/_/setup`, { method: 'POST', body: { password } }));
-    const admin = await vi.waitFor(() => login(home.url), patience);
-    expectOk(await admin.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
-    expectOk(await admin.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+    const admin = await setUp(home.url);
+    await makeShop(admin);
     const schema = {
       id: 'ticks',
       kind: 'base',
@@ -189,7 +182,7 @@ it('jobs run in one of several API processes, outlive a restart, and wake a runn
   }
   const again = await startServer({ config, dataDir: home.dataDir });
   try {
-    const admin = await login(again.url);
+    const admin = await logInMaster(again.url);
     const records = `${path}/collections/ticks/records`;
     const before = expectOk(await admin.get(records)).total_items;
     await ticked(admin, records, before + 1);
