@@ -5,6 +5,7 @@ import { encodeFrames } from './frames.ts';
 
 /** So much is handed to the system before the runner has read it; the rest waits here. */
 const mostUnsentBytes = 4_194_304;
+/** In which a runner must take at least one of the writes that wait for it. */
 const drainMilliseconds = 5_000;
 /** So many wait for one another at most: a runner may begin with the first of many while the rest is still to come. */
 const mostTogether = 8;
@@ -27,6 +28,7 @@ export class FrameWriter {
   #flush: NodeJS.Immediate | undefined;
   #draining: NodeJS.Timeout | undefined;
   #isClosed = false;
+  readonly #onTaken = () => void this.#draining?.refresh();
 
   constructor(socket: Socket, { onStall, onDrain }: FrameWriterOptions) {
     this.#socket = socket;
@@ -75,7 +77,7 @@ export class FrameWriter {
     clearImmediate(this.#flush);
     this.#flush = undefined;
     while (this.#texts.length > 0 && this.#socket.writableLength <= mostUnsentBytes) {
-      if (this.#socket.write(encodeFrames(this.#next()))) continue;
+      if (this.#socket.write(encodeFrames(this.#next()), this.#onTaken)) continue;
       this.#draining ??= setTimeout(() => this.#onStall(), drainMilliseconds);
     }
   }

@@ -105,6 +105,27 @@ describe('a writer of frames', () => {
     }
   });
 
+  it('does not call it a stall when a busy runner takes one write after the other, slowly', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { reader, out, stalls } = slowReader();
+      for (let id = 0; id < 3; id++) out.send({ id, text: 'x'.repeat(1_000_000) });
+      for (let taken = 0; taken < 2; taken++) {
+        vi.advanceTimersByTime(4_900);
+        const waiting = reader.writableLength;
+        reader.other.read();
+        while (reader.writableLength === waiting) await nextTurn();
+      }
+      vi.advanceTimersByTime(4_999);
+      expect(stalls()).toBe(0);
+      expect(reader.writableLength).toBeGreaterThan(1_000_000);
+      vi.advanceTimersByTime(1);
+      expect(stalls()).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('sends nothing once it is closed', async () => {
     const { socket, out } = writer();
     out.send({ type: 'ping', id: 1 });
