@@ -1,5 +1,4 @@
 // Anything at all thrown at the parser.
-import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -138,13 +137,10 @@ function mutate(
 const mutant = fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { minLength: 1, maxLength: 6 }))
   .map(([seed, edits]) => edits.reduce(mutate, seed));
 
-/** What became of a filter, between which times, and how much of this thread's CPU time it took. */
+/** What became of a filter, and how much of this thread's CPU time it took. */
 interface Timed {
-  filter: string;
   answer: string;
   milliseconds: number;
-  from: number;
-  to: number;
 }
 
 /**
@@ -152,17 +148,25 @@ interface Timed {
  * tree or one of the two errors fails the test.
  */
 function timed(filter: string): Timed {
-  const [from, started] = [performance.now(), process.threadCpuUsage()];
+  const started = process.threadCpuUsage();
   const answer = answerTo(filter);
   const { user, system } = process.threadCpuUsage(started);
-  const found = { filter, milliseconds: (user + system) / 1_000, from, to: performance.now() };
+  const milliseconds = (user + system) / 1_000;
   if (answer instanceof FilterError) {
     expect(answer.position).toBeGreaterThanOrEqual(1);
     expect(answer.position).toBeLessThanOrEqual(filter.length + 1);
-    return { ...found, answer: answer.code };
+    return { answer: answer.code, milliseconds };
   }
   expectParametersOnly(answer.text, answer.params);
-  return { ...found, answer: 'tree' };
+  return { answer: 'tree', milliseconds };
+}
+
+/**
+ * Whether a filter takes more than 20 ms. A slow one does each time; one that the thread collected garbage in, or made
+ * faster code, did so once.
+ */
+function isSlow(filter: string): boolean {
+  return Math.min(...Array.from({ length: 5 }, () => timed(filter).milliseconds)) > 20;
 }
 
 function answerTo(filter: string): SqlCondition | FilterError {
@@ -174,38 +178,11 @@ function answerTo(filter: string): SqlCondition | FilterError {
   }
 }
 
-/**
- * Notes full collections of garbage, which is that of the whole test: one that falls into a filter is none of the
- * parser's work. Small ones, of objects that were made just now, are. Whoever asks is told how many milliseconds of a
- * filter's time they took.
- */
-function noteCollections() {
-  const noted: PerformanceEntry[] = [];
-  const observer = new PerformanceObserver((list) => void noted.push(...list.getEntries()));
-  observer.observe({ entryTypes: ['gc'] });
-  return {
-    /** Waits until all are known. */
-    async end(): Promise<(filter: Timed) => number> {
-      // Node hands them on at the end of a turn.
-      await nextTurn();
-      const full = [...noted, ...observer.takeRecords()].filter(isFull);
-      observer.disconnect();
-      return ({ from, to }) =>
-        full.filter(({ startTime }) => startTime >= from && startTime < to)
-          .reduce((sum, { duration }) => sum + duration, 0);
-    },
-  };
-}
-
-function isFull(entry: PerformanceEntry): boolean {
-  const detail = 'detail' in entry ? entry.detail : undefined;
-  return typeof detail === 'object' && detail !== null && 'kind' in detail &&
-    detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
-}
-
 /** More of them: `FUZZ_RUNS=1000000 npx vitest run test/storage/filter/fuzz.test.ts`. */
 const mutants = Number(process.env['FUZZ_RUNS'] ?? 100_000);
-const patience = Math.max(120_000, mutants);
+/** How long all of them may take, in milliseconds: of CPU time, and of any on a machine that does much else. */
+const most = Math.max(60_000, mutants / 2);
+const patience = 10 * most;
 
 describe('filter.grammar-fuzz', () => {
   it(
@@ -214,23 +191,24 @@ describe('filter.grammar-fuzz', () => {
     } mutants are a tree, a parse_error or an unknown_column, each within 20 ms of CPU time`,
     async () => {
       const counts: Record<string, number> = { tree: 0, parse_error: 0, unknown_column: 0 };
-      const long: Timed[] = [];
-      const collections = noteCollections();
-      fc.assert(
-        fc.property(mutant, (filter) => {
-          const found = timed(filter);
-          counts[found.answer] = (counts[found.answer] ?? 0) + 1;
-          if (found.milliseconds > 20) long.push(found);
-        }),
+      let spent = 0;
+      const property = fc.property(mutant, (filter) => {
+        const { answer, milliseconds } = timed(filter);
+        counts[answer] = (counts[answer] ?? 0) + 1;
+        if (milliseconds > 20) expect(isSlow(filter)).toBe(false);
         // A parser that is slow with all of them is told of in time.
-        { numRuns: mutants, endOnFailure: true, interruptAfterTimeLimit: patience / 2 },
-      );
-      const collectionsIn = await collections.end();
-      expect(long.filter((found) => found.milliseconds - collectionsIn(found) > 20)).toEqual([]);
+        spent += milliseconds;
+        expect(spent).toBeLessThan(most);
+      });
+      for (let done = 0; done < mutants; done += 1_000) {
+        fc.assert(property, { numRuns: 1_000, endOnFailure: true });
+        // Vitest wants to hear now and then that somebody is still there.
+        await nextTurn();
+      }
       // The mutants are worth something: none of the answers is rare.
       expect(Math.min(...Object.values(counts))).toBeGreaterThan(1_000);
       expect(Object.keys(counts)).toHaveLength(3);
-      expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(mutants);
+      expect(Object.values(counts).reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(mutants);
     },
     patience,
   );
@@ -246,5 +224,5 @@ describe('filter.grammar-fuzz', () => {
       }),
       { numRuns: 5_000 },
     );
-  }, 60_000);
+  }, patience);
 });
