@@ -6,7 +6,7 @@ import { listAdmins } from '../admins/list.ts';
 import { removeAdmin } from '../admins/remove.ts';
 import { adminSchema } from '../admins/shape.ts';
 import { changeAdmin } from '../admins/update.ts';
-import { wrongWithPassword } from '../auth/passwords/policy.ts';
+import { wrongPassword } from '../auth/passwords/policy.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { described, object, optional, pageOf, text, yes } from '../schema.ts';
@@ -37,8 +37,7 @@ export const adminsCreate = route({
   status: 201,
   response: adminSchema,
   errors: ['conflict'],
-  alsoWrong: ({ deps, target }, { password }) =>
-    wrongWithPassword(deps.policies, { workspace: target.workspace.id }, { field: 'password', password }),
+  alsoWrong: wrongPassword('password'),
   handle: ({ deps, target, body, principal, origin, now }) =>
     createAdmin(deps, target.workspace, { ...body, principal, origin, now }),
 });
@@ -70,8 +69,7 @@ export const adminsUpdate = route({
   status: 200,
   response: adminSchema,
   errors: ['conflict'],
-  alsoWrong: ({ deps, target }, { password }) =>
-    wrongWithPassword(deps.policies, { workspace: target.workspace.id }, { field: 'password', password }),
+  alsoWrong: wrongPassword('password'),
   exists: ({ deps, target, params: { id } }) => requireAdmin(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     changeAdmin(deps, { workspace: target.workspace, id: params.id }, {

@@ -7,7 +7,7 @@ import { loginAdmin } from '../auth/login-admin.ts';
 import { loginMaster } from '../auth/login-master.ts';
 import { logOut } from '../auth/logout.ts';
 import { describeMe } from '../auth/me.ts';
-import { wrongWithPassword } from '../auth/passwords/policy.ts';
+import { wrongPassword } from '../auth/passwords/policy.ts';
 import { refresh } from '../auth/refresh.ts';
 import { fail } from '../errors.ts';
 import { route } from '../route.ts';
@@ -46,8 +46,7 @@ export const masterPassword = route({
   status: 200,
   response: object({ ok: yes() }),
   errors: ['bad_credentials', 'too_many_requests'],
-  alsoWrong: ({ deps }, { new_password: password }) =>
-    wrongWithPassword(deps.policies, {}, { field: 'new_password', password }),
+  alsoWrong: wrongPassword('new_password'),
   handle: async ({ deps, principal, body, origin, now }) => {
     const { current_password: current, new_password: next } = body;
     await changeMasterPassword(deps, principal, { current, next, origin, now });

@@ -1,6 +1,6 @@
 // The first-run setup.
 import { passwordText } from '../admins/input.ts';
-import { wrongWithPassword } from '../auth/passwords/policy.ts';
+import { wrongPassword } from '../auth/passwords/policy.ts';
 import { completeSetup } from '../auth/setup.ts';
 import { route } from '../route.ts';
 import { object, yes } from '../schema.ts';
@@ -16,8 +16,7 @@ export const setup = route({
   status: 201,
   response: object({ initialized: yes() }),
   errors: ['conflict'],
-  alsoWrong: ({ deps }, { password }) =>
-    wrongWithPassword(deps.policies, {}, { field: 'password', password }),
+  alsoWrong: wrongPassword('password'),
   handle: async ({ deps, body, origin, now }) => {
     await completeSetup(deps, body.password, { origin, now });
     return { initialized: true };

@@ -2,7 +2,7 @@
 import { adminEmail, passwordText } from '../admins/input.ts';
 import { answerTokens } from '../auth/cookies.ts';
 import { loginUser } from '../auth/login-user.ts';
-import { wrongWithPassword } from '../auth/passwords/policy.ts';
+import { wrongPassword } from '../auth/passwords/policy.ts';
 import { refresh } from '../auth/refresh.ts';
 import { registerUser } from '../auth/register.ts';
 import { route } from '../route.ts';
@@ -20,8 +20,7 @@ export const userRegister = route({
   status: 201,
   response: userSchema,
   errors: ['conflict', 'quota_exceeded'],
-  alsoWrong: ({ deps, target }, { password }) =>
-    wrongWithPassword(deps.policies, { workspace: target.workspace.id }, { field: 'password', password }),
+  alsoWrong: wrongPassword('password'),
   handle: ({ deps, target, body, origin, now }) =>
     registerUser(deps, target.workspace, { ...body, origin, now }),
 });

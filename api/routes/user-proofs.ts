@@ -2,7 +2,7 @@
 import { adminEmail, passwordText } from '../admins/input.ts';
 import { loginByOtp, requestOtp } from '../auth/otp.ts';
 import { confirmReset, requestReset } from '../auth/password-reset.ts';
-import { wrongWithPassword } from '../auth/passwords/policy.ts';
+import { wrongPassword } from '../auth/passwords/policy.ts';
 import { confirmVerification, requestVerification } from '../auth/verify-email.ts';
 import { route } from '../route.ts';
 import { object, text, yes } from '../schema.ts';
@@ -64,8 +64,7 @@ export const passwordResetConfirm = route({
   body: object({ token, new_password: passwordText }),
   status: 200,
   response: done,
-  alsoWrong: ({ deps, target }, { new_password: password }) =>
-    wrongWithPassword(deps.policies, { workspace: target.workspace.id }, { field: 'new_password', password }),
+  alsoWrong: wrongPassword('new_password'),
   handle: async ({ deps, target, body, origin, now }) => {
     const { token, new_password: password } = body;
     await confirmReset(deps, target.workspace, { token, password, origin, now });

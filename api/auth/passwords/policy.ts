@@ -1,6 +1,7 @@
 // What a new password must be like, by the policies of the place that it is for.
 import { countCharacters } from '../../../storage/characters.ts';
 import { passwordText } from '../../admins/input.ts';
+import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { Policies } from '../../policies/effective.ts';
 import type { Place } from '../../scope.ts';
@@ -15,14 +16,18 @@ export async function checkNewPassword(
   if (errors.length > 0) failValidation(errors);
 }
 
-/** What policy says of a password in a body that is refused anyway; nothing where the body's schema refuses it already. */
-export async function wrongWithPassword(
-  policies: Policies,
-  at: Place,
-  { field, password }: { field: string; password: unknown },
-): Promise<FieldError[]> {
-  const isKnownBad = typeof password !== 'string' || passwordText.accepts?.(password) !== true;
-  return isKnownBad ? [] : await errorsOf(policies, at, { field, password });
+/**
+ * For a route with a new password in this member of its body: what policy says of it when the body is refused anyway;
+ * nothing where the schema of the body refuses the password, too.
+ */
+export function wrongPassword(field: 'password' | 'new_password') {
+  return async (
+    { deps, params }: { deps: Pick<Deps, 'policies'>; params: { readonly workspace?: string } },
+    { [field]: password }: Readonly<Record<string, unknown>>,
+  ): Promise<FieldError[]> => {
+    const isKnownBad = typeof password !== 'string' || passwordText.accepts?.(password) !== true;
+    return isKnownBad ? [] : await errorsOf(deps.policies, params, { field, password });
+  };
 }
 
 async function errorsOf(
