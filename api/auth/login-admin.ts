@@ -43,11 +43,10 @@ export async function loginAdmin(
   await completeAttempt(deps, attempt, async (sql) => {
     await insertSession(sql, 'workspace', draft.row);
   });
-  if (verdict.outdated) {
-    const from = known.password_hash;
-    const to = await deps.passwords.renew(owner, password);
-    if (to !== undefined) await control.run((sql) => rehashAdmin(sql, known.id, { from, to }));
-  }
+  await deps.passwords.renew(
+    { owner, password, hash: known.password_hash },
+    (hashes) => control.run((sql) => rehashAdmin(sql, known.id, hashes)),
+  );
   return { pair: await tokensOf(deps, draft), admin: showAdmin(known) };
 }
 

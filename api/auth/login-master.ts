@@ -68,10 +68,9 @@ export async function loginMaster(
   if (await unlessRenewed(verdict.outdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);
   }
-  if (verdict.outdated && known.password_hash !== null) {
-    const from = known.password_hash;
-    const to = await deps.passwords.renew('masters', password);
-    if (to !== undefined) await control.run((sql) => rehashMaster(sql, known.id, { from, to }));
-  }
+  await deps.passwords.renew(
+    { owner: 'masters', password, hash: known.password_hash },
+    (hashes) => control.run((sql) => rehashMaster(sql, known.id, hashes)),
+  );
   return { pair: await tokensOf(deps, draft), admin: showMaster(known) };
 }

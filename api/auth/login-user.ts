@@ -34,10 +34,9 @@ export async function loginUser(
   const signingIn = signInUser(deps, attempt, { workspace, app, method: 'password', prove });
   const signedIn = await unlessRenewed(verdict.outdated, signingIn);
   if (signedIn === undefined) return await loginUser(deps, workspace, login);
-  if (verdict.outdated && user.password_hash !== null) {
-    const from = user.password_hash;
-    const to = await deps.passwords.renew(owner, password);
-    if (to !== undefined) await connection.run((sql) => rehashUser(sql, user.id, { from, to }));
-  }
+  await deps.passwords.renew(
+    { owner, password, hash: user.password_hash },
+    (hashes) => connection.run((sql) => rehashUser(sql, user.id, hashes)),
+  );
   return signedIn.result;
 }

@@ -84,14 +84,17 @@ export class Passwords {
     return answer.hash;
   }
 
-  /** The same for one that was just found right; undefined when too many wait: the next login may make it. */
-  async renew(owner: Owner, password: string): Promise<string | undefined> {
-    try {
-      return await this.hash(owner, password);
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'unavailable') return undefined;
-      throw error;
-    }
+  /**
+   * Replaces the hash that a password was just found to fit, if it is outdated; not when too many wait, as the next login may
+   * do it. Throws what `store` throws.
+   */
+  async renew(
+    { owner, password, hash: from }: { owner: Owner; password: string; hash: string | null },
+    store: (hashes: { from: string; to: string }) => Promise<void>,
+  ): Promise<void> {
+    if (from === null || !isOutdated(from)) return;
+    const to = await this.hash(owner, password).catch(undefinedWhenBusy);
+    if (to !== undefined) await store({ from, to });
   }
 
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
@@ -204,7 +207,15 @@ function checkOf(password: string, hash: string | null | undefined): PasswordJob
 function verdictOf(answer: PasswordAnswer, hash: string | null | undefined): Verdict {
   if (answer.type !== 'verified') throw new Error('not the answer to a check');
   const known = hash !== null && hash !== undefined;
-  return { matches: known && answer.matches, outdated: known && !hash.startsWith(prefix) };
+  return { matches: known && answer.matches, outdated: known && isOutdated(hash) };
+}
+
+function isOutdated(hash: string): boolean {
+  return !hash.startsWith(prefix);
+}
+
+function undefinedWhenBusy(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'unavailable') throw error;
 }
 
 function tooBusy(): ApiError {
