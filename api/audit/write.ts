@@ -2,6 +2,7 @@
 import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit/log.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
+import type { Ledger } from '../../storage/sessions.ts';
 import { replaceDeceptive } from '../deceptive-text.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
@@ -37,6 +38,16 @@ export async function auditWorkspace(sql: Sql, deps: AuditDeps, event: AuditEven
   const row = rowOf(deps, event);
   const database = await appendWorkspace(sql, row);
   deps.seals?.note(workspaceChain(database), row.id);
+}
+
+/** Appends at the scope whose sessions a ledger keeps, in the database that it is in. */
+export async function auditLedger(
+  sql: Sql,
+  deps: AuditDeps,
+  ledger: Ledger,
+  event: AuditEvent,
+): Promise<void> {
+  await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
 }
 
 /** Appends at the scope of the app whose role the connection has. */

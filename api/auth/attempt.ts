@@ -9,7 +9,7 @@ import {
   takeTurn,
 } from '../../storage/lockouts.ts';
 import type { Ledger } from '../../storage/sessions.ts';
-import { auditSystem, auditWorkspace } from '../audit/write.ts';
+import { auditLedger } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
@@ -172,8 +172,7 @@ async function auditAttempt(
   { ledger, actor, origin }: Attempt,
   { action, details }: { action: string; details: Readonly<Record<string, unknown>> },
 ): Promise<void> {
-  const event = { actor, action, target: actor, details, origin };
-  await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+  await auditLedger(sql, deps, ledger, { actor, action, target: actor, details, origin });
 }
 
 function failLocked({ now }: Attempt, until: Date): never {

@@ -5,7 +5,7 @@ import { isUuid } from '../../storage/ids.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
 import { findSession, type FoundSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
 import { findUser } from '../../storage/user-accounts.ts';
-import { auditSystem, auditWorkspace } from '../audit/write.ts';
+import { auditLedger } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Origin } from '../route.ts';
@@ -97,8 +97,7 @@ async function endLogin(
   return await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
     const ended = await revokeFamily(sql, ledger, { family, now });
-    const event = { actor, action: 'logout', target: actor, origin };
-    await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+    await auditLedger(sql, deps, ledger, { actor, action: 'logout', target: actor, origin });
     return stillGood(ended, now);
   });
 }

@@ -17,7 +17,7 @@ import {
 } from '../../storage/sessions.ts';
 import { findUser, holdUser, type UserRow } from '../../storage/user-accounts.ts';
 import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
-import { auditSystem, auditWorkspace } from '../audit/write.ts';
+import { auditLedger } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
@@ -175,7 +175,7 @@ async function exchange(
   if (ended.length === 0) return { isFirst: false, revoked: [] };
   const { actor } = holder;
   const event = { actor, action: 'token_reuse', target: actor, details: { family }, origin };
-  await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+  await auditLedger(sql, deps, ledger, event);
   return { isFirst: false, revoked: await revokeAccess(sql, deps, { ledger, ended, now }) };
 }
 
