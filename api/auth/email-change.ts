@@ -3,10 +3,10 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { spendMail } from '../../storage/mail-budgets.ts';
 import { insertToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
+import type { By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
-import type { Principal } from '../scope.ts';
 import {
   beginAttempt,
   ChangedMeanwhile,
@@ -31,7 +31,7 @@ const noticeLife = 86_400;
 export async function requestEmailChange(
   deps: Pick<Deps, 'databases' | 'mail' | 'passwords' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  change: { email: string; password: string; principal: Principal; origin: Origin; now: Date },
+  change: { email: string; password: string } & By,
 ): Promise<void> {
   const { email: text, password, principal, origin, now } = change;
   const user = await requireUser(deps, principal, workspace);

@@ -6,11 +6,11 @@ import type { Page, PageRequest } from '../../storage/page.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
 import { findSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
 import { lockUser } from '../../storage/user-accounts.ts';
+import type { By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { policyDefinitions } from '../policies/definitions.ts';
-import type { Origin } from '../route.ts';
+import { longestTokenLife } from '../policies/definitions.ts';
 import { boolean, nullable, object, text, timestamp, type ValueOf } from '../schema.ts';
 import type { Principal } from '../scope.ts';
 import { endAllTokens } from './tokens/end-user-tokens.ts';
@@ -30,13 +30,6 @@ export const ownSessionSchema = object({
 
 type OwnSession = ValueOf<typeof ownSessionSchema>;
 type EndDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
-
-/** Who asks, and by which request. */
-export interface ByUser {
-  principal: Principal;
-  origin: Origin;
-  now: Date;
-}
 
 /** Logins that are not over, oldest first. `last_used_at`: when the newest of their tokens was issued. */
 export async function listOwnSessions(
@@ -64,26 +57,19 @@ export async function listOwnSessions(
 export async function endOwnSession(
   deps: EndDeps,
   workspace: WorkspaceDefinition,
-  { id: family, principal, origin, now }: { id: string } & ByUser,
+  { id: family, principal, origin, now }: { id: string } & By,
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
   if (!isUuid(family)) failNoSession(family);
   const { databases, revocations } = deps;
-  const life = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
-  const since = new Date(now.getTime() - life);
+  const since = new Date(now.getTime() - longestTokenLife);
   const rows = await databases.workspace(workspace.database).transaction(async (sql) => {
     await lockFamily(sql, family);
     const ids = await listSessionsOfLogin(sql, { userId, family, since });
     if (ids.length === 0) failNoSession(family);
     await revokeFamily(sql, 'workspace', { family, now });
-    const details = { id: family };
-    await auditWorkspace(sql, deps, {
-      actor: email,
-      action: 'session_revoke',
-      target: email,
-      details,
-      origin,
-    });
+    const event = { actor: email, action: 'session_revoke', target: email, details: { id: family }, origin };
+    await auditWorkspace(sql, deps, event);
     const revoked = ids.map((id) => revocations.row('jti', id));
     await databases.control.transaction((control) => insertRevocations(control, revoked));
     return revoked;
@@ -95,7 +81,7 @@ export async function endOwnSession(
 export async function endOwnSessions(
   deps: EndDeps,
   workspace: WorkspaceDefinition,
-  { principal, origin, now }: ByUser,
+  { principal, origin, now }: By,
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
   await deps.databases.workspace(workspace.database).transaction(async (sql) => {

@@ -4,7 +4,7 @@ import { millisecondOf } from '../../storage/ids.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { Ledger, SessionKind, SessionRow } from '../../storage/sessions.ts';
 import type { Deps } from '../deps.ts';
-import { policyDefinitions } from '../policies/definitions.ts';
+import { longestTokenLife } from '../policies/definitions.ts';
 import type { Origin } from '../route.ts';
 import type { Place } from '../scope.ts';
 import type { Grant } from './tokens/claims.ts';
@@ -102,9 +102,8 @@ export function prepareSession(
 
 /** Of sessions that ended, the ids of those whose access tokens may still be good. */
 export function stillGood(ended: readonly Pick<SessionRow, 'id' | 'created_at'>[], now: Date): string[] {
-  const longestLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
   return ended
-    .filter(({ created_at }) => now.getTime() - created_at.getTime() < longestLife)
+    .filter(({ created_at }) => now.getTime() - created_at.getTime() < longestTokenLife)
     .map(({ id }) => id);
 }
 

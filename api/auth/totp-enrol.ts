@@ -3,10 +3,10 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { dropTotp, enableTotp, findTotp, replaceRecoveryCodes, setPendingTotp } from '../../storage/totp.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { UserRow } from '../../storage/user-accounts.ts';
+import type { By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
 import { type Attempt, beginAttempt, failAttempt, tryInTurn } from './attempt.ts';
 import { requireUser } from './me.ts';
@@ -17,11 +17,8 @@ import { userAttempt } from './user-attempt.ts';
 type TotpDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'newId' | 'now'>;
 
 /** The user who asks, and the code that is sent along. */
-export interface TotpRequest {
-  principal: Principal;
+export interface TotpRequest extends By {
   code: string;
-  origin: Origin;
-  now: Date;
 }
 
 /** Answers a secret that waits to be confirmed. Throws `409 conflict` when the factor is active. */
