@@ -1,6 +1,5 @@
 // Policies as they are answered: what a level has set, and what holds there.
-import type { Page, PageRequest } from '../../storage/page.ts';
-import { offsetOf, pageOf } from '../../storage/page.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import {
@@ -10,7 +9,7 @@ import {
   nullable,
   object,
   oneOf,
-  pageOf as pageSchema,
+  pageOf,
   text,
   timestamp,
   type ValueOf,
@@ -42,7 +41,7 @@ const policyMembers = {
 export const policyAnswer = object(policyMembers);
 
 /** A list of them. */
-export const policiesAnswer = pageSchema(policyAnswer);
+export const policiesAnswer = pageOf(policyAnswer);
 
 /** What a PUT changed below. */
 const cascadedAnswer = list(object({
@@ -74,9 +73,9 @@ export async function listPolicies(
   page: PageRequest,
 ): Promise<Page<PolicyAnswer>> {
   const names = [...(await deps.policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
-  const slice = names.slice(offsetOf(page), offsetOf(page) + page.per_page);
-  const found = await Promise.all(slice.map((field) => find(deps, at, field)));
-  return pageOf(found.filter((policy) => policy !== undefined), names.length, page);
+  const slice = pageOfAll(names, page);
+  const found = await Promise.all(slice.items.map((field) => find(deps, at, field)));
+  return { ...slice, items: found.filter((policy) => policy !== undefined) };
 }
 
 async function find(
