@@ -202,6 +202,9 @@ export function pageOf<Item>(item: Schema<Item>) {
   });
 }
 
+/** The answer to an act that leaves nothing to be shown. */
+export const done = object({ ok: yes() });
+
 const unknownField = superstruct.define<unknown>('unknown', () => 'unknown field');
 
 function isObject(value: unknown): true | string {

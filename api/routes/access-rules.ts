@@ -5,7 +5,7 @@ import { declaredOnly } from '../collections/answer.ts';
 import { ruleAnswer, rulesAnswer, showRules } from '../rules/answer.ts';
 import { putRule, requireAction, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
-import { described, nullable, object, oneOf, optional, text, yes } from '../schema.ts';
+import { described, done, nullable, object, oneOf, optional, text } from '../schema.ts';
 
 /** Lists the rules of all actions. */
 export const accessRulesShow = route({
@@ -44,7 +44,7 @@ export const accessRulesReset = route({
   summary: 'Puts the default access rule of an action back: admins only.',
   scope: 'app_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: ({ deps, target, params: { action }, principal, origin, now }) =>
     resetRule(deps, target, { action, by: { principal, origin, now } }),
 });

@@ -9,7 +9,7 @@ import { changeAdmin } from '../admins/update.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { described, object, optional, pageOf, text, yes } from '../schema.ts';
+import { described, done, object, optional, pageOf, text } from '../schema.ts';
 
 const apps = described(
   optional(adminApps),
@@ -87,7 +87,7 @@ export const adminsRemove = route({
   summary: 'Removes an admin; its tokens are refused at once.',
   scope: 'master',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await removeAdmin(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
     return { ok: true };

@@ -5,7 +5,7 @@ import { removeApp } from '../apps/remove.ts';
 import { renameApp } from '../apps/rename.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
+import { done, object, optional, pageOf, text, timestamp } from '../schema.ts';
 import { tenantId, tenantName } from './workspaces.ts';
 
 const app = object({
@@ -87,9 +87,9 @@ export const appsRemove = route({
   summary: 'Deletes an app with all it holds.',
   scope: 'workspace_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: async ({ deps, target, principal, origin, now }) => {
     await removeApp(deps, target.app, { principal, origin, now });
-    return { ok: true as const };
+    return { ok: true };
   },
 });

@@ -11,14 +11,14 @@ import { wrongPassword } from '../auth/passwords/policy.ts';
 import { refresh } from '../auth/refresh.ts';
 import { fail } from '../errors.ts';
 import { route } from '../route.ts';
-import { described, either, object, optional, text, yes } from '../schema.ts';
+import { described, done, either, object, optional, text } from '../schema.ts';
 import { userSchema } from '../users/shape.ts';
+import { userSession } from './sign-in-answer.ts';
 
 /** As long as a name or an address may be; a longer one is nobody's. */
 const loginName = text({ max: 320 });
 const refreshToken = text({ max: 1_000 });
 const session = object({ access_token: text(), refresh_token: text(), admin: adminSchema });
-const userSession = object({ access_token: text(), refresh_token: text(), user: userSchema });
 
 /** Logs a master admin in. */
 export const masterLogin = route({
@@ -44,7 +44,7 @@ export const masterPassword = route({
   scope: 'master',
   body: object({ current_password: passwordText, new_password: passwordText }),
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['bad_credentials', 'too_many_requests'],
   alsoWrong: wrongPassword('new_password'),
   handle: async ({ deps, principal, body, origin, now }) => {
@@ -86,7 +86,7 @@ export const logout = route({
   }),
   bodyMayBeEmpty: true,
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: async ({ deps, body, cookie, bearer, reply, origin, now }) => {
     const tokens = {
       refreshToken: body.refresh_token ?? cookie('rt'),

@@ -2,7 +2,18 @@
 import { runBatch } from '../records/batch.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import { route } from '../route.ts';
-import { described, either, fieldMap, integer, list, object, oneOf, optional, text, yes } from '../schema.ts';
+import {
+  described,
+  done,
+  either,
+  fieldMap,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+} from '../schema.ts';
 import { record, senderOf } from './records.ts';
 
 const maximalWrites = 100;
@@ -29,7 +40,7 @@ export const batch = route({
   status: 200,
   response: object({
     results: described(
-      list(object({ status: integer({ min: 200, max: 201 }), body: either(record, object({ ok: yes() })) })),
+      list(object({ status: integer({ min: 200, max: 201 }), body: either(record, done) })),
       'What each write would have been answered by itself. An error names its request: `requests.3: …`.',
     ),
   }),

@@ -7,7 +7,7 @@ import { dropCollection } from '../collections/drop.ts';
 import { listCollections } from '../collections/list.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { described, object, oneOf, optional, pageOf, yes } from '../schema.ts';
+import { described, done, object, oneOf, optional, pageOf } from '../schema.ts';
 
 /** Lists the collections of an app. */
 export const collectionsList = route({
@@ -78,7 +78,7 @@ export const collectionsDrop = route({
   summary: 'Deletes a collection with all its records.',
   scope: 'app_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['conflict'],
   handle: ({ deps, target, principal, origin, now }) =>
     dropCollection(deps, target.app, { id: target.collection.id, by: { principal, origin, now } }),

@@ -11,7 +11,7 @@ import { upload } from '../files/upload.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { described, integer, object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
+import { described, done, integer, object, optional, pageOf, text, timestamp } from '../schema.ts';
 
 const files = '/api/workspaces/:workspace/apps/:app/files';
 
@@ -102,7 +102,7 @@ export const filesRemove = route({
   summary: 'Deletes a file: an admin any, an end-user its own.',
   scope: 'member',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['not_found', 'conflict', ...hookErrors],
   handle: ({ deps, target: { app }, params: { id }, principal, origin: { requestId }, now }) =>
     removeFile(deps, app, { id, principal, requestId, now }),

@@ -8,6 +8,7 @@ import { OwnAnswer, route } from '../route.ts';
 import {
   boolean,
   described,
+  done,
   fieldMap,
   integer,
   list,
@@ -18,7 +19,6 @@ import {
   pageOf,
   text,
   timestamp,
-  yes,
 } from '../schema.ts';
 
 const variable = object({ name: text(), updated_at: timestamp() });
@@ -68,11 +68,11 @@ export const hookVariablesRemove = route({
   summary: 'Removes a variable and loads the hooks of the app again.',
   scope: 'app_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['validation'],
   handle: async ({ deps, target, params, principal, origin, now }) => {
     await removeVariable(deps, target.app, { name: params.variable, by: { principal, origin, now } });
-    return { ok: true as const };
+    return { ok: true };
   },
 });
 

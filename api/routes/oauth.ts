@@ -11,7 +11,7 @@ import {
 import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { described, object, optional, pageOf, text, yes } from '../schema.ts';
+import { described, done, object, optional, pageOf, text } from '../schema.ts';
 import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
 
 const redirectUri = text({ min: 1, max: 2_000 });
@@ -59,7 +59,7 @@ export const providersList = route({
   path: '/api/workspaces/:workspace/auth/oauth/providers',
   summary: 'The providers that end-users of a workspace may sign in by.',
   scope: 'workspace_admin',
-  query: object({ ...pageMembers }),
+  query: object(pageMembers),
   status: 200,
   response: pageOf(providerSchema),
   handle: ({ deps, target, query }) => listProviders(deps, target.workspace, pageRequestOf(query)),
@@ -100,7 +100,7 @@ export const providersRemove = route({
   summary: 'Removes a provider; end-users who came by it stay.',
   scope: 'workspace_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: async ({ deps, target, params, principal, origin, now }) => {
     const at = { workspace: target.workspace, name: params.provider };
     await removeProvider(deps, at, { principal, origin, now });

@@ -4,10 +4,9 @@ import { removePolicy, setPolicy } from '../policies/set.ts';
 import { listPolicies, policiesAnswer, policyAnswer, policyPutAnswer, showPolicy } from '../policies/show.ts';
 import { policySpec } from '../policies/stored.ts';
 import { route } from '../route.ts';
-import { object, yes } from '../schema.ts';
+import { done, object } from '../schema.ts';
 
 const query = object(pageMembers);
-const removed = object({ ok: yes() });
 
 /** Lists what the master has set, and the server's own bounds. */
 export const policiesSystemList = route({
@@ -53,7 +52,7 @@ export const policiesSystemRemove = route({
   summary: 'Removes a policy of the server; its own bound, where it has one, holds again.',
   scope: 'master',
   status: 200,
-  response: removed,
+  response: done,
   errors: ['not_found'],
   handle: ({ deps, params: { field }, principal, origin, now }) =>
     removePolicy(deps, {}, { field, by: { principal, origin, now } }),
@@ -106,7 +105,7 @@ export const policiesWorkspaceRemove = route({
   summary: 'Removes a policy of the workspace; the bound above holds.',
   scope: 'workspace_admin',
   status: 200,
-  response: removed,
+  response: done,
   handle: ({ deps, target: { workspace }, params: { field }, principal, origin, now }) =>
     removePolicy(deps, { workspace }, { field, by: { principal, origin, now } }),
 });
@@ -157,7 +156,7 @@ export const policiesAppRemove = route({
   summary: 'Removes a policy of the app; the bound above holds.',
   scope: 'app_admin',
   status: 200,
-  response: removed,
+  response: done,
   handle: ({ deps, target: { app }, params: { field }, principal, origin, now }) =>
     removePolicy(deps, { app }, { field, by: { principal, origin, now } }),
 });

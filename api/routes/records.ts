@@ -12,7 +12,7 @@ import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { type Origin, route } from '../route.ts';
 import { admit } from '../rules/access.ts';
-import { described, fieldMap, object, optional, pageOf, text, yes } from '../schema.ts';
+import { described, done, fieldMap, object, optional, pageOf, text } from '../schema.ts';
 import type { Principal } from '../scope.ts';
 
 /** A record in an answer. */
@@ -122,7 +122,7 @@ export const recordsRemove = route({
   summary: 'Deletes a record.',
   scope: 'anyone',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'delete', { principal, now, query: words() }),

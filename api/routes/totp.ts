@@ -2,7 +2,7 @@
 import { confirmTotp, disableTotp, enrolTotp } from '../auth/totp-enrol.ts';
 import { loginByTotp } from '../auth/login-totp.ts';
 import { route } from '../route.ts';
-import { described, list, object, text, yes } from '../schema.ts';
+import { described, done, list, object, text, yes } from '../schema.ts';
 import { unenrolUser } from '../users/unenrol.ts';
 import { answerSignIn, signInAnswers } from './sign-in-answer.ts';
 
@@ -66,7 +66,7 @@ export const totpDisable = route({
   scope: 'user',
   body: object({ code }),
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['bad_credentials', 'conflict', 'too_many_requests'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
     await disableTotp(deps, target.workspace, { principal, ...body, origin, now });
@@ -81,7 +81,7 @@ export const totpRemove = route({
   summary: 'Takes the second factor of an end-user away, and ends all its sessions.',
   scope: 'workspace_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await unenrolUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
     return { ok: true };

@@ -4,9 +4,7 @@ import { confirmEmailChange, requestEmailChange } from '../auth/email-change.ts'
 import { endOwnSession, endOwnSessions, listOwnSessions, ownSessionSchema } from '../auth/own-sessions.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { object, pageOf, text, yes } from '../schema.ts';
-
-const done = object({ ok: yes() });
+import { done, object, pageOf, text } from '../schema.ts';
 
 /** Lists the user's logins. */
 export const sessionsList = route({

@@ -5,10 +5,9 @@ import { confirmReset, requestReset } from '../auth/password-reset.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { confirmVerification, requestVerification } from '../auth/verify-email.ts';
 import { route } from '../route.ts';
-import { object, text, yes } from '../schema.ts';
+import { done, object, text } from '../schema.ts';
 import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
 
-const done = object({ ok: yes() });
 const token = text({ max: 200 });
 
 /** Mails a token to the user's own address. */

@@ -2,7 +2,7 @@
 import { hookErrors } from '../hooks/errors.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { boolean, described, object, optional, pageOf, text, yes } from '../schema.ts';
+import { boolean, described, done, object, optional, pageOf, text } from '../schema.ts';
 import { listUsers, showOne } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
 import { userSchema } from '../users/shape.ts';
@@ -56,7 +56,7 @@ export const usersRemove = route({
   summary: 'Removes an end-user; its tokens are refused at once.',
   scope: 'workspace_admin',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   errors: ['conflict', ...hookErrors],
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await removeUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });

@@ -4,7 +4,7 @@ import { tenantIdPattern } from '../../storage/ids.ts';
 import type { By } from '../audit/actor.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
-import { object, optional, pageOf, text, timestamp, yes } from '../schema.ts';
+import { done, object, optional, pageOf, text, timestamp } from '../schema.ts';
 import { createWorkspace } from '../workspaces/create.ts';
 import { listWorkspaces } from '../workspaces/list.ts';
 import { removeWorkspace } from '../workspaces/remove.ts';
@@ -86,9 +86,9 @@ export const workspacesRemove = route({
   summary: 'Deletes a workspace with all its apps, users, files, policies and audit entries.',
   scope: 'master',
   status: 200,
-  response: object({ ok: yes() }),
+  response: done,
   handle: async ({ deps, params, principal, origin, now }) => {
     await removeWorkspace(deps, params.workspace, { principal, origin, now });
-    return { ok: true as const };
+    return { ok: true };
   },
 });
