@@ -162,6 +162,17 @@ describe('the errors of a route', () => {
     expect(found === undefined ? [] : errorsOf(found)).toEqual(expect.arrayContaining([...hookErrors]));
   });
 
+  it('are named by a route only when they do not follow from the rest of it', () => {
+    const namedTwice = routes.flatMap((each) => {
+      const { errors = [], ...rest } = each;
+      const others = errorsOf(rest);
+      return errors.filter((code) => others.includes(code)).map((code) =>
+        `${each.method} ${each.path} ${code}`
+      );
+    });
+    expect(namedTwice).toEqual([]);
+  });
+
   it('leave out what an open, unlimited route before setup never answers', () => {
     const open = answered({ path: '/odd', method: 'GET', scope: 'open', beforeSetup: true, unlimited: true });
     expect(open).toEqual(['payload_too_large', 'internal']);

@@ -29,7 +29,7 @@ export const masterLogin = route({
   body: object({ username: loginName, password: passwordText }),
   status: 200,
   response: session,
-  errors: ['bad_credentials', 'too_many_requests', 'unavailable'],
+  errors: ['bad_credentials'],
   handle: async (call) => {
     const { pair, admin } = await loginMaster(call.deps, call.body, call);
     return answerTokens(call, pair, { admin });
@@ -45,7 +45,7 @@ export const masterPassword = route({
   body: object({ current_password: passwordText, new_password: passwordText }),
   status: 200,
   response: done,
-  errors: ['bad_credentials', 'too_many_requests'],
+  errors: ['bad_credentials'],
   alsoWrong: wrongPassword('new_password'),
   handle: async ({ deps, principal, body, origin, now }) => {
     const { current_password: current, new_password: next } = body;
@@ -65,7 +65,7 @@ export const refreshAny = route({
   bodyMayBeEmpty: true,
   status: 200,
   response: either(session, userSession),
-  errors: ['unauthorized', 'unavailable'],
+  errors: ['unauthorized'],
   handle: async (call) => {
     const { deps, body, cookie, origin, now } = call;
     const token = body.refresh_token ?? cookie('rt') ?? fail('unauthorized', 'there is no refresh token');
@@ -111,7 +111,7 @@ export const adminLogin = route({
   }),
   status: 200,
   response: session,
-  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     const { pair, admin } = await loginAdmin(deps, target.workspace, { ...body, origin, now });

@@ -44,7 +44,7 @@ export const batch = route({
       'What each write would have been answered by itself. An error names its request: `requests.3: …`.',
     ),
   }),
-  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
+  errors: ['conflict', ...hookErrors],
   handle: ({ deps, target: { app }, principal, body: { requests }, origin, now, words }) =>
     runBatch(deps, app, {
       requests,

@@ -16,7 +16,7 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
     contentType: '*/*',
     ownAnswers: { default: 'Whatever status the hook answers with.' },
     passesBody: method !== 'GET' && method !== 'OPTIONS',
-    errors: ['not_found', 'deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
+    errors: ['deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
     handle: ({ deps, target, principal, origin: { requestId } }) =>
       new OwnAnswer(({ response, headers, body }) =>
         deps.hooks.serve(target.app, { response, headers, body, principal, requestId })

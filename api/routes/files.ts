@@ -41,7 +41,7 @@ export const filesUpload = route({
   headers: { 'X-Filename': 'The name: its last path segment, percent-decoded; `file` when left out.' },
   status: 201,
   response: fileAnswer,
-  errors: ['validation', 'payload_too_large'],
+  errors: ['validation'],
   handle: async ({ deps, target: { app }, principal, incoming, now }) => {
     const { announced, header, bytes } = incoming();
     const row = await upload(deps, app, {
@@ -77,7 +77,7 @@ export const filesGet = route({
   summary: 'The bytes of a file, with its own type; `X-Filename` has its name.',
   scope: 'member',
   ...ofDownload,
-  errors: ['not_found', 'range_not_satisfiable'],
+  errors: ['range_not_satisfiable'],
   handle: async ({ deps, target: { app }, params: { id }, principal }) =>
     download(deps, app, await fileFor(deps, app, { id, principal, purpose: 'read' })),
 });
@@ -90,7 +90,6 @@ export const filesMeta = route({
   scope: 'member',
   status: 200,
   response: fileAnswer,
-  errors: ['not_found'],
   handle: async ({ deps, target: { app }, params: { id }, principal }) =>
     showFile(await fileFor(deps, app, { id, principal, purpose: 'read' })),
 });
@@ -103,7 +102,7 @@ export const filesRemove = route({
   scope: 'member',
   status: 200,
   response: done,
-  errors: ['not_found', 'conflict', ...hookErrors],
+  errors: ['conflict', ...hookErrors],
   handle: ({ deps, target: { app }, params: { id }, principal, origin: { requestId }, now }) =>
     removeFile(deps, app, { id, principal, requestId, now }),
 });
@@ -123,7 +122,6 @@ export const filesLink = route({
   }),
   status: 201,
   response: object({ url: described(text(), 'A path on this server.'), expires_at: timestamp() }),
-  errors: ['not_found'],
   exists: ({ deps, target: { app }, params: { id } }) => fileOf(deps, app, id),
   handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
     const file = await fileFor(deps, app, { id, principal, purpose: 'read' });
@@ -142,7 +140,7 @@ export const filesShared = route({
     signature: described(text({ max: 100 }), 'Of the link.'),
   }),
   ...ofDownload,
-  errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+  errors: ['forbidden', 'range_not_satisfiable'],
   handle: async ({ deps, target: { app }, params: { id }, query: { expires, signature }, now }) => {
     requireLink(deps, app, { id, expires, signature, now });
     return download(deps, app, await fileOf(deps, app, id));

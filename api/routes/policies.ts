@@ -28,7 +28,6 @@ export const policiesSystemShow = route({
   scope: 'admin',
   status: 200,
   response: policyAnswer,
-  errors: ['not_found'],
   handle: ({ deps, params: { field } }) => showPolicy(deps, {}, field),
 });
 
@@ -53,7 +52,6 @@ export const policiesSystemRemove = route({
   scope: 'master',
   status: 200,
   response: done,
-  errors: ['not_found'],
   handle: ({ deps, params: { field }, principal, origin, now }) =>
     removePolicy(deps, {}, { field, by: { principal, origin, now } }),
 });

@@ -55,7 +55,7 @@ export const recordsList = route({
   }),
   status: 200,
   response: pageOf(record),
-  errors: ['unauthorized', 'forbidden', 'unknown_column', 'parse_error'],
+  errors: ['unknown_column', 'parse_error'],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'list', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, query: { sort, fields, filter, expand, ...page } }) =>
@@ -71,7 +71,7 @@ export const recordsCreate = route({
   body: fieldMap('Values of the fields, and `id` to choose the id: a retry then answers 409.'),
   status: 201,
   response: record,
-  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
+  errors: ['conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'create', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, body, principal, origin, now }) => {
@@ -89,7 +89,7 @@ export const recordsGet = route({
   query: object(selection),
   status: 200,
   response: record,
-  errors: ['unauthorized', 'forbidden', 'unknown_column'],
+  errors: ['unknown_column'],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'get', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, params: { id }, query: { fields, expand } }) =>
@@ -105,7 +105,7 @@ export const recordsUpdate = route({
   body: fieldMap('The fields to change; null clears one.'),
   status: 200,
   response: record,
-  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
+  errors: ['conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'update', { principal, now, query: words() }),
   exists: ({ deps, target, params: { id } }) => requireRecord(deps, target, id),
@@ -123,7 +123,7 @@ export const recordsRemove = route({
   scope: 'anyone',
   status: 200,
   response: done,
-  errors: ['unauthorized', 'forbidden', 'conflict', ...hookErrors],
+  errors: ['conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'delete', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, params: { id }, principal, origin, now }) => {

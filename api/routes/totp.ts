@@ -16,7 +16,7 @@ export const totpLogin = route({
   scope: 'open',
   body: object({ challenge_id: text({ max: 200 }), code }),
   ...signInAnswers,
-  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     const { challenge_id: challengeId, code } = body;
@@ -51,7 +51,7 @@ export const totpConfirm = route({
     ok: yes(),
     recovery_codes: described(list(text()), 'Each works once, in place of a code.'),
   }),
-  errors: ['bad_credentials', 'conflict', 'too_many_requests'],
+  errors: ['bad_credentials', 'conflict'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
     const codes = await confirmTotp(deps, target.workspace, { principal, ...body, origin, now });
     return { ok: true, recovery_codes: codes };
@@ -67,7 +67,7 @@ export const totpDisable = route({
   body: object({ code }),
   status: 200,
   response: done,
-  errors: ['bad_credentials', 'conflict', 'too_many_requests'],
+  errors: ['bad_credentials', 'conflict'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
     await disableTotp(deps, target.workspace, { principal, ...body, origin, now });
     return { ok: true };

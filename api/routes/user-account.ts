@@ -56,7 +56,7 @@ export const emailChangeRequest = route({
   body: object({ new_email: adminEmail, password: passwordText }),
   status: 200,
   response: done,
-  errors: ['bad_credentials', 'too_many_requests'],
+  errors: ['bad_credentials'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
     const { new_email: email, password } = body;
     await requestEmailChange(deps, target.workspace, { email, password, principal, origin, now });

@@ -33,7 +33,7 @@ export const userLogin = route({
   scope: 'open',
   body: object({ email: text({ max: 320 }), password: passwordText, app: onlyApp }),
   ...signInAnswers,
-  errors: ['bad_credentials', 'forbidden', 'too_many_requests'],
+  errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     return answerSignIn(call, await loginUser(deps, target.workspace, { ...body, origin, now }));

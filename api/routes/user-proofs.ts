@@ -80,7 +80,6 @@ export const otpRequest = route({
   body: object({ email: adminEmail }),
   status: 200,
   response: done,
-  errors: ['forbidden'],
   handle: async ({ deps, target, body, now }) => {
     await requestOtp(deps, target.workspace, { ...body, now });
     return { ok: true };
@@ -99,7 +98,7 @@ export const otpLogin = route({
     app: onlyApp,
   }),
   ...signInAnswers,
-  errors: ['bad_credentials', 'forbidden', 'quota_exceeded', 'too_many_requests'],
+  errors: ['bad_credentials', 'quota_exceeded'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     return answerSignIn(call, await loginByOtp(deps, target.workspace, { ...body, origin, now }));

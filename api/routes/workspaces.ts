@@ -48,7 +48,7 @@ export const workspacesCreate = route({
   body: object({ id: optional(tenantId), name: tenantName }),
   status: 201,
   response: workspace,
-  errors: ['conflict', 'unavailable'],
+  errors: ['conflict'],
   handle: async ({ deps, body, principal, origin, now }) =>
     shown(await createWorkspace(deps, body, { principal, origin, now })),
 });
