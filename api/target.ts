@@ -44,10 +44,7 @@ export function findTarget(
 }
 
 async function findWorkspace(definitions: Definitions, id: string): Promise<AnyTarget> {
-  return {
-    workspace: await definitions.workspace(id) ??
-      fail('workspace_not_found', `workspace "${id}" does not exist`),
-  };
+  return { workspace: await definitions.workspace(id) ?? failNoWorkspace(id) };
 }
 
 async function findApp(
@@ -58,11 +55,30 @@ async function findApp(
   const found = await definitions.app(workspace, app);
   if (found !== undefined) return withCollection(found, coll);
   await findWorkspace(definitions, workspace);
-  fail('app_not_found', `app "${app}" does not exist`);
+  failNoApp(app);
 }
 
 function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {
-  if (id === undefined) return { workspace: app.workspace, app };
-  const collection = readableCollection(app, id) ?? fail('not_found', `collection "${id}" does not exist`);
-  return { workspace: app.workspace, app, collection };
+  const { workspace } = app;
+  return id === undefined ? { workspace, app } : { workspace, app, collection: collectionOf(app, id) };
+}
+
+/** A collection of an app, also a built-in one. Throws `404 not_found`. */
+export function collectionOf(app: AppDefinition, id: string): CollectionDefinition {
+  return readableCollection(app, id) ?? failNoCollection(id);
+}
+
+/** Ends a request for a workspace that does not exist. */
+export function failNoWorkspace(id: string): never {
+  fail('workspace_not_found', `workspace "${id}" does not exist`);
+}
+
+/** Ends a request for an app that does not exist. */
+export function failNoApp(id: string): never {
+  fail('app_not_found', `app "${id}" does not exist`);
+}
+
+/** Ends a request for a collection that does not exist. */
+export function failNoCollection(id: string): never {
+  fail('not_found', `collection "${id.slice(0, 100)}" does not exist`);
 }

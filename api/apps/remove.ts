@@ -11,9 +11,9 @@ import { forgetActivityOfApp } from '../../storage/usage.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import { forgetAllBytes } from '../files/upload.ts';
 import { Departure } from '../hooks/source/departure.ts';
+import { failNoApp } from '../target.ts';
 
 type RemoveDeps = Pick<
   Deps,
@@ -51,7 +51,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   const departure = new Departure(deps);
   await departure.during(() =>
     databases.provisioner(workspace.database).transaction(async (sql) => {
-      if (await removeRow(sql, id, schema) === undefined) fail('app_not_found', `app "${id}" does not exist`);
+      if (await removeRow(sql, id, schema) === undefined) failNoApp(id);
       await revokeSessionsOfApp(sql, id, by.now);
       await dropAppSchema(sql, schema);
       await auditWorkspace(sql, deps, {

@@ -4,7 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { failNoApp } from '../target.ts';
 
 /** Answers the renamed app. Throws `404 app_not_found`. */
 export async function renameApp(
@@ -15,7 +15,7 @@ export async function renameApp(
   const actor = await actorOf(deps, by.principal);
   const renamed = await deps.databases.provisioner(workspace.database).transaction(async (sql) => {
     const { app, from } = await renameRow(sql, id, { name, now: by.now }) ??
-      fail('app_not_found', `app "${id}" does not exist`);
+      failNoApp(id);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_update',

@@ -5,7 +5,8 @@ import type { AppDefinition, CollectionDefinition, Field } from '../../storage/d
 import { StorageError } from '../../storage/errors.ts';
 import { alterTable, attachmentName } from '../../storage/tables.ts';
 import type { By } from '../audit/actor.ts';
-import { ApiError, fail, failValidation, type FieldError } from '../errors.ts';
+import { ApiError, failValidation, type FieldError } from '../errors.ts';
+import { failNoCollection } from '../target.ts';
 import { answerOf, type CollectionAnswer } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
@@ -43,7 +44,7 @@ export async function alterCollection(
   const altered = changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
-      const before = collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+      const before = collections.get(id) ?? failNoCollection(id);
       const { fields, errors } = ownFields(before.kind, declared.fields);
       const refused = [
         ...identityErrors(before, declared),

@@ -4,6 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { dropTable } from '../../storage/tables.ts';
 import type { By } from '../audit/actor.ts';
 import { fail } from '../errors.ts';
+import { failNoCollection } from '../target.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { relationsTo } from './targets.ts';
 
@@ -16,7 +17,7 @@ export async function dropCollection(
   return await changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
-      const { kind, fields } = collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
+      const { kind, fields } = collections.get(id) ?? failNoCollection(id);
       const relations = relationsTo(id, collections.values());
       if (relations.length > 0) {
         fail(

@@ -4,6 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { type FileRow, insertFile } from '../../storage/files.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
+import { failNoApp } from '../target.ts';
 import { blobOf } from './access.ts';
 
 /** A file that is about to be. */
@@ -74,7 +75,7 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
 }
 
 function explain({ observe }: Pick<Deps, 'observe'>, app: AppDefinition, error: unknown): never {
-  if (error instanceof BlobMissing) fail('app_not_found', `app "${app.id}" does not exist`);
+  if (error instanceof BlobMissing) failNoApp(app.id);
   if (!(error instanceof NoRoom)) throw error;
   // The log says it too: room is made by whoever runs the server.
   observe({ type: 'background_failed', task: 'store a file', error: String(error.cause) });

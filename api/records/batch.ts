@@ -6,16 +6,10 @@ import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
+import { collectionOf } from '../target.ts';
 import { announceInTurn, type Written, writtenBy } from './announce.ts';
 import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './batch-requests.ts';
-import {
-  collectionOf,
-  onApp,
-  type RecordTarget,
-  requireCurrent,
-  scopeOf,
-  type WriteDeps,
-} from './collection.ts';
+import { onApp, type RecordTarget, requireCurrent, scopeOf, type WriteDeps } from './collection.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { authorOf } from './hooked.ts';

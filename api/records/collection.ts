@@ -1,13 +1,14 @@
 // The collection that a record request works on, and what to do when another process has changed it meanwhile.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { readableCollection, usersId } from '../../storage/identities.ts';
+import { usersId } from '../../storage/identities.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { planOf, type RecordPlan } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
+import { collectionOf, failNoApp } from '../target.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
 import { untilSettled } from './clash.ts';
 
@@ -89,11 +90,6 @@ export function scopeOf(target: RecordTarget, connection: Connection): RecordSco
   return { target, plan: planOf(target.app.schema, target.collection), connection };
 }
 
-/** A collection of an app. Throws `404`. */
-export function collectionOf(app: AppDefinition, id: string): CollectionDefinition {
-  return readableCollection(app, id) ?? fail('not_found', `collection "${id.slice(0, 100)}" does not exist`);
-}
-
 /** Ends a write with `403` when it is to `users`, whom only the auth and user routes write. */
 export function refuseBuiltIn({ collection }: RecordTarget): void {
   if (collection.id === usersId) {
@@ -114,5 +110,5 @@ async function reread(
   }
   // Another app may have the id by now.
   if (app?.schema === stale.schema) return app;
-  fail('app_not_found', `app "${id}" does not exist`);
+  failNoApp(id);
 }

@@ -1,8 +1,9 @@
 // A deletion with everything that goes with it, and what hooks have to say to each part of it.
 import type { Connection } from '../../storage/connections/pool.ts';
 import { unboundedAccess } from '../rules/access.ts';
+import { collectionOf } from '../target.ts';
 import type { Emptied, Removal } from './cascade.ts';
-import { collectionOf, scopeOf } from './collection.ts';
+import { scopeOf } from './collection.ts';
 import { settledBy } from './hooked.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import { updateOn } from './update.ts';

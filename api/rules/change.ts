@@ -2,9 +2,10 @@
 import { deleteAccessRule, putAccessRule } from '../../storage/access-rules.ts';
 import type { AccessRule, Action, Template } from '../../storage/definition.ts';
 import type { By } from '../audit/actor.ts';
-import { changeCollections, type ChangeDeps, type ChangeScope } from '../collections/change.ts';
+import { changeCollections, type ChangeDeps } from '../collections/change.ts';
 import { fail, failValidation } from '../errors.ts';
 import type { RuleAnswer } from './answer.ts';
+import { failNoCollection } from '../target.ts';
 import type { RuledTarget } from './access.ts';
 import { explained } from './caller-filter.ts';
 import { actions, understand } from './compile.ts';
@@ -36,7 +37,7 @@ export async function putRule(
   return await changeCollections(deps, app, {
     by: change.by,
     work: async ({ sql, schema, collections, audit }) => {
-      const collection = present(collections, id);
+      const collection = collections.get(id) ?? failNoCollection(id);
       if (rule.filter !== null) {
         explained(() => understand({ ...app, collections }, collection, rule.filter ?? ''));
       }
@@ -57,7 +58,7 @@ export async function resetRule(
   return await changeCollections(deps, app, {
     by: change.by,
     work: async ({ sql, schema, collections, audit }) => {
-      const { rules } = present(collections, id);
+      const { rules } = collections.get(id) ?? failNoCollection(id);
       await deleteAccessRule(sql, schema, { collection: id, action });
       await audit('rule_reset', `${id}.${action}`, { from: rules[action] ?? null });
       return { ok: true };
@@ -79,8 +80,4 @@ function ruleIn({ template, filter = null }: RuleInput): AccessRule {
     failValidation([{ field: 'filter', reason: `the template "${template}" has none` }]);
   }
   return { template, filter };
-}
-
-function present(collections: ChangeScope['collections'], id: string) {
-  return collections.get(id) ?? fail('not_found', `collection "${id}" does not exist`);
 }

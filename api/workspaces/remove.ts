@@ -6,8 +6,8 @@ import { removeWorkspace as removeRow } from '../../storage/workspaces.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import { Departure } from '../hooks/source/departure.ts';
+import { failNoWorkspace } from '../target.ts';
 
 type RemoveDeps = Pick<
   Deps,
@@ -24,8 +24,7 @@ export async function removeWorkspace(deps: RemoveDeps, id: string, by: By): Pro
   const { database, revoked } = await departure.during(() =>
     databases.control.transaction(async (sql) => {
       const actor = await actorIn(sql, by.principal);
-      const workspace = await removeRow(sql, id) ??
-        fail('workspace_not_found', `workspace "${id}" does not exist`);
+      const workspace = await removeRow(sql, id) ?? failNoWorkspace(id);
       await markDropping(sql, workspace.database);
       const revoked = [revocations.row('workspace', id)];
       await insertRevocations(sql, revoked);

@@ -5,7 +5,7 @@ import { renameWorkspace as renameRow } from '../../storage/workspaces.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { failNoWorkspace } from '../target.ts';
 
 /** Answers the renamed workspace. Throws `404 workspace_not_found`. */
 export async function renameWorkspace(
@@ -15,7 +15,7 @@ export async function renameWorkspace(
 ): Promise<WorkspaceDefinition> {
   const renamed = await deps.databases.control.transaction(async (sql) => {
     const { workspace, from } = await renameRow(sql, id, { name, now: by.now }) ??
-      fail('workspace_not_found', `workspace "${id}" does not exist`);
+      failNoWorkspace(id);
     const actor = await actorIn(sql, by.principal);
     await auditSystem(sql, deps, {
       actor,

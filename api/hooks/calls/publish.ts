@@ -5,6 +5,7 @@ import { isUuid } from '../../../storage/ids.ts';
 import { planOf } from '../../../storage/records/plan.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
+import { failNoCollection } from '../../target.ts';
 
 /** Most bytes of an event's data, as JSON. */
 const largestEventData = 65_536;
@@ -30,7 +31,7 @@ export function publishForHook(
   app: AppDefinition,
   [name, type, data]: CallTable['realtime.publish']['args'],
 ): null {
-  const collection = app.collections.get(name) ?? fail('not_found', `collection "${name}" does not exist`);
+  const collection = app.collections.get(name) ?? failNoCollection(name);
   if (!namePattern.test(type)) {
     fail('validation', 'event: must be a letter and up to 63 letters, digits or characters of "_.:-"');
   }

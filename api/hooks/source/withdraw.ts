@@ -6,7 +6,7 @@ import type { AppDefinition } from '../../../storage/definition.ts';
 import { isWorkspaceKept } from '../../../storage/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
-import { fail } from '../../errors.ts';
+import { failNoApp, failNoWorkspace } from '../../target.ts';
 import { folderOf, readFile, removeEmpty, removeFile } from './folder.ts';
 
 /**
@@ -31,6 +31,6 @@ export async function withdrawFromGone(
     await removeEmpty(folder);
     await removeEmpty(dirname(folder));
   }
-  if (!hasWorkspace) fail('workspace_not_found', `workspace "${workspace.id}" does not exist`);
-  fail('app_not_found', `app "${id}" does not exist`);
+  if (!hasWorkspace) failNoWorkspace(workspace.id);
+  failNoApp(id);
 }
