@@ -1,6 +1,6 @@
 // Questions to a provider, and what becomes of its silence.
 import type { Deps } from '../../deps.ts';
-import type { EgressAnswer, EgressRequest } from '../../egress/client.ts';
+import type { EgressAnswer, EgressHeaders, EgressRequest } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 import { fail } from '../../errors.ts';
 
@@ -22,15 +22,23 @@ export interface Told {
 
 const maxBytes = 65_536;
 
+/** Sent with every question: GitHub wants a name, and to be told that JSON is wanted. */
+const ourHeaders: EgressHeaders = [
+  ['Accept', 'application/json'],
+  ['Accept-Encoding', 'identity'],
+  ['User-Agent', 'bulkhead'],
+];
+
 /** Asks. Throws `503 unavailable` when no usable answer comes within five seconds. */
 export async function ask(
   { deps, ...whom }: Asking,
   step: Step,
-  { url, ...request }: Pick<EgressRequest, 'method' | 'headers' | 'body'> & { url: string },
+  { url, headers = [], ...request }: Pick<EgressRequest, 'method' | 'headers' | 'body'> & { url: string },
 ): Promise<Told> {
   let answer: EgressAnswer;
   try {
-    answer = await deps.egress.send({ ...request, url: new URL(url), maxBytes });
+    const sent = [...headers, ...ourHeaders];
+    answer = await deps.egress.send({ ...request, url: new URL(url), headers: sent, maxBytes });
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return failSilent({ deps, ...whom }, step, error.failure);

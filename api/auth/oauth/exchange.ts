@@ -8,7 +8,7 @@ import { ask, type Asking, memberOf } from './ask.ts';
 /** What a code is worth. */
 export interface Tokens {
   accessToken: string;
-  /** Of an OpenID provider; not looked at yet. */
+  /** Of an OpenID provider; not checked yet. */
   idToken: string | undefined;
 }
 
@@ -35,7 +35,6 @@ export async function exchangeCode(
   const headers: EgressHeaders = [
     ['Content-Type', 'application/x-www-form-urlencoded'],
     ...(isBasic ? [['Authorization', basic(client_id, secret)] as const] : []),
-    ...ourHeaders,
   ];
   const { status, value } = await ask(asking, 'token', {
     method: 'POST',
@@ -50,13 +49,6 @@ export async function exchangeCode(
   const idToken = memberOf(value, 'id_token');
   return { accessToken: token, idToken: typeof idToken === 'string' ? idToken : undefined };
 }
-
-/** Sent with every question: GitHub wants a name, and to be told that JSON is wanted. */
-export const ourHeaders: EgressHeaders = [
-  ['Accept', 'application/json'],
-  ['Accept-Encoding', 'identity'],
-  ['User-Agent', 'bulkhead'],
-];
 
 /** RFC 6749 section 2.3.1: both parts are encoded as in a form first. */
 function basic(id: string, secret: string): string {

@@ -4,7 +4,6 @@ import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
-import { ourHeaders } from './exchange.ts';
 import type { KeySet } from './issuer-keys.ts';
 
 /** What an ID token is held against. */
@@ -77,13 +76,13 @@ function objectionTo(
 /** OpenID Connect Discovery 1.0 section 4: the document must be of the issuer that was asked for. */
 async function readKeys(asking: Asking, issuer: string): Promise<JSONWebKeySet> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const found = await ask(asking, 'discovery', { method: 'GET', url, headers: ourHeaders });
+  const found = await ask(asking, 'discovery', { method: 'GET', url });
   const jwks = memberOf(found.value, 'jwks_uri');
   if (found.status !== 200 || memberOf(found.value, 'issuer') !== issuer) {
     return failSilent(asking, 'discovery', `status ${found.status}, or another issuer`);
   }
   if (typeof jwks !== 'string' || !URL.canParse(jwks)) return failSilent(asking, 'discovery', 'no jwks_uri');
-  const { status, value } = await ask(asking, 'keys', { method: 'GET', url: jwks, headers: ourHeaders });
+  const { status, value } = await ask(asking, 'keys', { method: 'GET', url: jwks });
   return status === 200 && isKeySet(value)
     ? value
     : failSilent(asking, 'keys', `status ${status}, or no keys`);

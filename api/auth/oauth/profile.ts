@@ -2,7 +2,6 @@
 import { textFault } from '../../../storage/characters.ts';
 import { adminEmail } from '../../admins/input.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
-import { ourHeaders } from './exchange.ts';
 import type { Preset } from './presets.ts';
 import { normalizedName } from '../attempt.ts';
 
@@ -21,7 +20,7 @@ export async function readProfile(
   asking: Asking,
   { url, token, style }: { url: string; token: string; style: Preset['profile'] },
 ): Promise<Profile> {
-  const headers = [['Authorization', `Bearer ${token}`] as const, ...ourHeaders];
+  const headers = [['Authorization', `Bearer ${token}`]] as const;
   const { status, value } = await ask(asking, 'userinfo', { method: 'GET', url, headers });
   const subject = subjectOf(value);
   if (status !== 200 || subject === undefined) {
