@@ -46,8 +46,11 @@ export type PresetName = keyof typeof presets;
 
 /** The preset that a provider of this name is, or null. */
 export function presetOf(provider: string): PresetName | null {
-  const known: readonly PresetName[] = ['google', 'github', 'microsoft'];
-  return known.find((name) => name === provider) ?? null;
+  return isPresetName(provider) ? provider : null;
+}
+
+function isPresetName(provider: string): provider is PresetName {
+  return Object.hasOwn(presets, provider);
 }
 
 /** How a provider of this name describes its users. */
