@@ -1,14 +1,12 @@
 // What collections point to: that relations have a target, and that no target goes away under them.
 import type { CollectionDefinition, Field } from '../../storage/definition.ts';
+import { usersId } from '../../storage/identities.ts';
 import type { FieldError } from '../errors.ts';
-
-/** The built-in collection of the workspace's identities. */
-const identities = 'users';
 
 /** Relations whose target is neither one of these collections nor `users`. */
 export function targetErrors(fields: readonly Field[], known: ReadonlySet<string>): FieldError[] {
   return fields
-    .filter(({ kind, target }) => kind === 'relation' && target !== identities && !known.has(target ?? ''))
+    .filter(({ kind, target }) => kind === 'relation' && target !== usersId && !known.has(target ?? ''))
     .map(({ name, target }) => ({
       field: `schema.fields.${name}.target`,
       reason: `collection "${target}" does not exist`,

@@ -1,6 +1,7 @@
 // Which tables a list is made of, and which a write may change: by their names as `Totals` knows them.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { filesId } from '../../storage/files.ts';
+import { usersId } from '../../storage/identities.ts';
 import { referrersOf } from '../../storage/records/referrers.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../rules/compile.ts';
@@ -44,7 +45,7 @@ export function basisOf(
   }
   names.add(collection.id);
   // Each sign-in changes a user.
-  const isHeardOf = !names.has('users');
+  const isHeardOf = !names.has(usersId);
   const related = [...names];
   return {
     heard: isHeardOf && related.every((name) => app.collections.get(name)?.kind === 'base'),

@@ -4,6 +4,7 @@ import type { Restriction } from '../../storage/records/restriction.ts';
 import { canReach, firstValue, type WriteRestriction } from '../../storage/records/records.ts';
 import type { Residue } from '../../storage/filter/fold.ts';
 import { filesId } from '../../storage/files.ts';
+import { usersId } from '../../storage/identities.ts';
 import { failValidation } from '../errors.ts';
 import { type Access, guardOf, residueOf } from '../rules/access.ts';
 import { mostGuarding } from '../rules/caller-filter.ts';
@@ -77,7 +78,7 @@ function pointings(
     const field = plan.fields[position]?.field;
     const value = written.values[index];
     const target = field?.kind === 'file' ? filesId : field?.target;
-    if (field === undefined || target === undefined || target === 'users') return [];
+    if (field === undefined || target === undefined || target === usersId) return [];
     if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
     const residue = guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];

@@ -14,6 +14,7 @@ import { patiently } from '../../storage/filter/patience.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
 import { findAdminEmail } from '../../storage/admins.ts';
 import { filesId } from '../../storage/files.ts';
+import { usersId } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { findUserEmail } from '../../storage/user-email.ts';
 import { fail } from '../errors.ts';
@@ -208,7 +209,7 @@ export function guardOf(
   if (unbounded) return undefined;
   const asked = { ...request, method: methods.get, body: noBody };
   return (target) => {
-    if (target === 'users') return oneself(request.auth);
+    if (target === usersId) return oneself(request.auth);
     // Whoever is signed in to the app may read its files.
     if (target === filesId) return request.auth === null ? nobody : anybody;
     const collection = app.collections.get(target);
@@ -225,7 +226,7 @@ export function sightOf({ unbounded, request }: Access, app: AppDefinition): Sig
   const asked = { ...request, method: methods.get, body: noBody };
   const predicates = new Map<string, Predicate>();
   return (target, subject, now) => {
-    if (target === 'users') {
+    if (target === usersId) {
       return request.auth !== null && subject.record.id === request.auth.id.toLowerCase();
     }
     const collection = app.collections.get(target);
