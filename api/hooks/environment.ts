@@ -42,8 +42,10 @@ export async function listVariables(
 /** One of them. Throws `400 validation` for its name, `404 not_found`. */
 export async function showVariable(deps: ReadDeps, app: AppDefinition, name: string): Promise<Variable> {
   checkName(name);
-  const found = (await rowsOf(deps, app)).find((row) => row.name === name) ?? failNoVariable(name);
-  return { name, updated_at: found.updated_at };
+  const { workspace, schema } = app;
+  const pool = deps.databases.app(workspace.database, schema);
+  const updated_at = await pool.run((sql) => hookVariableSetAt(sql, schema, name)) ?? failNoVariable(name);
+  return { name, updated_at };
 }
 
 /** Sets one; hooks have it when this resolves. Throws `400 validation`, `409 conflict` when there are too many. */
