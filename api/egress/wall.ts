@@ -118,13 +118,7 @@ export class Wall {
     if (this.#setting === 'allow') return true;
     if (this.#setting === 'deny') return false;
     if (this.#setting === 'auto') return reach === 'loopback' && this.#isLocal;
-    return this.lists(url);
-  }
-
-  /** Whether the operator has named this host. */
-  lists(url: URL): boolean {
-    const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
-    return this.#hosts.has(url.hostname) || this.#hosts.has(`${url.hostname}:${port}`);
+    return namesHost(this.#hosts, url);
   }
 
   /**
@@ -132,7 +126,8 @@ export class Wall {
    * few threads, which names that a tenant made up must not hold.
    */
   trustsName(url: URL): boolean {
-    return this.#setting === 'allow' || (this.#setting === 'auto' && this.#isLocal) || this.lists(url);
+    return this.#setting === 'allow' || (this.#setting === 'auto' && this.#isLocal) ||
+      namesHost(this.#hosts, url);
   }
 }
 
@@ -141,6 +136,12 @@ const refusal = 'must not be an address of a private network';
 /** Without the brackets of IPv6. */
 function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/** Whether hosts, each as `host` or `host:port`, name that of a URL; its port is known without being written, too. */
+export function namesHost(hosts: ReadonlySet<string>, { protocol, hostname, port }: URL): boolean {
+  const implied = protocol === 'https:' ? '443' : '80';
+  return hosts.has(hostname) || hosts.has(`${hostname}:${port === '' ? implied : port}`);
 }
 
 /** Whether a host means this machine only (RFC 6761 section 6.3 for names). */

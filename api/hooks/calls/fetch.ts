@@ -3,6 +3,7 @@ import type { EgressRequest, EgressResponse } from '../../../hook-runner/calls.t
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { EgressError } from '../../egress/failure.ts';
+import { namesHost } from '../../egress/wall.ts';
 import { fail } from '../../errors.ts';
 import { bufferOf, spell } from '../channel/inbound-values.ts';
 import type { CallContext } from '../runner/generation.ts';
@@ -19,7 +20,7 @@ export async function fetchForHook(
 ): Promise<EgressResponse> {
   const url = URL.parse(request.url) ?? fail('hook_error', 'the URL cannot be read');
   const hosts = new Set(await policies.set('hooks.egress', { workspace: workspace.id, app: id }));
-  const permits = (asked: URL) => hosts.has(asked.hostname) || hosts.has(hostAndPort(asked));
+  const permits = (asked: URL) => namesHost(hosts, asked);
   if (!permits(url)) fail('hook_error', `policy hooks.egress does not name ${url.host}`);
   const { method, headers, body, redirect } = request;
   try {
@@ -49,10 +50,4 @@ export async function fetchForHook(
     if (!(error instanceof EgressError)) throw error;
     return fail('hook_error', error.message);
   }
-}
-
-/** With the port that the scheme implies, too. */
-function hostAndPort({ protocol, hostname, port }: URL): string {
-  const implied = protocol === 'https:' ? '443' : '80';
-  return `${hostname}:${port === '' ? implied : port}`;
 }
