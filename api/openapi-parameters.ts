@@ -1,4 +1,5 @@
 // The parameters of a route as the API description has them: of its path, its query, and the headers that it reads.
+import { tenantIdPattern } from '../storage/ids.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { AnyRoute } from './route.ts';
 
@@ -11,7 +12,7 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
-const tenantId: JsonSchema = { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' };
+const tenantId: JsonSchema = { type: 'string', pattern: tenantIdPattern.source };
 const identifier: JsonSchema = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_]{0,62}$' };
 
 /** What each name in a path stands for. A path with another name cannot be described until it has its line here. */

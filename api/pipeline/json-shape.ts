@@ -57,7 +57,7 @@ function enter(scan: Scan, isObject: boolean): void {
 
 /** Literals count as tokens; white space and punctuation do not. */
 function scanOther(scan: Scan, byte: number): void {
-  if (byte >= 0x61 && byte <= 0x7a) {
+  if (isLetter(byte)) {
     count(scan);
     const { bytes } = scan;
     const last = scan.at + longestWord;

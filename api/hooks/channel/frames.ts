@@ -128,6 +128,7 @@ function endOfString(bytes: Buffer, start: number, end: number): number {
   return end;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

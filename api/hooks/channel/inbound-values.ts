@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Bytes, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
 import type { Fault } from '../../../hook-runner/registrations.ts';
-import { ProtocolError } from './frames.ts';
+import { isObject, ProtocolError } from './frames.ts';
 
 /** The members of an object. Throws `ProtocolError`, as all of these do. */
 export function membersOf(given: unknown): Record<string, unknown> {
@@ -123,10 +123,6 @@ export function faultOf(given: unknown): Fault {
     column: place(column),
     stack: stack === null ? null : textOf(stack).slice(0, longestMessage),
   };
-}
-
-function isObject(given: unknown): given is Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
 function refuse(message: string): never {

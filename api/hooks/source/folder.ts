@@ -40,7 +40,7 @@ export function folderOf({ hooks }: Pick<Config, 'hooks'>, { id, workspace }: Fo
 export async function listFiles(folder: string): Promise<HookFile[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(emptyWhenMissing);
   const names = entries.filter((entry) => entry.isFile() && filenameFault(entry.name) === undefined)
-    .map(({ name }) => name).sort(byCodeUnit);
+    .map(({ name }) => name).sort();
   const found = await Promise.all(names.map((name) => statOf(folder, name)));
   return found.filter((file) => file !== undefined);
 }
@@ -170,8 +170,4 @@ function emptyWhenMissing(error: unknown): [] {
 /** Not there, or a link, or below something that is no directory. */
 function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ELOOP', 'ENOTDIR', 'EMLINK', 'ENXIO'].includes(codeOf(error));
-}
-
-function byCodeUnit(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
