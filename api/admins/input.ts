@@ -6,20 +6,10 @@ import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import { list, text } from '../schema.ts';
 
-/** An email address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
-export const adminEmail = text({
-  max: 254,
-  pattern:
-    /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
-  hint: 'must be an email address',
-  format: 'email',
-});
 /** A person's name; may be empty. */
 export const adminName = text({ max: 200 });
 /** Apps of an app admin; empty for a workspace admin. */
 export const adminApps = list(text({ min: 1, max: 40 }), { max: 1_000 });
-/** Longer ones are refused before they are hashed; the policy says what is long enough. */
-export const passwordText = text({ min: 1, max: 4_096 });
 
 /** The list without repetitions. Throws `400 validation` naming the apps that do not exist. */
 export async function checkApps(

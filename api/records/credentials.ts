@@ -1,6 +1,7 @@
 // What the body of a new profile says of its user, and what no body can say of one.
 import { email as emailKind } from '../../storage/fields/email.ts';
 import { isShownOfUser } from '../../storage/identities.ts';
+import { longestPassword } from '../credentials.ts';
 import type { FieldError } from '../errors.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -13,8 +14,6 @@ export interface Credentials {
 }
 
 const readEmail = emailKind.reader({ name: 'email', kind: 'email', required: true });
-/** As for every password that is to be hashed; the policy says more. */
-const longestPassword = 4_096;
 
 /** Why a body cannot set this member of a profile; undefined when it is none that a profile has. */
 export function refusalOfMember(name: string): string | undefined {

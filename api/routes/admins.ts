@@ -1,12 +1,13 @@
 // Workspace and app admins, managed by the master.
 import { createAdmin } from '../admins/create.ts';
 import { requireAdmin } from '../admins/find.ts';
-import { adminApps, adminEmail, adminName, passwordText } from '../admins/input.ts';
+import { adminApps, adminName } from '../admins/input.ts';
 import { listAdmins } from '../admins/list.ts';
 import { removeAdmin } from '../admins/remove.ts';
 import { adminSchema } from '../admins/shape.ts';
 import { changeAdmin } from '../admins/update.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
+import { emailText, passwordText } from '../credentials.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { described, done, object, optional, pageOf, text } from '../schema.ts';
@@ -29,7 +30,7 @@ export const adminsCreate = route({
   scope: 'master',
   body: object({
     id: optional(uuid),
-    email: adminEmail,
+    email: emailText,
     password: passwordText,
     name: optional(adminName),
     app_ids: apps,
@@ -61,7 +62,7 @@ export const adminsUpdate = route({
   summary: 'Changes an admin; holds for tokens that are already out at their next request.',
   scope: 'master',
   body: object({
-    email: optional(adminEmail),
+    email: optional(emailText),
     password: optional(passwordText),
     name: optional(adminName),
     app_ids: apps,

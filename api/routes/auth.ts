@@ -1,6 +1,5 @@
 // Sessions of master, workspace and app admins.
 import { adminSchema } from '../admins/shape.ts';
-import { passwordText } from '../admins/input.ts';
 import { changeMasterPassword } from '../auth/change-password.ts';
 import { answerTokens, clearSessionCookies } from '../auth/cookies.ts';
 import { loginAdmin } from '../auth/login-admin.ts';
@@ -9,6 +8,7 @@ import { logOut } from '../auth/logout.ts';
 import { describeMe } from '../auth/me.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { refresh } from '../auth/refresh.ts';
+import { passwordText } from '../credentials.ts';
 import { fail } from '../errors.ts';
 import { route } from '../route.ts';
 import { described, done, either, object, optional, text } from '../schema.ts';

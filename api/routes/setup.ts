@@ -1,7 +1,7 @@
 // The first-run setup.
-import { passwordText } from '../admins/input.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { completeSetup } from '../auth/setup.ts';
+import { passwordText } from '../credentials.ts';
 import { route } from '../route.ts';
 import { object, yes } from '../schema.ts';
 

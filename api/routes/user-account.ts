@@ -1,7 +1,7 @@
 // End-users look after their own account: logins, address.
-import { adminEmail, passwordText } from '../admins/input.ts';
 import { confirmEmailChange, requestEmailChange } from '../auth/email-change.ts';
 import { endOwnSession, endOwnSessions, listOwnSessions, ownSessionSchema } from '../auth/own-sessions.ts';
+import { emailText, passwordText } from '../credentials.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
 import { done, object, pageOf, text } from '../schema.ts';
@@ -53,7 +53,7 @@ export const emailChangeRequest = route({
   path: '/api/workspaces/:workspace/auth/email-change/request',
   summary: 'Mails a token to the new address of the end-user who asks.',
   scope: 'user',
-  body: object({ new_email: adminEmail, password: passwordText }),
+  body: object({ new_email: emailText, password: passwordText }),
   status: 200,
   response: done,
   errors: ['bad_credentials'],

@@ -1,10 +1,10 @@
 // End-users come in: register, login, refresh.
-import { adminEmail, passwordText } from '../admins/input.ts';
 import { answerTokens } from '../auth/cookies.ts';
 import { loginUser } from '../auth/login-user.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { refresh } from '../auth/refresh.ts';
 import { registerUser } from '../auth/register.ts';
+import { emailText, passwordText } from '../credentials.ts';
 import { route } from '../route.ts';
 import { object, text } from '../schema.ts';
 import { userSchema } from '../users/shape.ts';
@@ -16,7 +16,7 @@ export const userRegister = route({
   path: '/api/workspaces/:workspace/auth/users/register',
   summary: 'Registers an end-user by email and password; the answer holds no tokens.',
   scope: 'anyone',
-  body: object({ email: adminEmail, password: passwordText }),
+  body: object({ email: emailText, password: passwordText }),
   status: 201,
   response: userSchema,
   errors: ['conflict', 'quota_exceeded'],

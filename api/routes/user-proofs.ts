@@ -1,9 +1,9 @@
 // End-users prove something by mail: an address, the right to a new password, who they are.
-import { adminEmail, passwordText } from '../admins/input.ts';
 import { loginByOtp, requestOtp } from '../auth/otp.ts';
 import { confirmReset, requestReset } from '../auth/password-reset.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { confirmVerification, requestVerification } from '../auth/verify-email.ts';
+import { emailText, passwordText } from '../credentials.ts';
 import { route } from '../route.ts';
 import { done, object, text } from '../schema.ts';
 import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
@@ -45,7 +45,7 @@ export const passwordResetRequest = route({
   path: '/api/workspaces/:workspace/auth/password-reset/request',
   summary: 'Mails a token for a new password, if the address is an end-user’s; the answer does not say.',
   scope: 'anyone',
-  body: object({ email: adminEmail }),
+  body: object({ email: emailText }),
   status: 200,
   response: done,
   handle: async ({ deps, target, body, now }) => {
@@ -77,7 +77,7 @@ export const otpRequest = route({
   path: '/api/workspaces/:workspace/auth/otp/request',
   summary: 'Mails a code of six digits to log in with.',
   scope: 'anyone',
-  body: object({ email: adminEmail }),
+  body: object({ email: emailText }),
   status: 200,
   response: done,
   handle: async ({ deps, target, body, now }) => {
@@ -93,7 +93,7 @@ export const otpLogin = route({
   summary: 'Logs in by a mailed code; an address that nobody has becomes an end-user without a password.',
   scope: 'anyone',
   body: object({
-    email: adminEmail,
+    email: emailText,
     code: text({ max: 20 }),
     app: onlyApp,
   }),

@@ -1,8 +1,8 @@
 // Who somebody is to a provider.
 import { textFault } from '../../../storage/characters.ts';
-import { adminEmail } from '../../admins/input.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
 import type { Preset } from './presets.ts';
+import { emailText } from '../../credentials.ts';
 import { normalizedName } from '../attempt.ts';
 
 /** An account at a provider, as far as we use it. */
@@ -64,7 +64,5 @@ function primaryEmail(list: unknown): string | undefined {
 }
 
 function emailIn(value: unknown): string | undefined {
-  return typeof value === 'string' && adminEmail.accepts?.(value) === true
-    ? normalizedName(value)
-    : undefined;
+  return typeof value === 'string' && emailText.accepts?.(value) === true ? normalizedName(value) : undefined;
 }

@@ -2,8 +2,8 @@
 import type { HookMail } from '../../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { type MailLimits, spendMail } from '../../../storage/mail-budgets.ts';
-import { adminEmail } from '../../admins/input.ts';
 import { check } from '../../check.ts';
+import { emailText } from '../../credentials.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { object, optional, text } from '../../schema.ts';
@@ -17,7 +17,7 @@ const longestSubject = 500;
 const lifeSeconds = 86_400;
 
 const mailShape = object({
-  to: adminEmail,
+  to: emailText,
   // A line break would begin another header (RFC 5322 section 2.2).
   subject: text({
     min: 1,

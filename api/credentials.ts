@@ -1,0 +1,17 @@
+// What bodies may have for an email address and for a password, of whomever they are.
+import { text } from './schema.ts';
+
+/** An email address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
+export const emailText = text({
+  max: 254,
+  pattern:
+    /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
+  hint: 'must be an email address',
+  format: 'email',
+});
+
+/** In characters: longer ones are refused before they are hashed. */
+export const longestPassword = 4_096;
+
+/** A password; the policy says what is long enough. */
+export const passwordText = text({ min: 1, max: longestPassword });
