@@ -113,11 +113,26 @@ function operationId({ method, path }: AnyRoute): string {
   );
 }
 
-/** The resource: the last part of the path that is a plural noun of ours, or the server itself. */
+/** The resources that operations are grouped by; of those in a path, the first one here counts. */
+const resources = [
+  'auth',
+  'records',
+  'collections',
+  'files',
+  'hooks',
+  'policies',
+  'usage',
+  'audit',
+  'admins',
+  'users',
+  'apps',
+  'workspaces',
+];
+
+/** The resource, or the server itself. */
 function tagOf(path: string): string {
-  const known = ['auth', 'records', 'collections', 'policies', 'audit', 'admins', 'apps', 'workspaces'];
   const parts = path.split('/');
-  return known.find((tag) => parts.includes(tag)) ?? 'server';
+  return resources.find((tag) => parts.includes(tag)) ?? 'server';
 }
 
 function securityOf({ scope }: AnyRoute): Record<string, never[]>[] {

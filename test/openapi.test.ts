@@ -46,6 +46,18 @@ describe('the API description', () => {
     }
   });
 
+  it.each([
+    ['/apps/{app}/files/{id}', 'files'],
+    ['/apps/{app}/hooks/env', 'hooks'],
+    ['/apps/{app}/collections/{coll}/records', 'records'],
+    ['/apps/{app}/usage', 'usage'],
+    ['/apps/{app}', 'apps'],
+    ['/users/{id}', 'users'],
+    ['/auth/sessions', 'auth'],
+  ])('puts what there is at %s among the operations on %s', (path, tag) => {
+    expect(document.paths[`/api/workspaces/{workspace}${path}`]?.['get']?.tags).toEqual([tag]);
+  });
+
   it('refers only to components that it has', () => {
     const components: Record<string, Record<string, unknown>> = { ...document.components };
     for (
