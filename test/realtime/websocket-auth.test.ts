@@ -1,9 +1,10 @@
 // Who may open a WebSocket, and what happens to an open one when rights change.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fail } from '../../api/errors.ts';
+import { sendRaw } from '../harness/raw.ts';
 import { openEvents } from './event-client.ts';
 import { type Rig, startRig } from './rig.ts';
-import { handshake, openSocket } from './socket-client.ts';
+import { handshake, openSocket, path } from './socket-client.ts';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -80,6 +81,10 @@ describe('sse.authz-live: a WebSocket', () => {
     rig.gate.rule = () => fail('parse_error', 'answered by the event stream');
     expect((await handshake(rig.port, { at: '/orders' })).body).toContain('parse_error');
     expect((await handshake(rig.port, { headers: { upgrade: 'h2c' } })).body).toContain('parse_error');
+    const old =
+      `GET ${path} HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n` +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+    expect((await sendRaw(`http://127.0.0.1:${rig.port}`, old, '}')).body).toContain('parse_error');
   });
 
   it.each(

@@ -40,9 +40,11 @@ const key = /^[+/0-9A-Za-z]{22}==$/;
 /**
  * Whether a request asks for a WebSocket at our path; any other is an ordinary request. So is one with a body, and one
  * behind an answer that is not complete: the two would be mixed, so it waits for its turn and is told that it is none.
+ * HTTP/1.0 knows no upgrades (RFC 9110 section 7.8): a proxy that speaks it has passed on what it did not understand.
  */
-export function isForRealtime({ method, url, headers, socket }: IncomingMessage): boolean {
-  const asks = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url ?? '');
+export function isForRealtime({ method, url, headers, socket, httpVersion }: IncomingMessage): boolean {
+  const isUpgrade = httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
+  const asks = isUpgrade && method === 'GET' && path.test(url ?? '');
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
   return asks && !hasBody && currentAnswer(socket)?.writableEnded !== false;
 }
