@@ -86,6 +86,25 @@ describe('a client that talks nonsense', () => {
     await slow.settle();
   });
 
+  it('is closed with 1008 when more than 1 MiB of what it says waits to be answered', async () => {
+    const waiting = Promise.withResolvers<void>();
+    const view = rig.gate.view('', () => true);
+    rig.gate.rule = () => waiting.promise.then(() => view);
+    const [modest, greedy] = [await openSocket(rig.port), await openSocket(rig.port)];
+    const long = `{"type":"ping"}${' '.repeat(65_000)}`;
+    for (const [client, times] of [[modest, 16], [greedy, 17]] as const) {
+      client.say({ type: 'subscribe', id: 'a', collection: 'orders' });
+      for (let time = 0; time < times; time++) client.say(long);
+    }
+    expect((await greedy.closed).code).toBe(1008);
+    waiting.resolve();
+    expect((await modest.count(17)).map(({ type }) => type)).toEqual([
+      'subscribed',
+      ...Array(16).fill('pong'),
+    ]);
+    await modest.settle();
+  });
+
   it('is closed when a message is too long', async () => {
     const client = await openSocket(rig.port);
     client.say('x'.repeat(65_537));

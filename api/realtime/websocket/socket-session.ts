@@ -21,10 +21,14 @@ export interface SessionOptions {
   report: Report;
 }
 
+/** Characters of messages that may wait to be answered, while a rule is found out for the one before them. */
+const mostWaiting = 1_048_576;
+
 /** One client's conversation. */
 export class SocketSession {
   readonly #options: SessionOptions;
   #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -33,7 +37,14 @@ export class SocketSession {
   /** Takes a text message; undefined stands for a binary one. */
   hear(message: string | undefined): void {
     if (!this.#admits()) return;
-    this.#last = this.#last.then(() => this.#answer(message));
+    const length = message?.length ?? 0;
+    if (this.#waiting + length > mostWaiting) {
+      return this.#refuse('too many messages that are not answered yet');
+    }
+    this.#waiting += length;
+    this.#last = this.#last.then(() => this.#answer(message)).then(() => {
+      this.#waiting -= length;
+    });
   }
 
   /** Counts what costs work but says nothing, such as a protocol ping. */
