@@ -30,7 +30,9 @@ export async function runBesideServer<Start extends ProgramStart, Result>(
   config: Config,
   { program, ask, onResult }: Errand<Start, Result>,
 ): Promise<void> {
-  if (!existsSync(join(config.data_dir, 'master.key.check'))) {
+  // A first start that was refused may have left a key and no database. A new one would be of whoever runs this.
+  const mark = config.database.url === '' ? 'postgresql/data' : 'master.key.check';
+  if (!existsSync(join(config.data_dir, mark))) {
     throw new StartRefused(
       `data_dir ${config.data_dir} is not that of a server: set data_dir as the server has it`,
     );

@@ -1,5 +1,5 @@
 // `bulkhead audit verify` as an operator meets it: beside a running server, and when none runs.
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -97,4 +97,10 @@ it('refuses a head without its log, and a directory that is no server’s', asyn
   expect([loose.exitCode, loose.stderr]).toEqual([1, expect.stringContaining('--head is of one log')]);
   const nowhere = await bulkhead('--data-dir', '/nonexistent');
   expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining('is not that of a server')]);
+  // What a first start leaves that could not make its database.
+  const unfinished = join(dirname(server.dataDir), 'unfinished');
+  await mkdir(unfinished);
+  await writeFile(join(unfinished, 'master.key.check'), '');
+  const half = await bulkhead('--data-dir', unfinished);
+  expect([half.exitCode, half.stderr]).toEqual([1, expect.stringContaining('is not that of a server')]);
 });
