@@ -12,6 +12,8 @@ export class DataDirInUse extends StartRefused {}
 export interface DataDir {
   /** Without symbolic links. */
   path: string;
+  /** The user whose it is, as the system numbers them. */
+  owner: number;
   release: () => void;
 }
 
@@ -29,7 +31,7 @@ export async function openDataDir(wanted: string, uid: number): Promise<DataDir>
   }
   const mode = (found.mode & 0o700) | (uid === 0 ? 0o011 : 0);
   if ((found.mode & 0o777) !== mode) await chmod(path, mode);
-  return { path, release: lock(path) };
+  return { path, owner: found.uid, release: lock(path) };
 }
 
 /** Makes the directory that a setting names, if need be; answers its path without symbolic links. Throws `StartRefused`. */

@@ -57,6 +57,14 @@ const readyPoll = 5;
 
 /** Prepares the cluster, which is made if there is none. Throws `StartRefused`. */
 export async function preparePostgres(options: PostgresOptions): Promise<Postgres> {
+  return await prepare(options).catch((error: unknown) => {
+    // A full disk, or what another user has left: the operator's to mend, and no defect.
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new StartRefused(`PostgreSQL cannot be prepared in data_dir ${options.dataDir}: ${error.message}`);
+  });
+}
+
+async function prepare(options: PostgresOptions): Promise<Postgres> {
   const binaries = findPostgresBinaries(options.platform, options.arch);
   const base = join(options.dataDir, 'postgresql');
   await mkdir(base, { recursive: true });

@@ -2,7 +2,7 @@
 import { type Api, createApi } from '../api-process.ts';
 import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
-import { makeDirectory, openDataDir } from '../data-dir.ts';
+import { type DataDir, makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { createHooks, type Hooks } from '../hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
@@ -26,6 +26,7 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
     await makeDirectory('hooks.dir', config.hooks.dir, 0o700);
+    warnRoot(output, dataDir, uid);
     const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
     await run({ ...config, data_dir: dataDir.path }, { signals, output, uid, masterKey });
     output.say('info', 'stopped');
@@ -78,6 +79,16 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
   }
 }
 
+/** Root may serve what is another's, who then finds hooks and files that only root can read. */
+function warnRoot(output: Output, { path, owner }: DataDir, uid: number): void {
+  if (uid !== 0 || owner === 0) return;
+  output.say(
+    'warn',
+    `data_dir ${path} belongs to another user (uid ${owner}), who cannot read what is written as root: ` +
+      `run chown -R ${owner} ${path} before that user starts the server`,
+  );
+}
+
 async function takeDown(
   { api, hooks, postgres }: { api: Api; hooks: Hooks; postgres: Postgres | undefined },
 ): Promise<void> {
@@ -106,9 +117,7 @@ async function embedded(
   });
   return await prepared.catch((error: unknown) => {
     if (signals.stop.aborted) return undefined;
-    // A full disk, or what another user has left: the operator's to mend, and no defect.
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new StartRefused(`PostgreSQL cannot be prepared in data_dir ${config.data_dir}: ${error.message}`);
+    throw error;
   });
 }
 
