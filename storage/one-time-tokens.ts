@@ -40,11 +40,14 @@ export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> 
   await pruneTokens(sql, token.created_at);
 }
 
+/** A token for a user who is deleted meanwhile is nobody's, as one for an address that nobody has. */
 async function addToken(sql: Sql, token: OneTimeToken): Promise<void> {
   const { id, purpose, email, user_id, hash, app, method, created_at, expires_at } = token;
   await sql`
     insert into workspace.one_time_tokens (id, purpose, email, user_id, hash, app, method, created_at, expires_at)
-    values (${id}, ${purpose}, ${email}, ${user_id}, ${hash}, ${app}, ${method}, ${created_at}, ${expires_at})`;
+    values (
+      ${id}, ${purpose}, ${email}, (select id from workspace.users where id = ${user_id} for key share), ${hash}, ${app},
+      ${method}, ${created_at}, ${expires_at})`;
 }
 
 async function pruneTokens(sql: Sql, now: Date): Promise<void> {

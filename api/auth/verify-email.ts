@@ -1,16 +1,16 @@
 // An end-user shows that the address is theirs, by a token that was mailed to it.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { replaceToken } from '../../storage/one-time-tokens.ts';
-import { setVerified } from '../../storage/user-accounts.ts';
+import { lockUser, setVerified } from '../../storage/user-accounts.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
-import { requireUser } from './me.ts';
+import { failGone, requireUser } from './me.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
 
-/** Mails a token to the user's own address; earlier ones are no good then. */
+/** Mails a token to the user's own address; earlier ones are no good then. Throws `401` when the user is gone. */
 export async function requestVerification(
   deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
   workspace: WorkspaceDefinition,
@@ -22,7 +22,10 @@ export async function requestVerification(
   const purpose = 'verify_email';
   const token = draftToken(deps, { purpose, email, userId, hash: hashOfToken(secret), lifeSeconds, now });
   const replaced = await deps.databases.workspace(workspace.database)
-    .transaction((sql) => replaceToken(sql, token, mailLimits));
+    .transaction(async (sql) => {
+      await lockUser(sql, userId) ?? failGone();
+      return await replaceToken(sql, token, mailLimits);
+    });
   await deps.mail.post({
     workspace: workspace.id,
     kind: 'verify-email',

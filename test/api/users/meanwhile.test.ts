@@ -219,3 +219,25 @@ describe('a token that was asked for while the address was being changed', () =>
     },
   );
 });
+
+describe('a mail', () => {
+  const deleted = (id: string) => (sql: Sql) => sql`delete from workspace.users where id = ${id}`;
+
+  it('that a user is deleted while asking for is not theirs to ask for any more', async () => {
+    const user = await ownUser(own);
+    const asked = await signInMeanwhile(
+      deleted(user.id),
+      () => user.post(`${own.path}/auth/verify-email/request`),
+    );
+    expectError(asked, 401, 'unauthorized');
+  });
+
+  it('that is asked for while its user is deleted is answered as one for nobody', async () => {
+    const { id, email } = await ownUser(own);
+    const asked = await signInMeanwhile(
+      deleted(id),
+      () => as().post(`${own.path}/auth/password-reset/request`, { email }),
+    );
+    expect([asked.status, asked.body]).toEqual([200, { ok: true }]);
+  });
+});
