@@ -117,17 +117,20 @@ describe('a start', () => {
     await server.stop();
   });
 
-  it.runIf(isRoot)('as root in the directory of a user warns of what that user will not be able to read', async () => {
-    await chmod(home, 0o711);
-    const dataDir = join(home, 'data');
-    await mkdir(dataDir);
-    await chown(dataDir, 65_534, 65_534);
-    const server = await startServer({ dataDir });
-    const warnings = server.output.filter((line) => line.includes('"warn"'));
-    await server.stop();
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain(`run chown -R 65534 ${dataDir} before`);
-  });
+  it.runIf(isRoot)(
+    'as root in the directory of a user warns of what that user will not be able to read',
+    async () => {
+      await chmod(home, 0o711);
+      const dataDir = join(home, 'data');
+      await mkdir(dataDir);
+      await chown(dataDir, 65_534, 65_534);
+      const server = await startServer({ dataDir });
+      const warnings = server.output.filter((line) => line.includes('"warn"'));
+      await server.stop();
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toContain(`run chown -R 65534 ${dataDir} before`);
+    },
+  );
 
   it.runIf(isRoot)('below a directory that only root may pass warns, and serves', async () => {
     // As mkdtemp made it: 0700.
