@@ -11,7 +11,6 @@ import { provisionerName } from '../postgres-cluster.ts';
 import { type Postgres, preparePostgres } from '../postgres.ts';
 import type { Config, DatabaseAccess } from '../protocol.ts';
 import { standardOutput } from '../standard-output.ts';
-import { StartRefused } from '../start-refused.ts';
 
 /** What tells the server to stop, and to stop at once when told again. */
 export interface StopSignals {
