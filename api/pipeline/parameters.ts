@@ -1,6 +1,6 @@
 // The parameters of a request: names in the path, values in the query.
 import { check } from '../check.ts';
-import { fail } from '../errors.ts';
+import { decodePiece } from '../path-piece.ts';
 import type { Schema } from '../schema.ts';
 import type { Arrival } from './arrival.ts';
 
@@ -12,17 +12,8 @@ export function paramsOf(arrival: Arrival): Readonly<Record<string, string>> {
   if (raw === undefined) return none;
   if (!arrival.event.url.pathname.includes('%')) return raw;
   const decoded: Record<string, string> = {};
-  for (const name in raw) decoded[name] = decode(raw[name] ?? '');
+  for (const name in raw) decoded[name] = decodePiece(raw[name] ?? '');
   return decoded;
-}
-
-function decode(value: string): string {
-  if (!value.includes('%')) return value;
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    fail('not_found', 'the path is not valid percent-encoding');
-  }
 }
 
 /** The query as the schema has it. Throws `400 validation`. */

@@ -213,10 +213,13 @@ describe('the path of WebSockets', () => {
     expect(answer.body.message).toContain('Upgrade');
   });
 
-  it('may end in a slash, have a query, or be a whole address, as others may', async () => {
-    for (const at of [`${path}/`, `${path}/?a=b`, `http://127.0.0.1:${port}${path}`]) {
+  it('may end in a slash, have a query, be a whole address or percent-encoded, as others may', async () => {
+    const encoded = path.replace(/apps\/./, (text) => `apps/%${text.charCodeAt(5).toString(16)}`);
+    for (const at of [`${path}/`, `${path}/?a=b`, `http://127.0.0.1:${port}${path}`, `${encoded}?a=%`]) {
       expect([at, (await handshake(port, { at })).status]).toEqual([at, 101]);
     }
+    const broken = await handshake(port, { at: path.replace(/apps\/./, 'apps/%zz') });
+    expect([broken.status, JSON.parse(broken.body).code]).toEqual([404, 'not_found']);
   });
 
   it('refuses an upgrade as it would a request, with the headers of every answer', async () => {

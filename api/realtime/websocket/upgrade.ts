@@ -4,6 +4,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../../current-answer.ts';
 import { type ApiError, fail } from '../../errors.ts';
+import { decodePiece } from '../../path-piece.ts';
 import { decide, type Principal } from '../../scope.ts';
 import type { Holder } from '../ports.ts';
 import type { Place } from '../topic.ts';
@@ -60,7 +61,7 @@ export async function answersEnd(socket: Duplex): Promise<void> {
 /** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
 export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts): Promise<Admission> {
   await ports.admit(request);
-  const [, workspace = '', app = ''] = path.exec(request.url ?? '') ?? [];
+  const [, workspace = '', app = ''] = path.exec(request.url ?? '')?.map(decodePiece) ?? [];
   const { headers } = request;
   if (headers['sec-websocket-version'] !== '13' || !key.test(headers['sec-websocket-key'] ?? '')) {
     fail(
