@@ -11,9 +11,8 @@ import { leaveFile, type Removal } from '../records/cascade.ts';
 import { untilSettled } from '../records/clash.ts';
 import type { WriteDeps } from '../records/collection.ts';
 import { tablesWithFiles } from '../records/dependencies.ts';
-import { authorOf } from '../records/hooked.ts';
 import { removeAsked } from '../records/hooked-removal.ts';
-import { Rehearsal, rehearse } from '../records/rehearsal.ts';
+import { rehearsalOf, rehearse } from '../records/rehearsal.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 import { fileFor } from './access.ts';
@@ -51,13 +50,11 @@ export async function removeStored(
 ): Promise<void> {
   const { id, by, now } = removal;
   const { workspace: { database }, schema } = app;
-  const hooks = await deps.hooks.writesOf(app);
-  const rehearsal = hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
+  const rehearsal = await rehearsalOf(deps, app, by);
   const rehearsals = rehearsal === undefined ? [] : [rehearsal];
   const work = async (sql: Sql): Promise<Removal> => {
     const remove = () => leaveFile(sql, app, { id, now });
-    const removed =
-      await (rehearsal === undefined ? remove() : removeAsked(rehearsal, within(sql), { now, remove }));
+    const removed = await removeAsked(rehearsal, within(sql), { now, remove });
     if (!await deleteFile(sql, schema, id)) fail('not_found', `file "${id}" does not exist`);
     return removed;
   };

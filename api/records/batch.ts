@@ -12,11 +12,10 @@ import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './bat
 import { onApp, type RecordTarget, requireCurrent, scopeOf, type WriteDeps } from './collection.ts';
 import { deletedTables, writtenTables } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
-import { authorOf } from './hooked.ts';
 import { addLength } from './length.ts';
 import { lockInOrder } from './lock-order.ts';
 import { naming } from './naming.ts';
-import { Rehearsal } from './rehearsal.ts';
+import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
 import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
 
 /** What one write would have been answered by itself. */
@@ -109,16 +108,6 @@ async function performAll(
     length = addLength(length, done.written.map(({ record }) => record));
   }
   return { results, written };
-}
-
-/** Undefined for an app without hooks. */
-async function rehearsalOf(
-  deps: BatchDeps,
-  app: AppDefinition,
-  by: Author | undefined,
-): Promise<Rehearsal | undefined> {
-  const hooks = await deps.hooks.writesOf(app);
-  return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
 }
 
 /** So that a new record is the same each time that the transaction is rehearsed, and has its turn among the writes of it. */

@@ -14,13 +14,15 @@ export interface AskedRemoval {
   remove(): Promise<Removal>;
 }
 
-/** Removes within the transaction of a rehearsal, and asks about every record that goes or loses a value. */
+/** Removes within a transaction, and where it is rehearsed asks about every record that goes or loses a value. */
 export async function removeAsked(
-  rehearsal: Rehearsal,
+  rehearsal: Rehearsal | undefined,
   connection: Connection,
   { now, remove }: AskedRemoval,
 ): Promise<Removal> {
-  const { deleted, updated } = await remove();
+  const removal = await remove();
+  if (rehearsal === undefined) return removal;
+  const { deleted, updated } = removal;
   const deletions = deleted.map((record) =>
     ({ action: 'delete', collection: record.collection, record, previous: null }) as const
   );

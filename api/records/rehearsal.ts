@@ -3,8 +3,10 @@
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
+import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Actor, AppWriteHooks, WriteAction, WriteHooks } from '../hooks/ports.ts';
+import type { Actor, AppWriteHooks, Author, RecordHooks, WriteAction, WriteHooks } from '../hooks/ports.ts';
+import { authorOf } from './hooked.ts';
 import { naming } from './naming.ts';
 import type { RecordInput } from './values.ts';
 
@@ -108,6 +110,16 @@ export class Rehearsal {
       hasChanges ||= changes !== undefined;
     }
   }
+}
+
+/** Of a transaction in an app, with its hooks as they are now; undefined where it has none. Throws when they are not known. */
+export async function rehearsalOf(
+  deps: Pick<Deps, 'databases'> & { hooks: RecordHooks },
+  app: AppDefinition,
+  by: Author | undefined,
+): Promise<Rehearsal | undefined> {
+  const hooks = await deps.hooks.writesOf(app);
+  return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
 }
 
 /** Runs work in a transaction over several apps once all questions have answers. Throws as `run` does. */

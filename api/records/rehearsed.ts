@@ -52,9 +52,8 @@ export async function removeRehearsed(
   removal: RecordRemoval,
   rehearsal: Rehearsal | undefined,
 ): Promise<Removal> {
-  const remove = () => removeOn(scope, removal);
-  if (rehearsal === undefined) return await remove();
-  return await removeAsked(rehearsal, scope.connection, { now: removal.now, remove });
+  const { now } = removal;
+  return await removeAsked(rehearsal, scope.connection, { now, remove: () => removeOn(scope, removal) });
 }
 
 function present(record: StoredRecord | undefined): StoredRecord {

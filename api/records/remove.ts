@@ -18,10 +18,9 @@ import {
 } from './collection.ts';
 import { deletedTables } from './dependencies.ts';
 import { failMissing } from './get.ts';
-import { authorOf } from './hooked.ts';
 import { removeAsked } from './hooked-removal.ts';
 import { refusalOf } from './refusals.ts';
-import { Rehearsal } from './rehearsal.ts';
+import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
 import { ruleOn } from './restrict.ts';
 import { placeOf } from './write-order.ts';
 
@@ -41,11 +40,7 @@ export async function removeRecord(
   target: RecordTarget,
   { by, ...removal }: RecordRemoval & { by?: Author },
 ): Promise<{ ok: true }> {
-  const found = deps.hooks.writesOf(target.app);
-  const hooks = found instanceof Promise ? await found : found;
-  const rehearsal = hooks.isEmpty
-    ? undefined
-    : new Rehearsal(target.app, hooks, authorOf(deps, target.app, by));
+  const rehearsal = await rehearsalOf(deps, target.app, by);
   // Hooks may take seconds, and write the record themselves.
   const held = rehearsal === undefined ? [placeOf(target.app, removal.id)] : [];
   const work = async () => {

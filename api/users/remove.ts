@@ -19,9 +19,8 @@ import { type Removal, removeWithUser } from '../records/cascade.ts';
 import { untilSettled } from '../records/clash.ts';
 import type { WriteDeps } from '../records/collection.ts';
 import { usersTable } from '../records/dependencies.ts';
-import { authorOf } from '../records/hooked.ts';
 import { removeAsked } from '../records/hooked-removal.ts';
-import { holdOff, Rehearsal, rehearse } from '../records/rehearsal.ts';
+import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/rehearsal.ts';
 import { failNoUser } from './list.ts';
 
 type RemoveDeps =
@@ -97,9 +96,7 @@ async function stagesOf(
   for (const name of ids) {
     const app = await deps.definitions.app(id, name);
     if (app === undefined || !knowsUsers(app)) continue;
-    const hooks = await deps.hooks.writesOf(app);
-    const author = authorOf(deps, app, { principal, requestId });
-    stages.push({ app, rehearsal: hooks.isEmpty ? undefined : new Rehearsal(app, hooks, author) });
+    stages.push({ app, rehearsal: await rehearsalOf(deps, app, { principal, requestId }) });
   }
   return stages;
 }
@@ -119,8 +116,7 @@ async function leaveApps(
     await actingAs(sql, app.schema, async () => {
       const user = await selectRecord(sql, planOf(app.schema, usersOf(app)), id);
       const remove = () => removeWithUser(sql, app, { id, now });
-      const removal =
-        await (rehearsal === undefined ? remove() : removeAsked(rehearsal, within(sql), { now, remove }));
+      const removal = await removeAsked(rehearsal, within(sql), { now, remove });
       farewells.push({ app, user, removal });
     });
   }
