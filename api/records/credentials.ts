@@ -37,6 +37,7 @@ export function readCredentials(input: Body, errors: FieldError[]): Credentials 
   };
 }
 
-function memberOf(input: Body, name: string): unknown {
+/** A member that the body itself has: names are the tenant's, `constructor` among them. */
+export function memberOf(input: Body, name: string): unknown {
   return Object.hasOwn(input, name) ? input[name] : undefined;
 }

@@ -3,7 +3,7 @@ import type { Stored } from '../../storage/fields/kind.ts';
 import { isUuid } from '../../storage/ids.ts';
 import type { PlannedField, RecordPlan } from '../../storage/records/plan.ts';
 import { failValidation, type FieldError } from '../errors.ts';
-import { type Credentials, readCredentials, refusalOfMember } from './credentials.ts';
+import { type Credentials, memberOf, readCredentials, refusalOfMember } from './credentials.ts';
 import { refuseTooLong } from './length.ts';
 
 /** Field values and, on a create, `id`, as a caller sent them. */
@@ -41,13 +41,13 @@ export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
   const defaulted: string[] = [];
   for (const planned of plan.fields) {
     const { name } = planned.field;
-    const given = Object.hasOwn(input, name) ? input[name] : undefined;
+    const given = memberOf(input, name);
     if (given === undefined && planned.fallback !== null) {
       values.push(planned.fallback);
       defaulted.push(name);
     } else values.push(read(planned, given, errors));
   }
-  const id = Object.hasOwn(input, 'id') ? input['id'] : undefined;
+  const id = memberOf(input, 'id');
   if (id === undefined || (typeof id === 'string' && isUuid(id))) {
     if (errors.length > 0) failValidation(errors);
     refuseTooLong(values);
@@ -63,9 +63,10 @@ export function valuesOfChange(plan: RecordPlan, input: RecordInput): ChangedVal
   // In the order of the plan, so that the same fields in any order are the same statement.
   for (const [position, planned] of plan.fields.entries()) {
     const { name } = planned.field;
-    if (!Object.hasOwn(input, name) || input[name] === undefined) continue;
+    const given = memberOf(input, name);
+    if (given === undefined) continue;
     changed.positions.push(position);
-    changed.values.push(read(planned, input[name], errors));
+    changed.values.push(read(planned, given, errors));
   }
   if (errors.length > 0) failValidation(errors);
   return changed;
