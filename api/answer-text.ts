@@ -1,6 +1,6 @@
 // The text of an answer, which is JSON but for the few that say otherwise.
 import { constants } from 'node:buffer';
-import { JsonText } from '../storage/json-text.ts';
+import { jsonOf } from '../storage/json-text.ts';
 import { fail } from './errors.ts';
 import type { LargeTurn } from './large-turns.ts';
 
@@ -26,7 +26,7 @@ export function answerBody(
   { contentType = 'application/json', ...making }: Making & { contentType?: string | undefined },
 ): AnswerBody | Promise<AnswerBody> {
   if (typeof value === 'string' && !contentType.includes('json')) return value;
-  return isLong(value) ? longBody(value, making) : JSON.stringify(value);
+  return isLong(value) ? longBody(value, making) : jsonOf(value);
 }
 
 /** How long the text of an answer is. */
@@ -95,25 +95,15 @@ function failTooLarge(): never {
 /** The text of a value; of a page item by item. */
 function* partsOf(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || !('items' in value) || !Array.isArray(value.items)) {
-    yield textOf(value);
+    yield jsonOf(value);
     return;
   }
   const { items, ...rest } = value;
   yield '{"items":[';
   let isFirst = true;
   for (const item of items) {
-    yield isFirst ? textOf(item) : `,${textOf(item)}`;
+    yield isFirst ? jsonOf(item) : `,${jsonOf(item)}`;
     isFirst = false;
   }
-  yield Object.keys(rest).length === 0 ? ']}' : `],${textOf(rest).slice(1)}`;
-}
-
-/** The same as `JSON.stringify`, but for unread JSON, which is taken as it is. */
-function textOf(value: unknown): string {
-  if (value instanceof JsonText) return value.text;
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'toJSON' in value) {
-    return JSON.stringify(value) ?? 'null';
-  }
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${textOf(member)}`).join(',')}}`;
+  yield Object.keys(rest).length === 0 ? ']}' : `],${jsonOf(rest).slice(1)}`;
 }

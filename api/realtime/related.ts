@@ -1,10 +1,11 @@
 // Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
-import type { Room } from '../../storage/records/bounded-rows.ts';
+import { type Room, TooMuchAtOnce } from '../../storage/records/bounded-rows.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Hop } from '../../storage/filter/condition.ts';
 import type { FilterRecord } from '../../storage/filter/evaluate.ts';
 import { readableCollection } from '../../storage/identities.ts';
+import { JsonText } from '../../storage/json-text.ts';
 import { planOf } from '../../storage/records/plan.ts';
 import { selectRecords } from '../../storage/records/related-records.ts';
 import { goneKey, type RecordChange } from './event.ts';
@@ -73,10 +74,22 @@ export class DatabaseReader implements Reader {
   ): Promise<FilterRecord[]> {
     if (collection === undefined) return [];
     const { workspace: { database }, schema } = this.#app;
-    return await this.#databases.app(database, schema).run((sql) =>
+    const records = await this.#databases.app(database, schema).run((sql) =>
       selectRecords(sql, planOf(schema, collection), [...ids], { room })
     );
+    room.left -= costOfReading(records);
+    if (room.left < 0) throw new TooMuchAtOnce();
+    return records;
   }
+}
+
+/** What JSON takes up once rules and filters have looked into it is a multiple of its text, which was counted already. */
+function costOfReading(records: readonly FilterRecord[]): number {
+  let cost = 0;
+  for (const { fields } of records) {
+    for (const value of Object.values(fields)) if (value instanceof JsonText) cost += 3 * value.text.length;
+  }
+  return cost;
 }
 
 /** What was read, by collection and id. */

@@ -1,5 +1,6 @@
 // Tells those who watch a collection what was written: after the commit, once.
 import type { AppDefinition } from '../../storage/definition.ts';
+import { jsonOf } from '../../storage/json-text.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
@@ -119,7 +120,7 @@ class LostRecords {
   }
 
   #bytesOf(key: string, { fields }: StoredRecord): number {
-    const known = this.#bytes.get(key) ?? JSON.stringify(fields).length;
+    const known = this.#bytes.get(key) ?? jsonOf(fields).length;
     this.#bytes.set(key, known);
     return known;
   }

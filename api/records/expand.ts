@@ -152,7 +152,7 @@ async function select(
   if (collection === undefined) return [];
   const plan = planOf(app.schema, collection);
   try {
-    return await connection.run((sql) => selectRecords(sql, plan, ids, { rule, room, unread: true }));
+    return await connection.run((sql) => selectRecords(sql, plan, ids, { rule, room }));
   } catch (error) {
     if (!(error instanceof TooMuchAtOnce)) throw error;
     failTooLarge();

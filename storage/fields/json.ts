@@ -1,5 +1,6 @@
 // Field kind `json`: any JSON value but null, which clears the field.
 import { textFault } from '../characters.ts';
+import { JsonText } from '../json-text.ts';
 import { type Kind, noFaults } from './kind.ts';
 
 const maximalDepth = 64;
@@ -8,7 +9,8 @@ const maximalDepth = 64;
 export const json: Kind = {
   column: 'jsonb',
   cast: '::text::jsonb',
-  output: '',
+  // The driver would read it.
+  output: '::text',
   comparable: 'json',
   settings: [],
   faultsOf: noFaults,
@@ -16,6 +18,7 @@ export const json: Kind = {
     const reason = faultOf(value, 0);
     return reason === undefined ? { value: JSON.stringify(value) } : { reason };
   },
+  fromDatabase: (text) => new JsonText(String(text)),
 };
 
 /** Why a value cannot be kept as it is; undefined when it can. */

@@ -1,5 +1,6 @@
 // A condition as a predicate over records in memory: compiled once, for streams and for records not yet stored.
 import { type ColumnTerm, type Condition, nameOfHops, type Term, type Truth } from './condition.ts';
+import { JsonText } from '../json-text.ts';
 import type { Patience } from './patience.ts';
 import { decide, type Found, readRequest, type RequestValues } from './request.ts';
 
@@ -129,7 +130,7 @@ function valueReader({ type, path }: ColumnTerm): (value: unknown) => Found {
         return Number.isNaN(instant) ? null : { kind: 'value', type, value: instant };
       };
     case 'json':
-      return (value) => jsonValue(follow(value, path));
+      return (value) => jsonValue(follow(value instanceof JsonText ? value.value : value, path));
   }
 }
 

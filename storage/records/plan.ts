@@ -46,9 +46,8 @@ export class RecordPlan {
   /** The same under the alias that restrictions know. */
   readonly #records: string;
   readonly #comment: string;
-  /** What is selected of a row for `record`, and for `unreadRecord`. */
+  /** What is selected of a row for `record`. */
   readonly columns: string;
-  readonly unreadColumns: string;
   readonly #rows: RecordRows;
   readonly #names: readonly string[];
   readonly #positions: ReadonlyMap<string, number>;
@@ -73,7 +72,7 @@ export class RecordPlan {
     // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
     this.#comment = `/* ${version} */ `;
     this.#rows = new RecordRows(definition, recordAlias);
-    ({ columns: this.columns, unreadColumns: this.unreadColumns } = this.#rows);
+    this.columns = this.#rows.columns;
     this.#names = fields.map(({ name }) => name);
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
     this.#constraints = constraintsOf(definition);
@@ -149,14 +148,14 @@ export class RecordPlan {
   }
 
   /**
-   * A page of unread records: the parameters of the condition, then how many and how many to skip. The keys name columns
-   * that exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
+   * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
+   * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
    */
   list({ sort, stamped }: ListShape, where: Where, madeUp: boolean): Statement {
     const order = orderOf(sort, (column) => this.#rows.sortable(column));
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
-    const columns = stamped ? `${this.unreadColumns}, ${snapshotColumn}` : this.unreadColumns;
+    const columns = stamped ? `${this.columns}, ${snapshotColumn}` : this.columns;
     return (madeUp ? this.#filteredLists : this.#lists).of(
       `${stamped ? '+' : ''}${order}${condition}`,
       () =>
@@ -168,19 +167,14 @@ export class RecordPlan {
   }
 
   /** A selected row as a record. */
-  record(row: readonly unknown[], fields = this.#rows.fieldsOf(row)): StoredRecord {
+  record(row: readonly unknown[]): StoredRecord {
     return {
       id: String(row[0]),
       collection: this.collection,
-      fields,
+      fields: this.#rows.fieldsOf(row),
       created_at: instantFromDatabase(row[1]),
       updated_at: instantFromDatabase(row[2]),
     };
-  }
-
-  /** One of `unreadColumns` as a record that is only to be shown. */
-  unreadRecord(row: readonly unknown[]): StoredRecord {
-    return this.record(row, this.#rows.unreadFieldsOf(row));
   }
 
   #field(position: number): Field {

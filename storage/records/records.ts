@@ -130,7 +130,7 @@ export async function deleteRecord(
   return row === undefined ? undefined : plan.record(row);
 }
 
-/** A slice of the selected records, unread, in the order of the sort keys, then by id. Throws `TooMuchAtOnce`. */
+/** A slice of the selected records in the order of the sort keys, then by id. Throws `TooMuchAtOnce`. */
 export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
@@ -143,7 +143,7 @@ export async function listRecords(
   const rows = await rowsWithin(sql, { text, prepare }, { params, room: { left: mostBytes } });
   const snapshot = stamped ? rows[0]?.at(-1) : undefined;
   return {
-    records: rows.map((row) => plan.unreadRecord(row)),
+    records: rows.map((row) => plan.record(row)),
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
   };
 }

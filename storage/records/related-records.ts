@@ -21,8 +21,6 @@ export interface Reading {
   rule?: Residue | undefined;
   /** How much may be read; without it, however much there is. */
   room?: Room | undefined;
-  /** Whether they are only to be shown. */
-  unread?: boolean;
 }
 
 /** Records by their ids, those that pass only; in no order. Throws `TooMuchAtOnce`. */
@@ -30,14 +28,13 @@ export async function selectRecords(
   sql: Sql,
   plan: RecordPlan,
   ids: readonly string[],
-  { rule, room = { left: Infinity }, unread = false }: Reading = {},
+  { rule, room = { left: Infinity } }: Reading = {},
 ): Promise<StoredRecord[]> {
   const where = whereOf(rule === undefined ? [] : [{ residue: rule }], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
-  const columns = unread ? plan.unreadColumns : plan.columns;
-  const text = `select ${columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
+  const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
   const rows = await rowsWithin(sql, { text, prepare: false }, { params: [[...ids], ...where.params], room });
-  return rows.map((row) => unread ? plan.unreadRecord(row) : plan.record(row));
+  return rows.map((row) => plan.record(row));
 }
 
 /** Locks a record that is about to be deleted; undefined when there is none or it does not pass. */

@@ -3,7 +3,6 @@ import type { CollectionDefinition } from '../definition.ts';
 import type { Kind } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
 import { isShownOfUser, shownOfUser, userColumn, userColumns, usersId } from '../identities.ts';
-import { JsonText } from '../json-text.ts';
 import { quoteIdentifier } from '../quote.ts';
 
 /** Columns of every table besides its fields, and the order in which they are selected: id, created, updated. */
@@ -13,34 +12,26 @@ const ownColumns = 3;
 export class RecordRows {
   /** What is to be selected for `fieldsOf`: id, created_at, updated_at, then the fields. The alias must be that of the table. */
   readonly columns: string;
-  /** The same for `unreadFieldsOf`. */
-  readonly unreadColumns: string;
   readonly #alias: string;
   /** Whether the rows belong to users, and show fields of theirs. */
   readonly #isProfile: boolean;
   readonly #names: readonly string[];
   readonly #converters: readonly Kind['fromDatabase'][];
-  readonly #unreadConverters: readonly Kind['fromDatabase'][];
 
   constructor({ id, kind, fields }: CollectionDefinition, alias: string) {
     this.#alias = alias;
     this.#isProfile = kind === 'auth';
     this.#names = fields.map(({ name }) => name);
     this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
-    this.#unreadConverters = fields.map(({ kind }) => kind === 'json' ? unread : kinds[kind].fromDatabase);
     // Tables of collections hold milliseconds, that of the users what the clock had.
     const rounded = id === usersId ? '::timestamptz(3)' : '';
-    const columns = (outputOfJson: string) =>
-      [
-        `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,
-        ...fields.map(({ name, kind }) =>
-          quoteIdentifier(name) + (kind === 'datetime' ? rounded : '') +
-          (kind === 'json' ? outputOfJson : kinds[kind].output)
-        ),
-        ...(this.#isProfile ? [userColumns(alias)] : []),
-      ].join(', ');
-    this.columns = columns(kinds.json.output);
-    this.unreadColumns = columns('::text');
+    this.columns = [
+      `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,
+      ...fields.map(({ name, kind }) =>
+        quoteIdentifier(name) + (kind === 'datetime' ? rounded : '') + kinds[kind].output
+      ),
+      ...(this.#isProfile ? [userColumns(alias)] : []),
+    ].join(', ');
   }
 
   /** A column to sort by, qualified: a bare name would be the selected text of an instant. */
@@ -52,28 +43,15 @@ export class RecordRows {
 
   /** The fields of a selected row. */
   fieldsOf(row: readonly unknown[]): Record<string, unknown> {
-    return this.#fieldsOf(row, this.#converters);
-  }
-
-  /** The same of `unreadColumns`, with every JSON value as a `JsonText`. */
-  unreadFieldsOf(row: readonly unknown[]): Record<string, unknown> {
-    return this.#fieldsOf(row, this.#unreadConverters);
-  }
-
-  #fieldsOf(row: readonly unknown[], converters: readonly Kind['fromDatabase'][]): Record<string, unknown> {
     const fields: Record<string, unknown> = {};
     if (this.#isProfile) shownOfUser(row[ownColumns + this.#names.length], fields);
     let column = ownColumns;
     for (const name of this.#names) {
       const value = row[column];
-      const convert = converters[column - ownColumns];
+      const convert = this.#converters[column - ownColumns];
       fields[name] = convert === undefined || value === null ? value : convert(value);
       column++;
     }
     return fields;
   }
-}
-
-function unread(text: unknown): JsonText {
-  return new JsonText(String(text));
 }

@@ -1,7 +1,7 @@
-// Records that are only to be shown.
+// JSON fields, which are passed on without being read.
 import { expect, it } from 'vitest';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
-import { JsonText } from '../../../storage/json-text.ts';
+import { jsonOf, JsonText } from '../../../storage/json-text.ts';
 import { planOf } from '../../../storage/records/plan.ts';
 
 const collection: CollectionDefinition = {
@@ -16,14 +16,15 @@ const collection: CollectionDefinition = {
 const plan = planOf('app', collection);
 const [id, time, shownTime] = ['an id', '2026-01-02 03:04:05.678+00', '2026-01-02T03:04:05.678Z'];
 
-it('have the text of their JSON, which the driver does not read either', () => {
+it('JSON fields stay text, which the driver does not read either', () => {
   const { text } = plan.list({ sort: [], stamped: false }, { text: '', params: [] }, false);
   expect(text).toContain('"meta"::text');
-  expect(plan.unreadRecord([id, time, time, '{"a": 1}', 2]).fields).toEqual({
+  expect(plan.selectOne().text).toContain('"meta"::text');
+  expect(plan.record([id, time, time, '{"a": 1}', 2]).fields).toEqual({
     meta: new JsonText('{"a": 1}'),
     size: 2,
   });
-  expect(plan.unreadRecord([id, time, time, null, null])).toEqual({
+  expect(plan.record([id, time, time, null, null])).toEqual({
     id,
     collection: 'things',
     fields: { meta: null, size: null },
@@ -32,8 +33,19 @@ it('have the text of their JSON, which the driver does not read either', () => {
   });
 });
 
-it('become the same JSON as those that are read', () => {
-  const meta = { a: [1, 'b'] };
-  const unread = plan.unreadRecord([id, time, time, JSON.stringify(meta), 2]);
-  expect(JSON.stringify(unread)).toBe(JSON.stringify(plan.record([id, time, time, meta, 2])));
+it('JSON of records takes it as it is, and says the same as if it had been read', () => {
+  const text = '{"10": 1.0, "2": [ ]}';
+  const record = plan.record([id, time, time, text, 2]);
+  const answer = { items: [record, null, { expand: { of: record }, left: undefined }], at: new Date(0) };
+  expect(jsonOf(answer).split(text)).toHaveLength(3);
+  expect(JSON.parse(jsonOf(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
+  expect(JSON.stringify(record.fields)).toBe('{"meta":{"2":[],"10":1},"size":2}');
+});
+
+it('it is read once, by whoever looks into it', () => {
+  const unread = new JsonText('{"a": [1]}');
+  const read = unread.value;
+  expect(read).toEqual({ a: [1] });
+  expect(unread.value).toBe(read);
+  expect(JSON.stringify(unread)).toBe('{"a":[1]}');
 });
