@@ -82,13 +82,40 @@ describe('a child', () => {
   });
 
   it('that is not ready by its deadline is killed and counted as crashed', async () => {
+    let pid = 0;
     const { child: made, events } = child('sleep 1000', {
-      whenReady: () => new Promise(() => {}),
+      whenReady: (running) => {
+        ({ pid } = running);
+        return new Promise(() => {});
+      },
       readyDeadline: 20,
       restarts: { ...coreRestarts, crashes: 1 },
     });
     await expect(made.start()).rejects.toThrow('test does not start: was not ready within 20 ms');
     expect(events).toMatchObject([{ type: 'crashed', opened: true }]);
+    expect(await isAlive(pid)).toBe(false);
+  });
+
+  it('that runs and does nothing any more is gone before another is started, and no longer watched', async () => {
+    const silent = Promise.withResolvers<never>();
+    const [found, watches]: [boolean[], AbortSignal[]] = [[], []];
+    let first = 0;
+    const { child: made, events } = child('', {
+      command: async () => {
+        if (first !== 0) found.push(await isAlive(first));
+        return script('sleep 1000');
+      },
+      watch: (_running, ended) => {
+        watches.push(ended);
+        return watches.length === 1 ? silent.promise : new Promise(() => {});
+      },
+    });
+    await made.start();
+    first = made.running?.pid ?? 0;
+    silent.reject(new Error('did not answer'));
+    await expect.poll(() => events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'ready']);
+    expect(found).toEqual([false]);
+    expect(watches.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
   it('that keeps dying before it is ready gives its start up', async () => {
@@ -130,6 +157,25 @@ describe('a child', () => {
     await expect.poll(() => events).toHaveLength(1);
     await made.stop();
     expect(made.state).toBe('stopped');
+    await expect(start).rejects.toThrow('stopped before it was ready');
+  });
+
+  it('that is stopped while it is prepared is never started', async () => {
+    const prepared = Promise.withResolvers<void>();
+    const whenReady = vi.fn(() => Promise.resolve());
+    const { child: made } = child('', {
+      command: async () => {
+        await prepared.promise;
+        return script('sleep 1000');
+      },
+      whenReady,
+    });
+    const start = made.start();
+    start.catch(() => {});
+    const stopped = made.stop();
+    prepared.resolve();
+    await stopped;
+    expect(whenReady).not.toHaveBeenCalled();
     await expect(start).rejects.toThrow('stopped before it was ready');
   });
 });
