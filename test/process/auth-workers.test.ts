@@ -85,4 +85,21 @@ describe('two API processes', () => {
     // The median, as other processes use the machine too.
     expect(lags.sort((a, b) => a - b)[2]).toBeLessThan(300);
   });
+
+  it('session.revoke-all: both heed the apps that an admin has now, and its new password', async () => {
+    const asMaster = async (method: string, path: string, body: unknown) =>
+      expectOk(await ask(method, `/api/workspaces/acme${path}`, { body, token: master }));
+    for (const id of ['shop', 'till']) await asMaster('POST', '/apps', { id, name: id });
+    const credentials = { email: 'bob@example.com', password };
+    const { id } = await asMaster('POST', '/admins', { ...credentials, app_ids: ['shop'] });
+    const login = await ask('POST', '/api/workspaces/acme/auth/admin/login', { body: credentials });
+    const { access_token: token } = expectOk(login);
+    const read = (app: string) => () => ask('GET', `/api/workspaces/acme/apps/${app}`, { token });
+    expect(await statuses(20, read('shop'))).toEqual(new Set([200]));
+    await asMaster('PATCH', `/admins/${id}`, { app_ids: ['till'] });
+    await expect.poll(() => statuses(20, read('shop'))).toEqual(new Set([403]));
+    expect(await statuses(20, read('till'))).toEqual(new Set([200]));
+    await asMaster('PATCH', `/admins/${id}`, { password: 'another password' });
+    await expect.poll(() => statuses(20, read('till'))).toEqual(new Set([401]));
+  });
 });
