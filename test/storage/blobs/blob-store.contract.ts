@@ -150,6 +150,17 @@ export function blobStoreContract(
       expect(await idsOf(store, at, future)).toEqual([]);
     });
 
+    it('lets an upload that is under way come to its end, whoever lists meanwhile', async () => {
+      const key = keyIn(place());
+      const listed = async function* () {
+        yield randomBytes(6 * 1024 * 1024);
+        expect(await idsOf(store, key)).toEqual([]);
+        yield Buffer.from('x');
+      };
+      expect(await store.put(key, listed())).toEqual({ size: 6 * 1024 * 1024 + 1 });
+      expect(await idsOf(store, key)).toEqual([key.id]);
+    });
+
     it('takes up no bytes before others have been let pass', async () => {
       const others = Promise.withResolvers<void>();
       const polite = await open(() => others.promise);

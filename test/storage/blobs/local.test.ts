@@ -1,8 +1,9 @@
 // Blobs in a directory.
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { blobStoreContract } from './blob-store.contract.ts';
 
@@ -54,4 +55,47 @@ it('lets go of the memory of what it has stored, and of no memory that is shared
   const stored = await readFile(join(root, key.database, key.schema, key.id), 'latin1');
   expect(stored === 'a'.repeat(100_000) + 'b'.repeat(99_999)).toBe(true);
   await rm(root, { recursive: true });
+});
+
+describe('a blob in a directory', () => {
+  const key = {
+    database: `w_${'0'.repeat(20)}`,
+    schema: `a_${'1'.repeat(20)}`,
+    id: '01890000-0000-7000-8000-000000000002',
+  };
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
+  });
+  afterEach(() => rm(root, { recursive: true }));
+  const names = () => readdir(join(root, key.database, key.schema));
+
+  it('has its bytes, and then its name, on the disk before it is said to be stored', async () => {
+    const handle = await open(root);
+    const found: string[][] = [];
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+    sync.mockImplementation(async () => found.push(await names()));
+    try {
+      await new LocalBlobs(root).put(key, Readable.from([Buffer.from('x')]));
+      expect(found).toEqual([[`${key.id}.part`], [key.id]]);
+    } finally {
+      sync.mockRestore();
+      await handle.close();
+    }
+  });
+
+  it('leaves nothing when it breaks off', async () => {
+    const bytes = (async function* () {
+      yield Buffer.from('x');
+      throw new Error('cut off');
+    })();
+    await expect(new LocalBlobs(root).put(key, bytes)).rejects.toThrow('cut off');
+    expect(await names()).toEqual([]);
+  });
+
+  it('file.key-safety: is in a place of ours', async () => {
+    const elsewhere = { ...key, database: '..', schema: '..' };
+    await expect(new LocalBlobs(root).open(elsewhere)).rejects.toThrow(RangeError);
+    await expect(new LocalBlobs(root).removeAll({ database: '..' })).rejects.toThrow(RangeError);
+  });
 });
