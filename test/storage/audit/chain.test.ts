@@ -178,6 +178,15 @@ describe('audit.integrity: verification finds', () => {
         '3: the row, or its seal, was changed',
       ],
     ],
+    [
+      'a beginning that was cut off by whoever knows the seals',
+      async (log) =>
+        `insert into workspace.audit_checkpoints
+         select 2, hash, 2, now(), decode(repeat('ab', 32), 'hex') from workspace.audit_seals where seq = 2;
+       delete from workspace.audit_log where id in ('${await log.idAt(1)}', '${await log.idAt(2)}');
+       delete from workspace.audit_seals where seq <= 2`,
+      ['2: this checkpoint was not left by retention'],
+    ],
   ])('%s', async (_what, text, faults) => {
     const log = await sealedLog();
     await log.tamper(await text(log));
