@@ -6,10 +6,9 @@ import { createWorkspace } from '../../api/workspaces/create.ts';
 import { workspaceChain } from '../../storage/audit/chain.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
-import { reap } from '../../storage/provision/reaper.ts';
 import { markDropping } from '../../storage/tenant-databases.ts';
 import { bareDeps } from '../harness/bare-app.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { dropMarked, type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let installation: OwnInstallation;
 let storage: Storage;
@@ -33,7 +32,7 @@ it('are given up with it, and their database is left alone', async () => {
     await sql`delete from control.workspaces where database = ${database}`;
     await markDropping(sql, database);
   });
-  await reap({ databases, removeBlobs: () => Promise.resolve(), onReaped: () => undefined });
+  await dropMarked(databases);
   const failures: unknown[] = [];
   const seals = new Seals({ databases, secrets, observe: (event) => void failures.push(event) });
   const reached = vi.spyOn(databases, 'workspace');

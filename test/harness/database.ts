@@ -106,6 +106,17 @@ function defaults(access: Endpoint, masterKey: Buffer): StorageOptions {
   };
 }
 
+/** Drops the databases that are marked for it, as a server does behind the requests, and answers which; there are no blobs. */
+export async function dropMarked(databases: Databases): Promise<string[]> {
+  const dropped: string[] = [];
+  await reap({
+    databases,
+    removeBlobs: () => Promise.resolve(),
+    onReaped: (database) => dropped.push(database),
+  });
+  return dropped;
+}
+
 async function dropAll(access: Endpoint): Promise<void> {
   const names = clusterNames(access.database);
   const [known] = await once(access, (sql) => sql`select to_regclass('control.tenant_databases') as found`);
@@ -120,7 +131,7 @@ async function dropAll(access: Endpoint): Promise<void> {
       now: Date.now,
     };
     const databases = new Databases({ provisioner: access, ...options });
-    await reap({ databases, removeBlobs: () => Promise.resolve(), onReaped: () => undefined });
+    await dropMarked(databases);
     await databases.end();
   }
   await onProvisioner(async (sql) => {

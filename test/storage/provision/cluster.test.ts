@@ -7,9 +7,8 @@ import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
 import { createAppSchema, dropAppSchema } from '../../../storage/provision/app.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
-import { reap } from '../../../storage/provision/reaper.ts';
 import { takeSpare } from '../../../storage/tenant-databases.ts';
-import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeApp, makeTenant } from '../../harness/tenants.ts';
 
 let own: OwnInstallation;
@@ -28,18 +27,9 @@ afterAll(() => own.remove());
 const control = <Row extends object>(text: string) =>
   storage.databases.control.run((sql) => sql.unsafe<Row[]>(text)).then((rows) => [...rows]);
 const markAll = (state: string) => control(`update control.tenant_databases set state = '${state}'`);
+const sweep = () => dropMarked(storage.databases);
 const rows = () =>
   control<{ name: string; state: string }>('select name, state from control.tenant_databases');
-
-async function sweep(): Promise<string[]> {
-  const reaped: string[] = [];
-  await reap({
-    databases: storage.databases,
-    removeBlobs: () => Promise.resolve(),
-    onReaped: (database) => reaped.push(database),
-  });
-  return reaped;
-}
 
 /** Databases and roles of the cluster with any of these names. */
 async function remains(...names: string[]): Promise<string[]> {

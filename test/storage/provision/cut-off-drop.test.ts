@@ -1,8 +1,7 @@
 // Databases that PostgreSQL was dropping when it was killed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
-import { reap } from '../../../storage/provision/reaper.ts';
-import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant, type Tenant } from '../../harness/tenants.ts';
 
 let own: OwnInstallation;
@@ -14,18 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.remove());
 
-const control = <Row extends object>(text: string) =>
-  storage.databases.control.run((sql) => sql.unsafe<Row[]>(text)).then((rows) => [...rows]);
-
-async function sweep(): Promise<string[]> {
-  const reaped: string[] = [];
-  await reap({
-    databases: storage.databases,
-    removeBlobs: () => Promise.resolve(),
-    onReaped: (database) => reaped.push(database),
-  });
-  return reaped;
-}
+const control = <Row extends object>(text: string) => own.as({}, (sql) => sql.unsafe<Row[]>(text));
 
 /** A workspace whose database PostgreSQL has begun to drop, and calls invalid since. */
 async function cutOffDrop(): Promise<Tenant> {
@@ -41,13 +29,13 @@ async function cutOffDrop(): Promise<Tenant> {
       `select datconnlimit = -2 as invalid from pg_database where datname = '${tenant.database}'`,
     );
     if (found?.invalid === true) return tenant;
-    await sweep();
+    await dropMarked(storage.databases);
   }
 }
 
 it('are dropped by the reaper, with their roles', async () => {
   const { database, schema } = await cutOffDrop();
-  expect(await sweep()).toEqual([database]);
+  expect(await dropMarked(storage.databases)).toEqual([database]);
   const left = await control(`
     select datname from pg_database where datname = '${database}'
     union all select rolname from pg_roles where rolname in ('${database}', '${schema}')`);

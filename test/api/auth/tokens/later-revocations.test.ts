@@ -1,37 +1,14 @@
 // Revocations that a process hears of late, or from a clock that was ahead of its own.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import type { Storage } from '../../../../storage/boot/boot.ts';
-import { millisecondOf, uuidV7Source } from '../../../../storage/ids.ts';
+import { expect, it } from 'vitest';
+import type { Revocations } from '../../../../api/auth/tokens/revocations.ts';
+import { millisecondOf } from '../../../../storage/ids.ts';
 import { insertRevocations } from '../../../../storage/revocations.ts';
-import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';
+import { ownRevocations } from '../../../harness/own-revocations.ts';
 
-let installation: OwnInstallation;
-let storage: Storage;
-const opened: Revocations[] = [];
-
-beforeAll(async () => {
-  installation = await ownInstallation();
-  storage = await installation.open();
-});
-afterAll(async () => {
-  for (const revocations of opened) revocations.close();
-  await installation.remove();
-});
+const own = await ownRevocations();
 
 /** Of a process whose clock is so far ahead. */
-function open(ahead = 0): Revocations {
-  const now = () => Date.now() + ahead;
-  const revocations = new Revocations({
-    databases: storage.databases,
-    now: () => new Date(now()),
-    newId: uuidV7Source(now),
-    observe: () => undefined,
-    tokenLife: 900_000,
-  });
-  opened.push(revocations);
-  return revocations;
-}
+const open = (ahead = 0) => own.open(() => Date.now() + ahead);
 
 /** Whether a token of this user is good. */
 function isGood(revocations: Revocations, id: string, issuedAt: number): boolean {
@@ -49,7 +26,7 @@ it('who logs in after a revocation by a clock that is ahead has a token that is 
 
 it('what was missed is read although the database does not answer at first', async () => {
   const revocations = open();
-  const { control } = storage.databases;
+  const { control } = own.storage.databases;
   const rows = [revocations.row('subject', 'kim')];
   await control.transaction((sql) => insertRevocations(sql, rows));
   await revocations.reload();

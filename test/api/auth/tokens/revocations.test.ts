@@ -1,43 +1,21 @@
 // Revocations: what is left of a token, and how processes agree on it.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { IssuedToken } from '../../../../api/auth/tokens/claims.ts';
-import { Revocations } from '../../../../api/auth/tokens/revocations.ts';
+import type { Revocations } from '../../../../api/auth/tokens/revocations.ts';
 import type { Fact } from '../../../../api/observe.ts';
 import type { Principal } from '../../../../api/scope.ts';
-import type { Storage } from '../../../../storage/boot/boot.ts';
-import { uuidV7Source } from '../../../../storage/ids.ts';
 import { insertRevocations, type RevocationRow } from '../../../../storage/revocations.ts';
-import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';
+import { ownRevocations } from '../../../harness/own-revocations.ts';
 
-let installation: OwnInstallation;
-let storage: Storage;
+const own = await ownRevocations();
 let clock = 1_800_000_000_000;
 let facts: Fact[] = [];
-const opened: Revocations[] = [];
 
-beforeAll(async () => {
-  installation = await ownInstallation();
-  storage = await installation.open();
-});
-afterAll(async () => {
-  for (const revocations of opened) revocations.close();
-  await installation.remove();
-});
 beforeEach(() => {
   facts = [];
 });
 
-function open(): Revocations {
-  const revocations = new Revocations({
-    databases: storage.databases,
-    now: () => new Date(clock),
-    newId: uuidV7Source(() => clock),
-    observe: (fact) => facts.push(fact),
-    tokenLife: 900_000,
-  });
-  opened.push(revocations);
-  return revocations;
-}
+const open = () => own.open(() => clock, (fact) => facts.push(fact));
 
 function token(
   principal: Partial<Principal>,
@@ -161,7 +139,7 @@ describe('several processes', () => {
     await there.reload();
     const old = token({ id: 'eve' });
     const rows = [here.row('subject', 'eve')];
-    await storage.databases.control.transaction((sql) => insertRevocations(sql, rows));
+    await own.storage.databases.control.transaction((sql) => insertRevocations(sql, rows));
     expect(there.judge(old)).toBeDefined();
     const version = there.version;
     await there.catchUp();
@@ -172,7 +150,7 @@ describe('several processes', () => {
   it('agree on one that was written before another was read, and whose transaction ended after that', async () => {
     const [here, there] = [open(), open()];
     await there.reload();
-    const { control } = storage.databases;
+    const { control } = own.storage.databases;
     await control.transaction(async (slow) => {
       await insertRevocations(slow, [here.row('subject', 'tom')]);
       await control.transaction((sql) => insertRevocations(sql, [here.row('subject', 'kim')]));
@@ -186,7 +164,7 @@ describe('several processes', () => {
 
   it('may revoke the same at once, in whatever order', async () => {
     const [here, there] = [open(), open()];
-    const { control } = storage.databases;
+    const { control } = own.storage.databases;
     for (let round = 0; round < 50; round++) {
       const keys = Array.from({ length: 5 }, (_, index) => `${round}-${index}`);
       const rows = keys.map((key) => here.row('jti', key));
@@ -204,7 +182,7 @@ describe('several processes', () => {
     clock += 5_000;
     const late = here.row('subject', 'max');
     for (const row of [late, early]) {
-      await storage.databases.control.transaction((sql) => insertRevocations(sql, [row]));
+      await own.storage.databases.control.transaction((sql) => insertRevocations(sql, [row]));
     }
     await there.reload();
     expect(there.judge(token({ id: 'max' }, { issuedAt: late.not_before.getTime() }))).toBeUndefined();
@@ -214,7 +192,7 @@ describe('several processes', () => {
 
   it('forget nothing when the database does not answer for a while', async () => {
     const revocations = open();
-    const { control } = storage.databases;
+    const { control } = own.storage.databases;
     const run = control.run.bind(control);
     let failures = 2;
     control.run = async (work) => {
@@ -233,7 +211,7 @@ describe('several processes', () => {
   it('do not read what no token is left for', async () => {
     const revocations = open();
     const row = revocations.row('subject', 'zoe');
-    await storage.databases.control.transaction((sql) => insertRevocations(sql, [row]));
+    await own.storage.databases.control.transaction((sql) => insertRevocations(sql, [row]));
     clock += 901_000;
     await revocations.reload();
     expect(revocations.judge(token({ id: 'zoe' }, { issuedAt: 0 }))).toBeDefined();
