@@ -1,5 +1,8 @@
 // The cache of definitions: read once, right at once where a change was made, and soon everywhere else.
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createDefinitions, type DefinitionCache } from '../../api/collections/cache.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
@@ -127,20 +130,25 @@ it('does not keep what was forgotten while it was being read', async () => {
 });
 
 it('passes a failed read on to all who wait, and keeps nothing of it', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'bulkhead-definitions-'));
+  const host = join(home, 'run');
   const options = {
-    passwordOf: () => '',
+    passwordOf: (role: string) => storage.secrets.derivePassword(role),
     workspacePoolCap: 1,
     appPoolCap: 1,
     tenantConnections: 1,
     now: Date.now,
   };
-  const databases = new Databases({ provisioner: { ...own.access, host: '/nowhere' }, ...options });
-  const broken = createDefinitions({ databases });
-  for (let round = 0; round < 2; round++) {
-    const reads = [broken.app('acme', app), broken.app('acme', app), broken.workspace('acme')];
-    for (const outcome of await Promise.allSettled(reads)) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { failure: 'unavailable' } });
-    }
-  }
+  const databases = new Databases({ provisioner: { ...own.access, host }, ...options });
+  const cache = createDefinitions({ databases });
+  const read = () =>
+    Promise.allSettled([cache.app('acme', app), cache.app('acme', app), cache.workspace('acme')]);
+  const refused = { status: 'rejected', reason: { failure: 'unavailable' } };
+  expect(await read()).toMatchObject([refused, refused, refused]);
+  await symlink(own.access.host, host);
+  const done = { status: 'fulfilled' };
+  // A server that could not be reached is asked again after a moment.
+  await expect.poll(read).toMatchObject([done, done, done]);
   await databases.end();
+  await rm(home, { recursive: true });
 });
