@@ -1,6 +1,7 @@
 // Record hooks over HTTP: what they change and veto, for every way in which a record changes.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { upload } from '../../harness/file-app.ts';
 import { type HookedApp, hookedApp, seen } from '../../harness/hooked-app.ts';
 
 let own: OwnWorkspace;
@@ -187,6 +188,29 @@ describe('hooks fire for every way in which a record changes', () => {
     expectOk(await admin.post(records('comments'), { post: post.id, text: 'goes' }));
     expect((await admin.delete(`${records('posts')}/${post.id}`)).body.code).toBe('hook_veto');
     expect((await admin.get(`${records('posts')}/${post.id}`)).status).toBe(200);
+  });
+
+  it('the deletion of a file that records hold', async () => {
+    const app = await hooked(`
+      onRecordBeforeUpdate('covers', (e) => {
+        if (e.previous.fields.text === 'forbidden') throw new Error('vetoed');
+        e.record.fields.text = 'lost ' + (e.record.fields.file === null);
+      });
+      onRecordAfterUpdate('covers', (e) => $app.records.create('seen', { what: e.action, data: [e.record.fields.text] }));`);
+    const { admin, path, records } = app;
+    const fields = [{ name: 'file', kind: 'file' }, { name: 'text', kind: 'text' }];
+    expectOk(await admin.post(`${path}/collections`, { schema: { id: 'covers', kind: 'base', fields } }));
+    const [held, kept] = [await upload(admin, app, 'x'), await upload(admin, app, 'y')];
+    const cover = expectOk(await admin.post(records('covers'), { file: held.id, text: 'has one' }));
+    expectOk(await admin.post(records('covers'), { file: kept.id, text: 'forbidden' }));
+    expectOk(await admin.delete(`${path}/files/${held.id}`));
+    expect(expectOk(await admin.get(`${records('covers')}/${cover.id}`)).fields).toEqual({
+      file: null,
+      text: 'lost true',
+    });
+    expect(await seen(app)).toEqual([{ what: 'update', data: ['lost true'] }]);
+    expect((await admin.delete(`${path}/files/${kept.id}`)).body.code).toBe('hook_veto');
+    expectOk(await admin.get(`${path}/files/${kept.id}/meta`));
   });
 
   it.each([[3, 201], [4, 400]])(
