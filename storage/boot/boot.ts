@@ -8,7 +8,7 @@ import { unlimited } from '../connections/permits.ts';
 import { type Endpoint, Pool } from '../connections/pool.ts';
 import type { Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
-import { checkServer, type ServerFacts } from './requirements.ts';
+import { checkServer } from './requirements.ts';
 import { clusterNames, ensureGroupRoles } from '../provision/roles.ts';
 import { Secrets } from '../secrets.ts';
 import { ensureMasterAdmin } from './first-boot.ts';
@@ -64,13 +64,13 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { access, workers } = options;
   const migrations = options.migrations ?? await readMigrations();
   const secrets = new Secrets(options.masterKey);
-  const facts = await learn(options);
+  const connections = await connectionsOf(options);
   const databases = new Databases({
     provisioner: access,
     passwordOf: (role) => secrets.derivePassword(role),
     workspacePoolCap: options.workspacePoolCap,
     appPoolCap: options.appPoolCap,
-    tenantConnections: tenantConnections(facts, workers),
+    tenantConnections: tenantConnections(connections, workers),
     now: () => options.now().getTime(),
   });
   const cap = Math.max(options.workspacePoolCap, options.appPoolCap);
@@ -79,7 +79,6 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     secrets,
     migrations,
     names: clusterNames(access.database),
-    serverVersion: facts.version,
     // Twice, because a killed process's connections may linger when the next one opens its own.
     roleConnections: Math.max(roleConnectionsAtLeast, 2 * cap * workers),
   };
@@ -120,7 +119,7 @@ async function prepare(provisioning: Provisioning, options: StorageOptions): Pro
   await migrateFleet(provisioning, options.report);
 }
 
-async function learn({ access, now }: StorageOptions): Promise<ServerFacts> {
+async function connectionsOf({ access, now }: StorageOptions): Promise<number> {
   const pool = new Pool(access, { cap: 1, permits: unlimited, now: () => now().getTime() });
   try {
     return await checkServer(pool);
@@ -130,7 +129,7 @@ async function learn({ access, now }: StorageOptions): Promise<ServerFacts> {
 }
 
 /** This process's share of the server's connections. */
-function tenantConnections({ connections }: ServerFacts, workers: number): number {
+function tenantConnections(connections: number, workers: number): number {
   const share = Math.floor((connections - sparedConnections) / workers) - ownConnections;
   if (share >= 1) return share;
   throw new StartRefused(`max_connections of the database server is too small for ${workers} API processes`);

@@ -4,16 +4,10 @@ import type { Connection, Sql } from '../connections/pool.ts';
 import { StorageError } from '../errors.ts';
 import { StartRefused } from '../start-refused.ts';
 
-/** What is learnt of the server while it is checked. */
-export interface ServerFacts {
+interface Answers {
   /** `server_version_num`. */
   version: number;
-  /** Connections that roles without special rights may hold together. */
-  connections: number;
-}
-
-interface Answers {
-  version: number;
+  /** That roles without special rights may hold together. */
   connections: number;
   role: string;
   database: string;
@@ -30,12 +24,15 @@ const oldestVersion = 170_000;
 /** Leaves room for `_workspace` within the 63 bytes of a name. */
 const longestControlName = 50;
 
-/** Throws `StartRefused` naming everything that is missing, and `StorageError` when the server does not answer. */
-export async function checkServer(connection: Connection): Promise<ServerFacts> {
+/**
+ * Answers how many connections roles without special rights may hold together. Throws `StartRefused` naming everything that
+ * is missing, and `StorageError` when the server does not answer.
+ */
+export async function checkServer(connection: Connection): Promise<number> {
   const answers = await ask(connection);
   const missing = shortcomings(answers);
   if (missing.length > 0) throw new StartRefused(`the database server cannot be used: ${missing.join('; ')}`);
-  return { version: answers.version, connections: answers.connections };
+  return answers.connections;
 }
 
 async function ask(connection: Connection): Promise<Answers> {

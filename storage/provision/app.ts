@@ -26,14 +26,14 @@ export async function createAppSchema(
   provisioning: Provisioning,
   place: AppPlace,
 ): Promise<number> {
-  const { names, serverVersion, migrations } = provisioning;
+  const { names, migrations } = provisioning;
   const role = tenantRole(provisioning, place.schema, { database: place.database, group: names.groups.app });
   const name = quoteIdentifier(role.name);
   await oneAtATime(sql);
   await sql.unsafe(`${createRoleText(role)}
     grant ${quoteIdentifier(place.database)} to ${name} with inherit false, set false;
     grant ${name} to current_user with inherit false, set true;
-    ${admitRoleText(role, serverVersion)}
+    ${admitRoleText(role)}
     create schema ${name} authorization ${name};
     set local role ${name};`);
   for (const migration of migrations.app) {

@@ -14,8 +14,6 @@ export interface Provisioning {
   secrets: Secrets;
   names: ClusterNames;
   migrations: Migrations;
-  /** `server_version_num`. */
-  serverVersion: number;
   /** CONNECTION LIMIT of a tenant role. */
   roleConnections: number;
 }

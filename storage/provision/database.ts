@@ -27,7 +27,7 @@ export async function makeDatabase(provisioning: Provisioning): Promise<string> 
     );
     await sql.unsafe(
       `revoke all on database ${quoteIdentifier(name)} from public;
-       ${admitRoleText(role, provisioning.serverVersion)}
+       ${admitRoleText(role)}
        alter database ${quoteIdentifier(name)} allow_connections true;`,
     );
     // Makes the first connection, too, which writes the catalog cache file of the database.

@@ -69,22 +69,21 @@ export function createRoleText({ name, verifier, group, connectionLimit }: Tenan
 }
 
 /** Guards against our own bugs: a role may change them in its session, but no statement of ours does. */
-const roleSettings: readonly { name: string; value: string; since: number }[] = [
-  { name: 'statement_timeout', value: '5s', since: 160000 },
-  { name: 'idle_in_transaction_session_timeout', value: '10s', since: 160000 },
-  { name: 'lock_timeout', value: '2s', since: 160000 },
-  { name: 'transaction_timeout', value: '15s', since: 170000 },
-  { name: 'search_path', value: '', since: 160000 },
-];
+const roleSettings = {
+  statement_timeout: '5s',
+  idle_in_transaction_session_timeout: '10s',
+  lock_timeout: '2s',
+  transaction_timeout: '15s',
+  search_path: '',
+};
 
 /** SQL that lets a role connect to its database and bounds what it does there. Run once the database exists. */
-export function admitRoleText({ name, database }: TenantRole, serverVersion: number): string {
+export function admitRoleText({ name, database }: TenantRole): string {
   const role = quoteIdentifier(name);
   const place = quoteIdentifier(database);
-  const settings = roleSettings.filter(({ since }) => serverVersion >= since)
-    .map(({ name: setting, value }) =>
-      `alter role ${role} in database ${place} set ${setting} to ${quoteLiteral(value)};`
-    );
+  const settings = Object.entries(roleSettings).map(([setting, value]) =>
+    `alter role ${role} in database ${place} set ${setting} to ${quoteLiteral(value)};`
+  );
   return [`grant connect on database ${place} to ${role};`, ...settings].join('\n');
 }
 
