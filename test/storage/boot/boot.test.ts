@@ -20,7 +20,7 @@ async function refusal(opening: Promise<unknown>): Promise<string> {
 
 it('names everything that the role lacks', async () => {
   const { database } = own.access;
-  const verifier = quoteLiteral(scramVerifier('pw', randomBytes(16)));
+  const verifier = quoteLiteral(scramVerifier('pw', randomBytes(16), 4096));
   await own.as({}, (sql) => sql.unsafe(`create role ${database} login password ${verifier}`));
   await own.as({}, (sql) => sql.unsafe(`grant connect on database ${database} to ${database}`));
   const message = await refusal(own.open({ access: { ...own.access, username: database, password: 'pw' } }));

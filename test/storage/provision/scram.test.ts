@@ -13,7 +13,7 @@ afterAll(() => own.remove());
 
 it('makes the verifier of the example of RFC 7677', () => {
   const salt = Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64');
-  expect(scramVerifier('pencil', salt)).toBe(
+  expect(scramVerifier('pencil', salt, 4096)).toBe(
     'SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=' +
       ':wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=',
   );
@@ -21,7 +21,7 @@ it('makes the verifier of the example of RFC 7677', () => {
 
 it('makes a verifier that PostgreSQL admits the password by, and no other', async () => {
   const role = own.access.database;
-  const verifier = scramVerifier('p4ss w\u00f6rd', randomBytes(16));
+  const verifier = scramVerifier('p4ss w\u00f6rd', randomBytes(16), 4096);
   await own.as({}, (sql) => sql.unsafe(`create role ${role} login password ${quoteLiteral(verifier)}`));
   try {
     await own.as({}, (sql) => sql.unsafe(`grant connect on database ${role} to ${role}`));
