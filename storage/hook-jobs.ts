@@ -1,5 +1,6 @@
 // Rows of control.hook_jobs: the scheduled jobs of apps whose hooks have any.
 import type { Sql } from './connections/pool.ts';
+import { jsonb } from './jsonb.ts';
 
 /** A job as its code registered it. */
 export interface HookJob {
@@ -21,9 +22,7 @@ export async function saveHookJobs(sql: Sql, { workspace, app, schema, jobs }: A
   if (jobs.length === 0) return await removeHookJobs(sql, schema);
   const written = await sql`
     insert into control.hook_jobs as known (schema, workspace, app, jobs)
-    select ${schema}, id, ${app}, ${
-    sql.typed([...jobs], jsonbOid)
-  } from control.workspaces where id = ${workspace}
+    select ${schema}, id, ${app}, ${jsonb(sql, jobs)} from control.workspaces where id = ${workspace}
     on conflict (schema) do update set jobs = excluded.jobs where known.jobs <> excluded.jobs`;
   return written.count === 1;
 }
@@ -44,5 +43,3 @@ export async function listHookJobs(
     ...await sql<AppJobs[]>`select workspace, app, schema, jobs from control.hook_jobs where ${wanted}`,
   ];
 }
-
-const jsonbOid = 3802;

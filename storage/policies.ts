@@ -1,5 +1,6 @@
 // Rows of control.policies: what each level has set.
 import type { Sql } from './connections/pool.ts';
+import { jsonb } from './jsonb.ts';
 
 /** Where a policy stands: at the system (both null), at a workspace, or at an app. */
 export interface PolicyPlace {
@@ -53,7 +54,7 @@ export async function putPolicies(sql: Sql, rows: readonly PolicyRow[]): Promise
   }));
   await sql`
     insert into control.policies (workspace, app, field, spec, updated_at)
-    select workspace, app, field, spec, updated_at from jsonb_to_recordset(${sql.typed(values, jsonbOid)})
+    select workspace, app, field, spec, updated_at from jsonb_to_recordset(${jsonb(sql, values)})
       as row (workspace text, app text, field text, spec jsonb, updated_at timestamptz)
     on conflict on constraint policies_place
     do update set spec = excluded.spec, updated_at = excluded.updated_at`;
@@ -75,5 +76,3 @@ export async function deletePoliciesOfApp(sql: Sql, workspace: string, app: stri
   const gone = await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
   return gone.count > 0;
 }
-
-const jsonbOid = 3802;

@@ -1,6 +1,7 @@
 // Rows of control.revocations: what makes access tokens useless, or weaker, before they expire.
 import { publish } from './changes.ts';
 import type { Sql } from './connections/pool.ts';
+import { jsonb } from './jsonb.ts';
 
 /** What a revocation is about; the migration that makes the table says what each `key` is. */
 export type RevocationKind = 'jti' | 'subject' | 'scope' | 'workspace' | 'app';
@@ -35,9 +36,7 @@ export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]
   for (const { kind, key, not_before, scope, expires_at } of inOrder) {
     await sql`
       insert into control.revocations (kind, key, not_before, scope, expires_at, created_at)
-      values (${kind}, ${key}, ${not_before}, ${
-      scope === null ? null : sql.typed(scope, 3802)
-    }, ${expires_at},
+      values (${kind}, ${key}, ${not_before}, ${scope === null ? null : jsonb(sql, scope)}, ${expires_at},
         clock_timestamp())
       on conflict (kind, key) do update set
         not_before = greatest(revocations.not_before, excluded.not_before),

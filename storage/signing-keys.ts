@@ -1,5 +1,6 @@
 // Rows of control.signing_keys.
 import type { Sql } from './connections/pool.ts';
+import { jsonb } from './jsonb.ts';
 
 /** A key pair; the private half is sealed. */
 export interface SigningKeyRow {
@@ -23,7 +24,7 @@ export async function insertFirstSigningKey(sql: Sql, key: SigningKeyRow): Promi
   await sql`
     insert into control.signing_keys (kid, algorithm, public_jwk, private_sealed, created_at)
     select ${key.kid}, ${key.algorithm}, ${
-    sql.typed(key.public_jwk, 3802)
+    jsonb(sql, key.public_jwk)
   }, ${key.private_sealed}, ${key.created_at}
     where not exists (select from control.signing_keys)`;
 }

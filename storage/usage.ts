@@ -1,6 +1,7 @@
 // How much an app or a workspace holds, and how much they were used (control.usage).
 import { actingAs, hurry } from './provision/acting.ts';
 import type { Sql } from './connections/pool.ts';
+import { jsonb } from './jsonb.ts';
 import { quoteIdentifier } from './quote.ts';
 import { qualified } from './tables.ts';
 
@@ -142,7 +143,7 @@ export async function addActivity(sql: Sql, hour: Date, activities: readonly Act
   await sql`
     insert into control.usage (workspace, app, hour, requests, hook_runs)
     select workspace, app, ${hour}, sum(requests), sum(hook_runs)
-    from jsonb_to_recordset(${sql.typed([...activities], jsonbOid)})
+    from jsonb_to_recordset(${jsonb(sql, activities)})
       as row (workspace text, app text, requests bigint, hook_runs bigint)
     where exists (select from control.workspaces w where w.id = row.workspace)
     group by workspace, app
@@ -175,5 +176,3 @@ export async function forgetActivity(sql: Sql, until: Date): Promise<void> {
 export async function forgetActivityOfApp(sql: Sql, workspace: string, app: string): Promise<void> {
   await sql`delete from control.usage where workspace = ${workspace} and app = ${app}`;
 }
-
-const jsonbOid = 3802;

@@ -1,6 +1,7 @@
 // Appending to the audit logs: control.audit_log (system scope) and workspace.audit_log (workspace and app scope).
 import { StorageError } from '../errors.ts';
 import type { Sql } from '../connections/pool.ts';
+import { jsonb } from '../jsonb.ts';
 
 /** One row to be appended. `id` is a v7 UUID: rows are listed by it, newest first. */
 export interface AuditRow {
@@ -21,9 +22,7 @@ export async function appendSystem(sql: Sql, row: AuditRow, workspace: string | 
   await sql`
     insert into control.audit_log (
       id, ts, actor, action, target, details, workspace, request_id, ip, user_agent)
-    values (${id}, ${ts}, ${actor}, ${action}, ${target}, ${
-    jsonOf(sql, details)
-  }, ${workspace}, ${request_id},
+    values (${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonb(sql, details)}, ${workspace}, ${request_id},
       ${ip}, ${user_agent})`;
 }
 
@@ -35,7 +34,7 @@ export async function appendWorkspace(sql: Sql, row: AuditRow): Promise<string> 
   const { id, ts, actor, action, target, details, request_id, ip, user_agent } = row;
   const [written] = await sql<{ database: string }[]>`
     insert into workspace.audit_log (id, ts, actor, action, target, details, request_id, ip, user_agent)
-    values (${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonOf(sql, details)}, ${request_id}, ${ip},
+    values (${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonb(sql, details)}, ${request_id}, ${ip},
       ${user_agent})
     returning current_database()::text as database`;
   if (written === undefined) throw new Error('an insert answered no row');
@@ -49,15 +48,9 @@ export async function appendWorkspace(sql: Sql, row: AuditRow): Promise<string> 
 export async function appendApp(sql: Sql, row: AuditRow): Promise<string> {
   const { id, ts, actor, action, target, details, request_id, ip, user_agent } = row;
   const [written] = await sql<{ database: string | null }[]>`
-    select workspace.audit_app(${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonOf(sql, details)},
+    select workspace.audit_app(${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonb(sql, details)},
       ${request_id}, ${ip}, ${user_agent}) as database`;
   const database = written?.database ?? null;
   if (database === null) throw new StorageError('undefined', 'the app of this role is gone');
   return database;
 }
-
-/** The details were made of plain JSON values; the driver's type for those knows no `unknown`. */
-function jsonOf(sql: Sql, details: AuditRow['details']): ReturnType<Sql['typed']> {
-  return sql.typed(details, jsonbOid);
-}
-const jsonbOid = 3802;
