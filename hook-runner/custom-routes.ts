@@ -5,9 +5,8 @@ import { faultOf, messageOf } from './faults.ts';
 import type { Invocation } from './invocations.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
 import { failed, type Result } from './record-events.ts';
-import { asText, bare, plainRequest, plainResponse, stringifyJson } from './untampered.ts';
+import { bare, plainRequest, plainResponse, stringifyJson } from './untampered.ts';
 
-const longestText = 2_000;
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** Throws RangeError or TypeError for what an `HttpError` cannot have. */
@@ -117,7 +116,7 @@ export function answerOf(value: unknown): Response | { status: number; text: str
   if (value === undefined) return { status: 204, text: null };
   const text = stringifyJson(value);
   if (text === undefined) {
-    throw new TypeError(`a route cannot answer a ${asText(typeof value).slice(0, longestText)}`);
+    throw new TypeError(`a route cannot answer a ${typeof value}`);
   }
   return { status: 200, text };
 }

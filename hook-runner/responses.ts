@@ -67,13 +67,12 @@ export class Responses {
       const first = await nextPiece(reader);
       const next = ahead(reader);
       const whole = first.bytes === null || (first.bytes.length <= pieceBytes && await endsSoon(next));
-      const short = whole && first.bytes !== null;
       this.#channel.send({
         type: 'response',
         id,
         status,
         headers,
-        body: short && first.bytes !== null ? bodyText(first.bytes) : null,
+        body: whole && first.bytes !== null ? bodyText(first.bytes) : null,
         end: whole,
       });
       if (whole) return;
