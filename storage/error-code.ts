@@ -12,3 +12,13 @@ const full: readonly string[] = ['ENOSPC', 'EDQUOT', '53100'];
 export function isOutOfRoom(error: unknown): boolean {
   return full.includes(codeOf(error));
 }
+
+/** What the work answers; undefined where it meets a file or folder that is not there. */
+export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { codeOf, isOutOfRoom } from '../error-code.ts';
+import { codeOf, isOutOfRoom, unlessMissing } from '../error-code.ts';
 import { isUuid } from '../ids.ts';
+import { syncFolder } from '../sync-folder.ts';
 import {
   type BlobKey,
   BlobMissing,
@@ -48,7 +49,7 @@ export class LocalBlobs implements BlobStore {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const size = await this.#write(part, bytes);
       await rename(part, path);
-      await synchronize(directory);
+      await syncFolder(directory);
       return { size };
     } catch (error) {
       await rm(part, { force: true });
@@ -59,7 +60,7 @@ export class LocalBlobs implements BlobStore {
   }
 
   async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
-    const file = await present(open(this.#path(key), 'r'));
+    const file = await unlessMissing(open(this.#path(key), 'r'));
     if (file === undefined) throw new BlobMissing(key.id);
     return createReadStream('', { fd: file, ...range, highWaterMark: 256 * 1024 });
   }
@@ -83,7 +84,7 @@ export class LocalBlobs implements BlobStore {
     const directory = this.#under(database, schema);
     for (const name of await names(directory)) {
       const path = join(directory, name);
-      const found = await present(stat(path));
+      const found = await unlessMissing(stat(path));
       if (found === undefined) continue;
       if (isUuid(name)) yield { id: name, modified: found.mtime };
       else if (name.endsWith(partSuffix) && found.mtime < abandoned) await rm(path, { force: true });
@@ -129,25 +130,6 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-async function synchronize(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 async function names(directory: string): Promise<string[]> {
-  return await present(readdir(directory)) ?? [];
-}
-
-/** Undefined for what is not there. */
-async function present<Value>(promise: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return await unlessMissing(readdir(directory)) ?? [];
 }

@@ -1,9 +1,10 @@
 // Hook files of what is being deleted: moved aside before the deletion counts, so that whenever the process dies they are
 // either still those of their app or nobody's. A later app of the same id would run them otherwise.
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findApp } from '../../../storage/apps.ts';
-import { codeOf } from '../../../storage/error-code.ts';
+import { unlessMissing } from '../../../storage/error-code.ts';
+import { syncFolder } from '../../../storage/sync-folder.ts';
 import { findWorkspace } from '../../../storage/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
@@ -49,7 +50,8 @@ export class Departure {
       await mkdir(dirname(aside), { recursive: true, mode: 0o700 });
       await unlessMissing(rename(folder, aside));
       this.#isAside = true;
-      await sync(dirname(aside));
+      // So that a machine that loses power has not forgotten the move while the database remembers the deletion.
+      await syncFolder(dirname(aside));
     });
   }
 
@@ -107,21 +109,6 @@ function leaverOf(name: string): Leaver | undefined {
   const [workspace, second, third, ...more] = name.split('.');
   if (workspace === undefined || second === undefined || more.length > 0) return undefined;
   return third === undefined ? { workspace, database: second } : { workspace, app: second, schema: third };
-}
-
-/** So that a machine that loses power has not forgotten the move while the database remembers the deletion. */
-async function sync(folder: string): Promise<void> {
-  await using handle = await open(folder);
-  await handle.sync();
-}
-
-async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** What becomes of files is no reason to refuse, or to take back, what was asked for. */

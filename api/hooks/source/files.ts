@@ -72,9 +72,9 @@ export async function putHookFile(
 ): Promise<PutAnswer> {
   const folder = folderOf(deps.config, app);
   checkFilename(filename);
-  refuseTooMuch(await listFiles(folder), filename, Buffer.byteLength(source));
-  const size = Buffer.byteLength(source);
-  const details = { ...printOf(source), from: await printBefore(folder, filename) };
+  const print = printOf(source);
+  refuseTooMuch(await listFiles(folder), filename, print.size);
+  const details = { ...print, from: await printBefore(folder, filename) };
   let isWritten = false;
   try {
     await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
@@ -88,7 +88,7 @@ export async function putHookFile(
   const file = await readFile(folder, filename) ?? failNoFile(filename);
   // The code is in effect already.
   const warnings = await deps.hooks.check(app);
-  return { file: { filename, size, updated_at: file.updated_at }, reload, warnings };
+  return { file: { filename, size: print.size, updated_at: file.updated_at }, reload, warnings };
 }
 
 /** Removes a file and loads the app's files again. Throws `400 validation` for its name, `404 not_found`. */

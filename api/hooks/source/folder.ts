@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../../storage/error-code.ts';
+import { codeOf, unlessMissing } from '../../../storage/error-code.ts';
+import { syncFolder } from '../../../storage/sync-folder.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import { filenameFault } from './filename.ts';
 
@@ -100,6 +101,8 @@ export async function writeFile(folder: string, filename: string, source: string
       await handle.close();
     }
     await rename(temporary, join(folder, filename));
+    // The folder may be on its way out with its app: whoever wrote looks for that next.
+    await unlessMissing(syncFolder(folder));
     return true;
   } catch (error) {
     await rm(temporary, { force: true });
@@ -113,6 +116,7 @@ export async function removeFile(folder: string, filename: string): Promise<bool
   if (await statOf(folder, filename) === undefined) return false;
   try {
     await unlink(join(folder, filename));
+    await unlessMissing(syncFolder(folder));
     return true;
   } catch (error) {
     if (isMissing(error)) return false;

@@ -1,0 +1,8 @@
+// Names of files, as they must be there after a power cut.
+import { open } from 'node:fs/promises';
+
+/** Has the disk take what was made, renamed or removed in a folder. */
+export async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path);
+  await folder.sync();
+}
