@@ -145,7 +145,8 @@ export async function addActivity(sql: Sql, hour: Date, activities: readonly Act
     select workspace, app, ${hour}, sum(requests), sum(hook_runs)
     from jsonb_to_recordset(${jsonb(sql, activities)})
       as row (workspace text, app text, requests bigint, hook_runs bigint)
-    where exists (select from control.workspaces w where w.id = row.workspace)
+    -- Held, so that none goes meanwhile.
+    where exists (select from control.workspaces w where w.id = row.workspace for key share)
     group by workspace, app
     -- In one order, so that two processes never wait for each other.
     order by workspace collate "C", app collate "C"
