@@ -1,6 +1,6 @@
 // The sweep: what it removes, and what it must leave alone.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -77,6 +77,18 @@ it('removes old blobs without a file, and no other', async () => {
   expect(await sweep()).toBe(1);
   expect(await left(tenant)).toEqual(kept.sort());
   expect(await sweep()).toBe(0);
+});
+
+it('removes them all, however many there are', async () => {
+  const folder = join(root, tenant.database, tenant.schema);
+  await mkdir(folder, { recursive: true });
+  const long = new Date(Date.now() - 2 * hour);
+  for (let count = 0; count < 501; count++) {
+    const path = join(folder, randomUUID());
+    await writeFile(path, 'x');
+    await utimes(path, long, long);
+  }
+  expect(await sweep()).toBe(501);
 });
 
 it('removes what an app left that is gone', async () => {
