@@ -54,4 +54,12 @@ describe('an attempt to send a mail', () => {
     expect(await provider.mailsTo(to)).toHaveLength(1);
     smtp.close();
   });
+
+  it('goes to one address, and not to those that a list in its place would name', async () => {
+    provider.mood = 'accepts';
+    const smtp = transport();
+    const two = `${freshEmail()},${freshEmail()}`;
+    await expect(smtp.send(messageTo(two))).rejects.toThrow('Bad recipient address syntax');
+    smtp.close();
+  });
 });
