@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDataDir } from '../../supervisor/data-dir.ts';
+import { DataDirInUse, openDataDir } from '../../supervisor/data-dir.ts';
 
 let path: string;
 beforeAll(async () => {
@@ -25,4 +25,18 @@ it.each(['made', 'found'])('the lock is closed to other users: %s', async (how) 
     release();
   }
   await rm(lock);
+});
+
+it('is for one server at a time, which the next is told of', async () => {
+  const uid = process.getuid?.() ?? 0;
+  const { release } = await openDataDir(path, uid);
+  await expect(openDataDir(path, uid)).rejects.toThrow(DataDirInUse);
+  await expect(openDataDir(path, uid)).rejects.toThrow(`in use by another bulkhead (pid ${process.pid})`);
+  release();
+  (await openDataDir(path, uid)).release();
+});
+
+it('is not for a user that it does not belong to', async () => {
+  const { uid } = await stat(path);
+  await expect(openDataDir(path, uid + 1)).rejects.toThrow(`belongs to another user (uid ${uid})`);
 });
