@@ -1,6 +1,6 @@
 // The text of an answer, which is JSON but for the few that say otherwise.
 import { constants } from 'node:buffer';
-import { jsonOf } from '../storage/json-text.ts';
+import { jsonOf, measure } from '../storage/json-text.ts';
 import { fail } from './errors.ts';
 import type { LargeTurn } from './large-turns.ts';
 
@@ -26,7 +26,9 @@ export function answerBody(
   { contentType = 'application/json', ...making }: Making & { contentType?: string | undefined },
 ): AnswerBody | Promise<AnswerBody> {
   if (typeof value === 'string' && !contentType.includes('json')) return value;
-  return isLong(value) ? longBody(value, making) : jsonOf(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const length = measure(value, longLength);
+  return length.all > longLength ? longBody(value, making) : jsonOf(value, length);
 }
 
 /** How long the text of an answer is. */
@@ -37,25 +39,8 @@ export function bytesIn(body: AnswerBody | null): number {
     : body.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** Whether the text of a value is long: to make JSON of it would hold up everybody. */
-function isLong(value: unknown): boolean {
-  return leftAfter(value, longLength) < 0;
-}
-
-/** What is left of a length after a value, roughly; looks no further once nothing is. */
-function leftAfter(value: unknown, length: number): number {
-  if (typeof value === 'string') return length - value.length;
-  let left = length - 1;
-  if (typeof value !== 'object' || value === null) return left;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
-    left = leftAfter(item, left);
-    if (left < 0) return left;
-  }
-  return left;
-}
-
 async function longBody(
-  value: unknown,
+  value: object,
   { turn, most = constants.MAX_STRING_LENGTH }: Making,
 ): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
@@ -93,8 +78,8 @@ function failTooLarge(): never {
 }
 
 /** The text of a value; of a page item by item. */
-function* partsOf(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null || !('items' in value) || !Array.isArray(value.items)) {
+function* partsOf(value: object): Generator<string> {
+  if (!('items' in value) || !Array.isArray(value.items)) {
     yield jsonOf(value);
     return;
   }

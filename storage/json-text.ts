@@ -24,20 +24,55 @@ export class JsonText {
   }
 }
 
-/** The same as `JSON.stringify` of an object, but for JSON that nobody has read, which is taken as it is. */
-export function jsonOf(value: unknown): string {
+/** How long the text of a value is. */
+export interface TextLength {
+  /** Roughly, in characters; no more than it takes to be over a bound. */
+  all: number;
+  /** That of unread JSON in it, as far as was looked. */
+  unread: number;
+}
+
+/** Measures an object, and looks no further once its text is longer than `most`. */
+export function measure(value: object, most = Infinity): TextLength {
+  const length = { all: 0, unread: 0 };
+  if (isContainer(value)) measureMembers(value, length, most);
+  return length;
+}
+
+function measureMembers(value: Container, length: TextLength, most: number): void {
+  if (value instanceof JsonText) {
+    length.all += value.text.length;
+    length.unread += value.text.length;
+  } else if (Array.isArray(value)) {
+    for (const item of value) if (!measureOne(item, length, most)) return;
+  } else for (const name in value) if (!measureOne(value[name], length, most)) return;
+}
+
+function measureOne(member: unknown, length: TextLength, most: number): boolean {
+  length.all++;
+  if (typeof member === 'string') length.all += member.length;
+  else if (isContainer(member)) measureMembers(member, length, most);
+  return length.all <= most;
+}
+
+/** In characters of unread JSON. To read less of it and to write it again is faster than to put texts together. */
+const worthCopying = 16_384;
+
+/** The same as `JSON.stringify` of an object, but for long JSON that nobody has read, which is taken as it is. */
+export function jsonOf(value: object, { unread } = measure(value)): string {
+  return unread < worthCopying ? JSON.stringify(value) : copyOf(value);
+}
+
+function copyOf(value: unknown): string {
   if (value instanceof JsonText) return value.text;
-  if (!isContainer(value) || !holdsJsonText(value)) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(jsonOf).join(',')}]`;
+  if (!isContainer(value) || 'toJSON' in value) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(copyOf).join(',')}]`;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${jsonOf(member)}`).join(',')}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${copyOf(member)}`).join(',')}}`;
 }
 
-function isContainer(value: unknown): value is object {
+type Container = Readonly<Record<string, unknown>>;
+
+function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
-}
-
-function holdsJsonText(value: object): boolean {
-  if (value instanceof JsonText) return true;
-  return Object.values(value).some((member: unknown) => isContainer(member) && holdsJsonText(member));
 }

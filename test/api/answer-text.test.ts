@@ -58,17 +58,18 @@ it.each([
   expect(made.bytes).toBe(Buffer.byteLength(made.text));
 });
 
-it('takes unread JSON into long pages as it is, wherever it stands', async () => {
-  const unread = new JsonText('{"10": 1.0, "2": [ ]}');
+it('takes long JSON that nobody has read into answers as it is, wherever it stands', async () => {
+  const unread = new JsonText(`{"10": 1.0, "2": [ ], "long": "${'x'.repeat(20_000)}"}`);
   const { text: made } = await make({
     ...pageOf(text, unread, text),
     items: [{ fields: { text, unread } }, { fields: { text }, expand: { of: { fields: { unread } } } }],
   });
   expect(made.split(unread.text)).toHaveLength(3);
-  expect(JSON.parse(made).items[1].expand.of.fields.unread).toEqual({ 10: 1, 2: [] });
+  expect(JSON.parse(made).items[1].expand.of.fields.unread).toMatchObject({ 10: 1, 2: [] });
+  expect((await make(pageOf(unread))).text).toContain(unread.text);
 });
 
-it('reads what is short', async () => {
+it('reads short JSON, and writes it again', async () => {
   const made = await make(pageOf(new JsonText('{"b": 1, "a": [ ]}')));
   expect(JSON.parse(made.text).items[0].fields.each).toEqual({ b: 1, a: [] });
   expect(made.turns).toBe(0);

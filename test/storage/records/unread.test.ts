@@ -33,13 +33,15 @@ it('JSON fields stay text, which the driver does not read either', () => {
   });
 });
 
-it('JSON of records takes it as it is, and says the same as if it had been read', () => {
-  const text = '{"10": 1.0, "2": [ ]}';
+it.each([
+  ['takes it as it is where it is long', `{"10": 1.0, "2": [ ], "text": "${'x'.repeat(20_000)}"}`, 3],
+  ['writes it again where it is short', '{"10": 1.0, "2": [ ]}', 1],
+])('JSON of records %s, and says the same', (_what, text, pieces) => {
   const record = plan.record([id, time, time, text, 2]);
   const answer = { items: [record, null, { expand: { of: record }, left: undefined }], at: new Date(0) };
-  expect(jsonOf(answer).split(text)).toHaveLength(3);
+  expect(jsonOf(answer).split(text)).toHaveLength(pieces);
   expect(JSON.parse(jsonOf(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
-  expect(JSON.stringify(record.fields)).toBe('{"meta":{"2":[],"10":1},"size":2}');
+  expect(JSON.stringify(record.fields)).toMatch(/^\{"meta":\{"2":\[\],"10":1[,}].*"size":2\}$/);
 });
 
 it('it is read once, by whoever looks into it', () => {
