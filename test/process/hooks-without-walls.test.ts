@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { type ServerOptions, startServer, type TestServer } from '../harness/server.ts';
+import { logInMaster } from '../harness/set-up.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
 
 const app = '/api/workspaces/acme/apps/shop';
@@ -88,11 +89,7 @@ it('hook.veto-fail-closed: refuses what a hook would be asked about, and lets th
 
 it('hook.veto-fail-closed: asks the hooks as soon as there is a wall', async () => {
   const server = await start({ config: { ...unlimited, hooks: { sandbox: 'auto' } } });
-  const session = await as(undefined, server.url).post('/_/auth/admin/login', {
-    username: 'admin',
-    password: 'correct horse battery staple',
-  });
-  const master = as(String(expectOk(session).access_token), server.url);
+  const master = await logInMaster(server.url);
   const records = `${app}/collections/orders/records`;
   expectOk(await master.post(records, { title: 'good' }));
   expect((await master.post(records, { title: 'bad' })).body.code).toBe('hook_veto');
