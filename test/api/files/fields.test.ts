@@ -1,9 +1,11 @@
 // Fields of kind `file`: they hold files of the app, and follow them when they go.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { as, expectOk } from '../../harness/api.ts';
+import { as, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { fileApp, upload } from '../../harness/file-app.ts';
+import { tokenOf } from '../../harness/watched.ts';
+import { openEvents } from '../../realtime/event-client.ts';
 
 const files = await fileApp();
 const { app } = files;
@@ -46,7 +48,14 @@ describe('a field of kind file', () => {
   it('is emptied when its file is deleted, which watchers hear of', async () => {
     const { id } = await upload(files.user, app, 'x');
     const record = expectOk(await app.admin.post(posts, { cover: id }));
+    const path = posts.replace(/records$/, 'events');
+    const watcher = await openEvents(Number(new URL(serverUrl()).port), { path, token: tokenOf(app.admin) });
     expectOk(await files.user.delete(`${app.path}/files/${id}`));
+    const [heard] = await watcher.count(1);
+    expect(heard).toMatchObject({
+      event: 'record_updated',
+      data: { id: record.id, fields: { cover: null } },
+    });
     const after = expectOk(await app.admin.get(`${posts}/${record.id}`));
     expect(after.fields).toEqual({ cover: null });
     expect(Date.parse(after.updated_at)).toBeGreaterThanOrEqual(Date.parse(record.updated_at));
