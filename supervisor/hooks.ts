@@ -43,6 +43,7 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
   });
   const runners = new Runners({
     config: config.hooks,
+    dataDir: config.data_dir,
     walls,
     now: () => performance.now(),
     program: 'main.js',

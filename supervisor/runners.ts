@@ -16,6 +16,7 @@ export interface RunnerDesk {
 /** What the runners depend on. `now` in milliseconds, of any origin. */
 export interface RunnersOptions {
   config: Config['hooks'];
+  dataDir: string;
   walls: Promise<Walls>;
   now: () => number;
   /** Which program of the runner's code folder runs. */
@@ -48,6 +49,7 @@ export class Runners {
     this.#options = options;
     this.#history = new CrashHistory(options.now);
     this.#checks = new TypeChecks({
+      dataDir: options.dataDir,
       walls: options.walls,
       takeSlot: (plan) => this.#takeSlot(plan),
       freeSlot: (slot) => void this.#slots.delete(slot),

@@ -1,7 +1,7 @@
 // Type checks of apps' hook files: `deno check` behind the walls of a runner, one at a time, the newest state of an app's files.
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeCheckFolder, removeLeftChecks } from './check-folders.ts';
 import type { RunnerReport, RunnerRequest } from './protocol.ts';
 import { checkCommand, type RunnerPlan } from './runner-command.ts';
 import type { Walls } from './sandbox.ts';
@@ -11,6 +11,7 @@ type Request = Extract<RunnerRequest, { type: 'runner_check' }>;
 
 /** What checks depend on. A slot is a user that nothing else runs as meanwhile. */
 export interface TypeChecksOptions {
+  dataDir: string;
   walls: Promise<Walls>;
   takeSlot: (plan: RunnerPlan) => number;
   freeSlot: (slot: number) => void;
@@ -30,10 +31,17 @@ const longestOutput = 262_144;
 export class TypeChecks {
   readonly #options: TypeChecksOptions;
   readonly #waiting = new Map<string, Asked>();
+  /** The plan, once nothing is left of an earlier server. */
+  readonly #plan: Promise<RunnerPlan | undefined>;
   #current: { key: string; abort: AbortController } | undefined;
 
   constructor(options: TypeChecksOptions) {
     this.#options = options;
+    this.#plan = options.walls.then(async ({ plan }) => {
+      await removeLeftChecks(options.dataDir, plan?.users);
+      return plan;
+    });
+    this.#plan.catch(() => 'awaited by each check');
   }
 
   /** Checks in its turn; an older check of the app is of no use any more, and answered with null. */
@@ -66,11 +74,11 @@ export class TypeChecks {
 
   /** The output, or null when there is none to rely on. */
   async #check({ files, types }: Request, signal: AbortSignal): Promise<string | null> {
-    const { plan } = await this.#options.walls;
+    const plan = await this.#plan;
     // Without namespaces nothing would keep a file's imports from other files of the machine.
     if (plan?.level !== 'os' || signal.aborted) return null;
     const slot = this.#options.takeSlot(plan);
-    const folder = await mkdtemp(join(tmpdir(), 'bulkhead-check-'));
+    const folder = await makeCheckFolder(this.#options.dataDir);
     try {
       await lay(folder, { files, types });
       if (plan.users !== undefined) await chown(folder, plan.users.first + slot, 0);

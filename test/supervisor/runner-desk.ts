@@ -95,6 +95,7 @@ export function openDesk({ plan, program, most = 10, now = () => performance.now
   const heard = new Map<string, string>();
   const runners = new Runners({
     config: { ...config, max_runners: most },
+    dataDir: '/nonexistent',
     walls: Promise.resolve({ sandbox: { level: plan.level, why: '' }, plan }),
     now,
     program: `${program}.ts`,

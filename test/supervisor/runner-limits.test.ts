@@ -139,6 +139,7 @@ describe('runners', () => {
         sandbox: 'os',
         jit: false,
       },
+      dataDir: '/nonexistent',
       walls: Promise.resolve({ sandbox: { level: 'none', why: 'no bubblewrap' }, plan: undefined }),
       now: () => 0,
       program: 'echo.ts',
