@@ -1,13 +1,11 @@
 // `bulkhead admin password` as an operator meets it whose password is lost: beside a running server, and when none runs.
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { bulkhead } from '../harness/command.ts';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
-const program = fileURLToPath(new URL('../../supervisor/main.ts', import.meta.url));
 const lost = 'a password that is lost';
 /** Several starts of a server, beside other tests. Milliseconds. */
 const slow = { timeout: 120_000 };
@@ -23,17 +21,8 @@ afterEach(async () => {
   await rm(dirname(server.dataDir), { recursive: true, force: true });
 });
 
-async function bulkhead(...args: string[]) {
-  const options = {
-    cwd: '/',
-    env: { PATH: process.env['PATH'] ?? '' },
-    extendEnv: false,
-    reject: false,
-  } as const;
-  const all = [program, 'admin', 'password', '--data-dir', server.dataDir, ...args];
-  const { exitCode, stdout, stderr } = await execa(process.execPath, all, options);
-  return { exitCode, stdout, stderr };
-}
+const resetPassword = (...args: string[]) =>
+  bulkhead(['admin', 'password', '--data-dir', server.dataDir, ...args]);
 
 const anyone = (): Caller => as(undefined, server.url);
 const login = (password: string) => anyone().post('/_/auth/admin/login', { username: 'admin', password });
@@ -48,7 +37,7 @@ it(
     for (let attempt = 0; attempt < 5; attempt++) expect((await login('a guess')).status).toBe(401);
     expect((await login(lost)).status).toBe(429);
 
-    const { exitCode, stdout, stderr } = await bulkhead();
+    const { exitCode, stdout, stderr } = await resetPassword();
     expect([exitCode, stderr]).toEqual([0, '']);
     const [, password = ''] = /^username: admin\npassword: ([\w-]{24})$/.exec(stdout) ?? [];
 
@@ -67,8 +56,8 @@ it('gives one when no server runs, and another one each time', slow, async () =>
   const session = expectOk(await login(lost));
   await server.stop();
   runs = false;
-  const first = JSON.parse((await bulkhead('--json')).stdout);
-  const second = JSON.parse((await bulkhead('--json')).stdout);
+  const first = JSON.parse((await resetPassword('--json')).stdout);
+  const second = JSON.parse((await resetPassword('--json')).stdout);
   expect(first).toEqual({ username: 'admin', password: expect.stringMatching(/^[\w-]{24}$/) });
   expect(second.password).not.toBe(first.password);
 
@@ -83,19 +72,19 @@ it(
   'refuses where setup was never done, with another master key, and in a directory that is no server’s',
   slow,
   async () => {
-    expect(await bulkhead()).toEqual({
+    expect(await resetPassword()).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: 'bulkhead: the server was never set up: POST /_/setup sets the first password',
     });
     expect(expectOk(await anyone().get('/healthz'))).toEqual({ initialized: false });
-    const foreign = await bulkhead('--secrets-master-key', Buffer.alloc(32, 7).toString('base64'));
+    const foreign = await resetPassword('--secrets-master-key', Buffer.alloc(32, 7).toString('base64'));
     expect([foreign.exitCode, foreign.stdout, foreign.stderr]).toEqual([
       1,
       '',
       expect.stringContaining('is not the key that this data_dir was made with'),
     ]);
-    const nowhere = await bulkhead('--data-dir', '/nonexistent');
+    const nowhere = await resetPassword('--data-dir', '/nonexistent');
     expect([nowhere.exitCode, nowhere.stderr]).toEqual([
       1,
       expect.stringContaining('is not that of a server'),

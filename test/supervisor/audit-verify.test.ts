@@ -1,17 +1,15 @@
 // `bulkhead audit verify` as an operator meets it: beside a running server, and when none runs.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
+import { bulkhead } from '../harness/command.ts';
 import { masterKeyOf } from '../harness/database.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { makeShop, setUp } from '../harness/set-up.ts';
 import { derivePassword } from '../../supervisor/master-key.ts';
 
-const program = fileURLToPath(new URL('../../supervisor/main.ts', import.meta.url));
 let server: TestServer;
 let runs = true;
 
@@ -24,17 +22,7 @@ afterAll(async () => {
   await rm(dirname(server.dataDir), { recursive: true, force: true });
 });
 
-async function bulkhead(...args: string[]) {
-  const options = {
-    cwd: '/',
-    env: { PATH: process.env['PATH'] ?? '' },
-    extendEnv: false,
-    reject: false,
-  } as const;
-  const all = [program, 'audit', 'verify', '--data-dir', server.dataDir, ...args];
-  const { exitCode, stdout, stderr } = await execa(process.execPath, all, options);
-  return { exitCode, stdout, stderr };
-}
+const verify = (...args: string[]) => bulkhead(['audit', 'verify', '--data-dir', server.dataDir, ...args]);
 
 /** Does to the workspace's log what only its owner could. */
 async function tamper(text: string): Promise<void> {
@@ -59,7 +47,7 @@ async function tamper(text: string): Promise<void> {
 
 it('audit.integrity: audit verify tells of every log, beside the server and without it', async () => {
   const sound = await vi.waitFor(async () => {
-    const found = await bulkhead();
+    const found = await verify();
     expect(found.stdout).toMatch(
       /^system: ok: \d+ sound; head \d+:[0-9a-f]{64}\nworkspace acme: ok: 1 sound; head 1:[0-9a-f]{64}$/,
     );
@@ -67,16 +55,16 @@ it('audit.integrity: audit verify tells of every log, beside the server and with
   }, { timeout: 20_000 });
   expect(sound).toMatchObject({ exitCode: 0, stderr: '' });
   const head = /workspace acme: .*head (\S+)/.exec(sound.stdout)?.[1] ?? '';
-  expect((await bulkhead('--workspace', 'acme', '--head', head)).exitCode).toBe(0);
+  expect((await verify('--workspace', 'acme', '--head', head)).exitCode).toBe(0);
   const other = head.replace(/.$/, (digit) => digit === '0' ? '1' : '0');
-  const unlike = await bulkhead('--workspace', 'acme', '--head', other);
+  const unlike = await verify('--workspace', 'acme', '--head', other);
   expect([unlike.exitCode, unlike.stdout]).toEqual([
     1,
     expect.stringContaining('the seal is not the one that was kept'),
   ]);
-  const json = await bulkhead('--json', '--system');
+  const json = await verify('--json', '--system');
   expect(JSON.parse(json.stdout)).toMatchObject({ log: 'system', faulty: 0, faults: [] });
-  expect(await bulkhead('--workspace', 'nowhere')).toEqual({
+  expect(await verify('--workspace', 'nowhere')).toEqual({
     exitCode: 1,
     stdout: '',
     stderr: 'bulkhead: there is no workspace "nowhere"',
@@ -85,7 +73,7 @@ it('audit.integrity: audit verify tells of every log, beside the server and with
   await tamper(`update workspace.audit_log set actor = 'nobody'`);
   await server.stop();
   runs = false;
-  const broken = await bulkhead();
+  const broken = await verify();
   expect(broken.exitCode).toBe(1);
   expect(broken.stdout).toMatch(
     /^system: ok: .*\nworkspace acme: BROKEN: 0 sound; head .*\n {2}seal 1, row [0-9a-f-]{36}: the row, or its seal, was changed$/,
@@ -93,14 +81,14 @@ it('audit.integrity: audit verify tells of every log, beside the server and with
 });
 
 it('refuses a head without its log, and a directory that is no server’s', async () => {
-  const loose = await bulkhead('--head', `1:${'0'.repeat(64)}`);
+  const loose = await verify('--head', `1:${'0'.repeat(64)}`);
   expect([loose.exitCode, loose.stderr]).toEqual([1, expect.stringContaining('--head is of one log')]);
-  const nowhere = await bulkhead('--data-dir', '/nonexistent');
+  const nowhere = await verify('--data-dir', '/nonexistent');
   expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining('is not that of a server')]);
   // What a first start leaves that could not make its database.
   const unfinished = join(dirname(server.dataDir), 'unfinished');
   await mkdir(unfinished);
   await writeFile(join(unfinished, 'master.key.check'), '');
-  const half = await bulkhead('--data-dir', unfinished);
+  const half = await verify('--data-dir', unfinished);
   expect([half.exitCode, half.stderr]).toEqual([1, expect.stringContaining('is not that of a server')]);
 });
