@@ -177,6 +177,15 @@ describe('a field of the apps’ own', () => {
     expect(appLog.map(({ target }: { target: string }) => target)).toContain(field);
   });
 
+  it('is audited where it was set also when it is removed, with what was there', async () => {
+    for (const [caller, path] of [[admin, own.path], [app.admin, app.path]] as const) {
+      expectOk(await caller.put(`${path}/policies/shop.hours`, range(8, 18)));
+      expectOk(await caller.delete(`${path}/policies/shop.hours`));
+      const [entry] = expectOk(await caller.get(`${path}/audit?action=policy_delete&per_page=1`)).items;
+      expect(entry).toMatchObject({ target: 'shop.hours', details: { from: range(8, 18), to: null } });
+    }
+  });
+
   it('lies within the level above also when both are set at once', async () => {
     const [above, below] = [`${own.path}/policies/team.pace`, `${app.path}/policies/team.pace`];
     for (let round = 0; round < 10; round++) {
