@@ -1,0 +1,16 @@
+// Policies as one process knows them, with a database that fails.
+import { expect, it, onTestFinished } from 'vitest';
+import { PolicyBook } from '../../../api/policies/book.ts';
+import { ownInstallation } from '../../harness/database.ts';
+
+it('asks again after policies could not be read', async () => {
+  const installation = await ownInstallation();
+  onTestFinished(installation.remove);
+  const book = new PolicyBook((await installation.open()).databases);
+  const rename = (from: string, to: string) =>
+    installation.as({}, (sql) => sql.unsafe(`alter table control.${from} rename to ${to}`));
+  await rename('policies', 'hidden');
+  await expect(book.fields({})).rejects.toThrow();
+  await rename('hidden', 'policies');
+  expect(await book.fields({})).toEqual(new Set());
+});
