@@ -46,15 +46,24 @@ describe('quota.requests_per_sec', () => {
     for (let times = 0; times < 8; times++) expectOk(await admin.get(`${app.path}/policies`));
   });
 
-  it('at 0 shuts an app to all but its administration, streams and WebSockets included', async () => {
-    await shop.allow('requests_per_sec', 0);
+  it('at 0 shuts an app to all but its administration, writes, streams and WebSockets included', async () => {
     const { admin, app, records } = shop;
+    const { id } = expectOk(await admin.post(records, {}));
+    await shop.allow('requests_per_sec', 0);
     expectError(await admin.get(records), 429, 'quota_exceeded');
     expectError(await admin.get(`${app.path}/collections/notes/events`), 429, 'quota_exceeded');
+    for (
+      const write of [
+        admin.post(records, {}),
+        admin.patch(`${records}/${id}`, {}),
+        admin.delete(`${records}/${id}`),
+        admin.post(`${app.path}/batch`, { requests: [] }),
+      ]
+    ) expectError(await write, 429, 'quota_exceeded');
     const socket = await sendRaw(serverUrl(), upgradeOf(`${app.path}/realtime`, admin));
     expect(socket).toMatchObject({ status: 429 });
     expect(socket.body).toContain('quota_exceeded');
     expectOk(await admin.delete(`${app.path}/policies/quota.requests_per_sec`));
-    expectOk(await admin.get(records));
+    expectOk(await admin.get(`${records}/${id}`));
   });
 });
