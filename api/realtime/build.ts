@@ -7,14 +7,17 @@ import { Hub } from './hub.ts';
 import type { Report } from './ports.ts';
 
 /** Makes the hub. Changes of definitions reach it through their cache, revocations through the tokens. */
-export function createRealtime(deps: GateDeps & Pick<Deps, 'observe' | 'config'>): Hub {
+export function createRealtime(
+  deps: GateDeps & Pick<Deps, 'observe'> & { config: Pick<Deps['config'], 'realtime'> },
+): Hub {
   const report = reportTo(deps);
   const { streams_per_principal: perPrincipal, streams_per_address: perAddress } = deps.config.realtime;
   return new Hub({
     broker: new InProcessBroker((error) => report('hear of a record', error)),
     gate: new RuleGate(deps),
     report,
-    now: () => deps.now().getTime(),
+    // Not the time of day: set back by an hour, it would have no stream pinged or cut off for an hour.
+    now: () => performance.now(),
     cursorKey: randomBytes(16),
     bounds: { seats: { perPrincipal, perAddress } },
   });

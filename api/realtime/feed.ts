@@ -32,7 +32,7 @@ export class Feed implements Source {
   readonly topic: Topic;
   readonly incarnation: string;
   readonly log: ReplayLog;
-  /** When its last subscriber left, in milliseconds since 1970; undefined while there is one. */
+  /** When its last subscriber left, by the hub's clock; undefined while there is one. */
   unusedSince: number | undefined;
   readonly #options: FeedOptions;
   readonly #subscriptions = new Set<Subscription>();

@@ -17,7 +17,7 @@ interface HubOptions {
   broker: Broker;
   gate: Gate;
   report: Report;
-  /** Milliseconds since 1970. */
+  /** A clock that nobody sets, in milliseconds: it measures how long something has lasted, and is no time of day. */
   now: () => number;
   /** 16 random bytes, new in each process. */
   cursorKey: Buffer;
@@ -51,6 +51,7 @@ const tokenEnds: Record<'expired' | 'revoked', StreamEnd> = {
 
 /** Streams, feeds and the one timer that looks after them. */
 export class Hub implements Publisher {
+  /** The clock that streams are looked after by, in milliseconds. */
   readonly now: () => number;
   readonly #options: HubOptions;
   readonly #bounds: Bounds;

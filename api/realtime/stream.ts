@@ -54,7 +54,7 @@ interface StreamOptions {
   holder: Holder;
   sink: Sink;
   wire: Wire;
-  /** When its first ping is due, in milliseconds since 1970. */
+  /** When its first ping is due, by the hub's clock. */
   pingAt: number;
   /** Called once when the stream is over. */
   onGone: () => void;
@@ -68,7 +68,7 @@ export class Stream {
   readonly subscriptions = new Map<string, Member>();
   holder: Holder;
   pingAt: number;
-  /** When it was told to end, in milliseconds since 1970; its connection may outlive that a little. */
+  /** When it was told to end, by the hub's clock; its connection may outlive that a little. */
   endingSince: number | undefined;
   readonly #onGone: () => void;
   #state: 'open' | 'ending' | 'gone' = 'open';
