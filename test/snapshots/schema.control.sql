@@ -94,7 +94,7 @@ table mail_queue
   expires_at timestamp with time zone not null
   created_at timestamp with time zone not null
   of_app boolean not null default false
-  CREATE INDEX mail_queue_next_attempt_at ON control.mail_queue USING btree (next_attempt_at)
+  CREATE INDEX mail_queue_turns ON control.mail_queue USING btree (of_app, workspace, next_attempt_at, id)
   CREATE INDEX mail_queue_workspace ON control.mail_queue USING btree (workspace)
   constraint mail_queue_pkey PRIMARY KEY (id)
   constraint mail_queue_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
