@@ -1,4 +1,4 @@
-// What rules know of an end-user besides what its token says.
+// What rules know of end-users besides what their tokens say.
 import { isUuid } from './ids.ts';
 import type { Sql } from './connections/pool.ts';
 
@@ -8,4 +8,14 @@ export async function findUserEmail(sql: Sql, id: string): Promise<string | unde
   const [user] = await sql<{ email: string }[]>`
     select email from workspace.users_public where id = ${id}`;
   return user?.email;
+}
+
+/** Emails of those end-users of these ids that there are, by id as it is given. Runs as an app's role. */
+export async function findUserEmails(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
+  const asked = ids.filter(isUuid);
+  if (asked.length === 0) return new Map();
+  const users = await sql<{ asked: string; email: string }[]>`
+    select asked, email from unnest(${asked}::text[]) asked
+    join workspace.users_public on id = asked::uuid`;
+  return new Map(users.map(({ asked, email }) => [asked, email]));
 }

@@ -5,8 +5,9 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { admit } from '../rules/access.ts';
 import { decide, type Principal } from '../scope.ts';
-import type { Gate, TokenState, View, Wish } from './ports.ts';
+import type { Gate, Review, TokenState, View, Wish } from './ports.ts';
 import { DatabaseReader } from './related.ts';
+import { ReviewEmails } from './review-emails.ts';
 import { type Target, viewOf } from './rule-view.ts';
 import type { Place } from './topic.ts';
 
@@ -23,18 +24,21 @@ export class RuleGate implements Gate {
   readonly #deps: GateDeps;
   /** One for each version of an app's definitions, so that what it reads is read for all views of that version together. */
   readonly #readers = new WeakMap<AppDefinition, { reader: DatabaseReader; version: number }>();
+  readonly #emails = new WeakMap<Review, ReviewEmails>();
   #versions = 0;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
   }
 
-  async open({ topic, principal, filter }: Wish): Promise<View> {
+  async open({ topic, principal, filter }: Wish, review?: Review): Promise<View> {
     const target = await this.#find(topic.workspace, topic.app, topic.collection);
     const query: Record<string, string> = filter === undefined ? {} : { filter };
-    const access = await admit(this.#deps, target, 'list', { principal, now: this.#deps.now(), query });
+    const { databases, now } = this.#deps;
+    const deps = { databases, emails: review && this.#emailsOf(review) };
+    const access = await admit(deps, target, 'list', { principal, now: now(), query });
     const read = this.#readerOf(target.app);
-    return viewOf(target, access, { filter: filter ?? '', now: this.#deps.now, ...read });
+    return viewOf(target, access, { filter: filter ?? '', now, ...read });
   }
 
   tokenState(principal: Principal, place: Place): TokenState {
@@ -54,6 +58,12 @@ export class RuleGate implements Gate {
       this.#readers.set(app, known);
     }
     return known;
+  }
+
+  #emailsOf(review: Review): ReviewEmails {
+    const emails = this.#emails.get(review) ?? new ReviewEmails(this.#deps.databases, review);
+    this.#emails.set(review, emails);
+    return emails;
   }
 
   async #find(workspace: string, id: string, name: string): Promise<Target> {

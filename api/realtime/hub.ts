@@ -180,7 +180,7 @@ export class Hub implements Publisher {
 
   #onDefinitionChange(place: ChangedPlace): void {
     this.#version++;
-    for (const feed of this.#feeds.of(place)) this.#reviewer.add(feed.subscriptions);
+    this.#reviewer.add(this.#feeds.of(place).flatMap(({ subscriptions }) => subscriptions));
   }
 
   #lookAfter(): void {

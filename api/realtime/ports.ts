@@ -39,10 +39,19 @@ export interface View {
 /** What is left of a token. */
 export type TokenState = 'good' | 'expired' | 'revoked';
 
+/**
+ * Another look at subscriptions of an app, none of which has been added since it began: what is found out for one in its
+ * course is new enough for all of them.
+ */
+export interface Review {
+  /** Who is still to be looked at; somebody with several subscriptions comes several times. */
+  callers(): Iterable<Principal>;
+}
+
 /** Decides who may see what. */
 export interface Gate {
   /** The view of a wish by the rules as they are now. Throws `ApiError`: 401, 403, 404, or 400 for the filter. */
-  open(wish: Wish): View | Promise<View>;
+  open(wish: Wish, review?: Review): View | Promise<View>;
   /** Asked of each stream's principal once a second, so it must be quick. A principal that lost the app is `revoked`. */
   tokenState(principal: Principal, place: Place): TokenState;
   /** Tells of rules, collections, apps and workspaces that changed or went. */

@@ -1,6 +1,6 @@
 // Looks again at what subscribers may see, when a rule, a collection or their principal has changed.
 import { ApiError, toApiError } from '../errors.ts';
-import type { Gate, Report } from './ports.ts';
+import type { Gate, Report, Review } from './ports.ts';
 import type { Member } from './stream.ts';
 import { collectionGone } from './subscription.ts';
 
@@ -8,6 +8,13 @@ interface ReviewOptions {
   gate: Gate;
   now: () => number;
   report: Report;
+}
+
+/** The subscriptions of an app that are to be reviewed. */
+interface Waiting {
+  members: Set<Member>;
+  /** A new one whenever members are added. */
+  review: Review;
 }
 
 /** How long subscriptions are reviewed in one turn, in milliseconds. */
@@ -21,7 +28,7 @@ const turnMilliseconds = 8;
 export class Reviewer {
   readonly #options: ReviewOptions;
   /** By app. */
-  readonly #waiting = new Map<string, Set<Member>>();
+  readonly #waiting = new Map<string, Waiting>();
   #turnEnds = 0;
   #nextTurn: Promise<void> | undefined;
 
@@ -32,22 +39,23 @@ export class Reviewer {
   /** Has subscriptions reviewed in this turn or the next ones. */
   add(members: Iterable<Member>): void {
     if (this.#waiting.size === 0) this.#turnEnds = this.#options.now() + turnMilliseconds;
-    for (const member of members) {
-      member.hold();
-      const { workspace, app } = member.wish.topic;
-      const place = `${workspace} ${app}`;
+    for (const [place, added] of Map.groupBy(members, placeOf)) {
+      for (const member of added) member.hold();
       const waiting = this.#waiting.get(place);
-      if (waiting === undefined) void this.#work(place, member);
-      else waiting.add(member);
+      if (waiting === undefined) void this.#work(place, new Set(added));
+      else {
+        for (const member of added) waiting.members.add(member);
+        waiting.review = reviewOf(waiting.members);
+      }
     }
   }
 
-  async #work(place: string, first: Member): Promise<void> {
-    const waiting = new Set([first]);
+  async #work(place: string, members: Set<Member>): Promise<void> {
+    const waiting: Waiting = { members, review: reviewOf(members) };
     this.#waiting.set(place, waiting);
-    for (const member of waiting) {
-      waiting.delete(member);
-      await this.#review(member, () => waiting.has(member));
+    for (const member of members) {
+      members.delete(member);
+      await this.#review(member, waiting);
       while (this.#options.now() >= this.#turnEnds) await this.#turn();
     }
     // In the same step that found nothing waiting: nothing can be added in between and be forgotten.
@@ -66,12 +74,12 @@ export class Reviewer {
   }
 
   /** Fails closed: a subscription whose view cannot be found out ends. */
-  async #review(member: Member, isOutdated: () => boolean): Promise<void> {
+  async #review(member: Member, { members, review }: Waiting): Promise<void> {
     const { gate, now, report } = this.#options;
     const { principal } = member.stream.holder;
     try {
-      const view = await gate.open(member.wish);
-      if (isOutdated() || member.stream.holder.principal !== principal) return;
+      const view = await gate.open(member.wish, review);
+      if (members.has(member) || member.stream.holder.principal !== principal) return;
       if (view.incarnation !== member.incarnation) throw collectionGone();
       member.review(view);
     } catch (error) {
@@ -79,4 +87,16 @@ export class Reviewer {
       member.stream.lose(member, toApiError(error), now());
     }
   }
+}
+
+function placeOf({ wish: { topic } }: Member): string {
+  return `${topic.workspace} ${topic.app}`;
+}
+
+function reviewOf(members: ReadonlySet<Member>): Review {
+  return {
+    *callers() {
+      for (const { stream: { holder: { principal } } } of members) if (principal !== null) yield principal;
+    },
+  };
 }

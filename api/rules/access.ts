@@ -12,14 +12,13 @@ import {
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/filter/fold.ts';
 import { patiently } from '../../storage/filter/patience.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
-import { findAdminEmail } from '../../storage/admins.ts';
 import { filesId } from '../../storage/files.ts';
 import { usersId } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
-import { findUserEmail } from '../../storage/user-email.ts';
 import { fail } from '../errors.ts';
 import { administers, type Principal } from '../scope.ts';
 import { relationsReadEmail, ruleOf } from './compile.ts';
+import { type Emails, emailsIn } from './emails.ts';
 
 /** Who asks for something that has a rule, and how. */
 export interface Asking {
@@ -38,6 +37,8 @@ export interface RuledTarget {
 /** What looks a caller's email up. */
 export interface AccessDeps {
   databases: Pick<Databases, 'app' | 'control'>;
+  /** Who is asked instead of the databases, where many callers are looked at together. */
+  emails?: Emails | undefined;
 }
 
 /** What a rule is asked about. */
@@ -90,21 +91,19 @@ export function unboundedAccess(action: Action, now: Date): Access {
 }
 
 async function admitAdmin(
-  { databases }: AccessDeps,
+  { databases, emails = emailsIn(databases) }: AccessDeps,
   { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
 ): Promise<Access> {
-  const email = await databases.control.run((sql) => findAdminEmail(sql, principal.id));
+  const email = await emails.ofAdmin(principal.id);
   return accessOf(action, asking, { ...principal, email }, true);
 }
 
 async function admitUser(
-  { databases }: AccessDeps,
+  { databases, emails = emailsIn(databases) }: AccessDeps,
   target: RuledTarget,
   { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
 ): Promise<Access> {
-  const { workspace, schema } = target.app;
-  const email = await databases.app(workspace.database, schema)
-    .run((sql) => findUserEmail(sql, principal.id));
+  const email = await emails.ofUser(target.app, principal.id);
   return decided(target, accessOf(action, asking, { ...principal, email }, false));
 }
 

@@ -1,0 +1,20 @@
+// Callers' emails, which tokens do not say.
+import { findAdminEmail } from '../../storage/admins.ts';
+import type { Databases } from '../../storage/connections/databases.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import { findUserEmail } from '../../storage/user-email.ts';
+
+/** Looks emails up. Undefined: there is nobody of the id, or a master admin, who has none. */
+export interface Emails {
+  ofAdmin(id: string): Promise<string | undefined>;
+  ofUser(app: AppDefinition, id: string): Promise<string | undefined>;
+}
+
+/** Asks the databases each time. */
+export function emailsIn(databases: Pick<Databases, 'app' | 'control'>): Emails {
+  return {
+    ofAdmin: (id) => databases.control.run((sql) => findAdminEmail(sql, id)),
+    ofUser: ({ workspace, schema }, id) =>
+      databases.app(workspace.database, schema).run((sql) => findUserEmail(sql, id)),
+  };
+}
