@@ -14,7 +14,9 @@ import type { AppLetter, Content, Letter, Mail } from './letter.ts';
 import { render, UnreadableTemplate } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
 
-type CourierDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe'>;
+type CourierDeps = Pick<Deps, 'databases' | 'secrets' | 'now' | 'newId' | 'observe'> & {
+  config: Pick<Deps['config'], 'mail' | 'data_dir'>;
+};
 
 /** Mails under way at once: a provider that hangs holds up no more than these. */
 const hands = 4;
