@@ -31,7 +31,12 @@ const watch = (bearer?: string) =>
   openEvents(port, { path: events, ...(bearer === undefined ? {} : { token: bearer }) });
 
 describe('sse.slow-consumer: streams are capped', () => {
-  beforeAll(() => begin({ realtime: { streams_per_principal: 3, streams_per_address: 6 } }));
+  beforeAll(() =>
+    begin({
+      http: { trust_proxy: true },
+      realtime: { streams_per_principal: 3, streams_per_address: 6 },
+    })
+  );
   afterAll(() => server.stop());
 
   it('for each principal: streams, WebSockets and subscriptions together, until one closes', async () => {
@@ -70,6 +75,18 @@ describe('sse.slow-consumer: streams are capped', () => {
     while ((last = await watch()).status === 429);
     expect(last.status).toBe(200);
     last.socket.destroy();
+  });
+
+  it('auth.ip-key: for the addresses of an IPv6 /64 together', async () => {
+    const watchFrom = (address: string) => openEvents(port, { path: events, address });
+    const knock = async (address: string) =>
+      (await handshake(port, { at: socketPath, headers: { 'X-Forwarded-For': address } })).status;
+    const open = await Promise.all([1, 2, 3, 4, 5, 6].map((host) => watchFrom(`2001:db8:1:2::${host}`)));
+    expect(open.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect((await watchFrom('2001:db8:1:2::7')).status).toBe(429);
+    expect(await knock('2001:db8:1:2::8')).toBe(429);
+    expect(await knock('2001:db8:1:3::1')).toBe(101);
+    for (const { socket } of open) socket.destroy();
   });
 });
 

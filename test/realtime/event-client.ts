@@ -97,7 +97,7 @@ export async function openEvents(port: number, ask: Ask = {}): Promise<EventClie
     'Host: rig',
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
     ...(since === undefined ? [] : [`Last-Event-ID: ${since}`]),
-    ...(address === undefined ? [] : [`X-Address: ${address}`]),
+    ...(address === undefined ? [] : [`X-Forwarded-For: ${address}`]),
   ];
   const client = new EventClient(connect(port, '127.0.0.1'));
   client.socket.write(`${lines.join('\r\n')}\r\n\r\n`);

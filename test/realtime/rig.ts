@@ -111,7 +111,7 @@ function eventServer(hub: Hub): Server {
       topic: { ...place, app, collection },
       holder: {
         principal: bearer === undefined ? null : authenticate(bearer),
-        address: String(request.headers['x-address'] ?? '127.0.0.1'),
+        address: String(request.headers['x-forwarded-for'] ?? '127.0.0.1'),
       },
       filter: searchParams.get('filter') ?? undefined,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
@@ -125,7 +125,7 @@ function eventServer(hub: Hub): Server {
 
 const upgradePorts: UpgradePorts = {
   admit: (request) => {
-    if (request.headers['x-address'] === 'limited') fail('too_many_requests', 'too fast');
+    if (request.headers['x-forwarded-for'] === 'limited') fail('too_many_requests', 'too fast');
   },
   addressOf: () => '127.0.0.1',
   authenticate,

@@ -58,7 +58,7 @@ describe('sse.authz-live: a WebSocket', () => {
     [{ authorization: 'Bearer bad' }, 401, 'unauthorized'],
     [{ authorization: 'Basic x' }, 401, 'unauthorized'],
     [{ authorization: 'Bearer stranger' }, 403, 'forbidden'],
-    [{ 'x-address': 'limited' }, 429, 'too_many_requests'],
+    [{ 'x-forwarded-for': 'limited' }, 429, 'too_many_requests'],
     [{ 'sec-websocket-version': '12' }, 400, 'validation'],
     [{ 'sec-websocket-key': 'short' }, 400, 'validation'],
   ])('asked for with %j is answered %i %s', async (headers, status, code) => {
