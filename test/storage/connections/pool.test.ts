@@ -125,7 +125,8 @@ describe('a pool', () => {
     for (let round = 0; round < 40; round++) {
       await killer.run((sql) =>
         sql`select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid() order by random() limit 2`
+          where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
+          order by random() limit 2`
       );
       const before = answered;
       while (answered < before + 20) await new Promise(setImmediate);
