@@ -32,11 +32,20 @@ export function authenticate(arrival: Arrival, by: Authenticator): Principal | n
       'a request with a cookie that changes something needs an Origin of its own host or of the CORS allowlist',
     );
   }
-  return by.tokens.recall(cookie) ??
-    by.tokens.verify(cookie).catch((error) => takeAway(by.clearedCookie, error));
+  return authenticateCookie(cookie, by);
 }
 
-/** Else a browser, whose pages cannot do so, would send a cookie that is no good to the ways in as well. */
+/**
+ * The principal of the token in a cookie. Throws `401 unauthorized`, which takes the cookie away: else a browser, whose pages
+ * cannot do so, would send one that is no good to the ways in as well.
+ */
+export function authenticateCookie(
+  cookie: string,
+  { tokens, clearedCookie }: Pick<Authenticator, 'tokens' | 'clearedCookie'>,
+): Principal | Promise<Principal> {
+  return tokens.recall(cookie) ?? tokens.verify(cookie).catch((error) => takeAway(clearedCookie, error));
+}
+
 function takeAway(clearedCookie: readonly [string, string], error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
   throw new ApiError(error.code, error.message, [...error.headers, clearedCookie]);

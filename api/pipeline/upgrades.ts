@@ -5,6 +5,7 @@ import { fail } from '../errors.ts';
 import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
+import { authenticateCookie } from './authenticate.ts';
 import { addressOf, headerOf, requestIdOf } from './arrival.ts';
 import { type Door, doorHeaders } from './door.ts';
 import { bucketKey } from './rate-limit.ts';
@@ -28,6 +29,7 @@ export function createWebSockets(deps: Deps, door: Door): WebSockets {
       },
       addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),
       authenticate: (token) => tokens.recall(token) ?? tokens.verify(token),
+      authenticateCookie: (token) => authenticateCookie(token, door.authenticator),
       requireApp: async ({ workspace, app }) => {
         const { app: found } = await findTarget(definitions, { workspace, app });
         if (found === undefined) return;

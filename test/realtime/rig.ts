@@ -129,6 +129,7 @@ const upgradePorts: UpgradePorts = {
   },
   addressOf: () => '127.0.0.1',
   authenticate,
+  authenticateCookie: authenticate,
   requireApp: ({ app }) => app === place.app ? undefined : fail('app_not_found', 'no such app'),
   allowsOrigin: (origin) => origin === 'https://friend.example',
   cookieName: 'svc_at',

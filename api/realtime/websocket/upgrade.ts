@@ -17,6 +17,8 @@ export interface UpgradePorts {
   addressOf: (request: IncomingMessage) => string;
   /** The principal of an access token. Throws `401 unauthorized`. */
   authenticate: (token: string) => Principal | Promise<Principal>;
+  /** The principal of an access token from a cookie. Throws `401 unauthorized`, with what takes the cookie away. */
+  authenticateCookie: (token: string) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
   requireApp: (place: Place) => void | Promise<void>;
   /** Whether a foreign origin is in the CORS allowlist. */
@@ -89,7 +91,7 @@ function identify(request: IncomingMessage, ports: UpgradePorts): Principal | nu
   if (!isOwnPage(request, ports)) {
     fail('forbidden', 'a WebSocket with a cookie needs an Origin of its own host or of the CORS allowlist');
   }
-  return ports.authenticate(cookie);
+  return ports.authenticateCookie(cookie);
 }
 
 function isOwnPage({ headers }: IncomingMessage, { allowsOrigin }: UpgradePorts): boolean {
