@@ -40,22 +40,25 @@ export function findTarget(
   if (workspace === undefined) return nothing;
   if (app === undefined) return findWorkspace(definitions, workspace);
   const known = definitions.peekApp(workspace, app);
-  return known === undefined ? findApp(definitions, workspace, params) : withCollection(known, coll);
+  return known === undefined
+    ? findApp(definitions, workspace, app).then((found) => withCollection(found, coll))
+    : withCollection(known, coll);
 }
 
-async function findWorkspace(definitions: Definitions, id: string): Promise<AnyTarget> {
-  return { workspace: await definitions.workspace(id) ?? failNoWorkspace(id) };
-}
-
-async function findApp(
-  definitions: Definitions,
+/** An app that may not be in memory. Throws `404` `workspace_not_found` or `app_not_found`. */
+export async function findApp(
+  definitions: Pick<Definitions, 'workspace' | 'app'>,
   workspace: string,
-  { app = '', coll }: Readonly<Record<string, string>>,
-): Promise<AnyTarget> {
+  app: string,
+): Promise<AppDefinition> {
   const found = await definitions.app(workspace, app);
-  if (found !== undefined) return withCollection(found, coll);
+  if (found !== undefined) return found;
   await findWorkspace(definitions, workspace);
   failNoApp(app);
+}
+
+async function findWorkspace(definitions: Pick<Definitions, 'workspace'>, id: string): Promise<AnyTarget> {
+  return { workspace: await definitions.workspace(id) ?? failNoWorkspace(id) };
 }
 
 function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {

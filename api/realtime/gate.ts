@@ -2,9 +2,9 @@
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { DefinitionCache } from '../collections/cache.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import { admit } from '../rules/access.ts';
 import { decide, type Principal } from '../scope.ts';
+import { failNoCollection, findApp } from '../target.ts';
 import type { Gate, Review, TokenState, View, Wish } from './ports.ts';
 import { DatabaseReader } from './related.ts';
 import { ReviewEmails } from './review-emails.ts';
@@ -14,7 +14,7 @@ import type { Place } from './topic.ts';
 /** What the gate asks. */
 export interface GateDeps {
   databases: Pick<Deps['databases'], 'app' | 'control'>;
-  definitions: Pick<DefinitionCache, 'app' | 'peekApp' | 'onForget'>;
+  definitions: Pick<DefinitionCache, 'app' | 'peekApp' | 'workspace' | 'onForget'>;
   tokens: Pick<Deps['tokens'], 'current'>;
   now: Deps['now'];
 }
@@ -68,9 +68,8 @@ export class RuleGate implements Gate {
 
   async #find(workspace: string, id: string, name: string): Promise<Target> {
     const { definitions } = this.#deps;
-    const app = definitions.peekApp(workspace, id) ?? await definitions.app(workspace, id) ??
-      fail('app_not_found', `app "${id}" does not exist`);
-    const collection = app.collections.get(name) ?? fail('not_found', `collection "${name}" does not exist`);
+    const app = definitions.peekApp(workspace, id) ?? await findApp(definitions, workspace, id);
+    const collection = app.collections.get(name) ?? failNoCollection(name);
     return { app, collection };
   }
 }

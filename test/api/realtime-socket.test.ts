@@ -167,4 +167,24 @@ describe('a WebSocket', () => {
     expect((await client.count(6))[5]).toMatchObject({ type: 'event', id: 'staying' });
     client.socket.close();
   });
+
+  it('says what is gone to those who subscribe: the collection, the app or the workspace', async () => {
+    const gone = await ruledApp();
+    await gone.define('orders', fields, { list: 'any' });
+    const client = await openSocket(port, {}, gone.path.replace(/\/collections$/, '/realtime'));
+    const codes: unknown[] = [];
+    const { workspace, path: collections } = gone;
+    for (
+      const [path, by] of [
+        [`${collections}/orders`, gone.admin],
+        [collections.replace(/\/collections$/, ''), workspace.admin],
+        [workspace.path, workspace.master],
+      ] as const
+    ) {
+      expectOk(await by.delete(path));
+      codes.push((await client.subscribe('a'))?.['code']);
+    }
+    expect(codes).toEqual(['not_found', 'app_not_found', 'workspace_not_found']);
+    client.socket.close();
+  });
 });

@@ -24,7 +24,12 @@ beforeEach(() => {
         return nobodyAsks();
       },
     },
-    definitions: { app: nobodyAsks, peekApp: nobodyAsks, onForget: () => () => undefined },
+    definitions: {
+      app: nobodyAsks,
+      peekApp: nobodyAsks,
+      workspace: nobodyAsks,
+      onForget: () => () => undefined,
+    },
     tokens: { current: nobodyAsks },
     observe: nobodyAsks,
     config: { realtime: { streams_per_principal: 10, streams_per_address: 10 } },

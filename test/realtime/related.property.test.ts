@@ -90,7 +90,12 @@ async function listed({ app, principal, filter: written }: Asked): Promise<strin
 
 /** As `GET events?filter=` does. */
 async function streamed({ app, principal, filter: written }: Asked): Promise<string[]> {
-  const definitions = { peekApp: () => app, app: async () => app, onForget: () => () => undefined };
+  const definitions = {
+    peekApp: () => app,
+    app: async () => app,
+    workspace: async () => app.workspace,
+    onForget: () => () => undefined,
+  };
   const gate = new RuleGate({ databases, definitions, tokens: { current: () => user }, now: () => now });
   const topic = { workspace: 'w', app: 'a', collection: 'posts' };
   const view = await gate.open({ topic, principal, filter: written });

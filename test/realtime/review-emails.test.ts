@@ -35,6 +35,7 @@ beforeEach(() => {
   };
   const definitions = {
     peekApp: () => app,
+    workspace: async () => app.workspace,
     app: async () => app,
     onForget: (listener: typeof changed) => {
       changed = listener;
