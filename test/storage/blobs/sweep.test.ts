@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { BlobPlace } from '../../../storage/blobs/blob-store.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { sweepBlobs } from '../../../storage/blobs/sweep.ts';
@@ -89,6 +89,22 @@ it('removes them all, however many there are', async () => {
     await utimes(path, long, long);
   }
   expect(await sweep()).toBe(501);
+});
+
+it('looks at every workspace, however many there are', async () => {
+  onTestFinished(async () => {
+    await storage.databases.control.run((sql) =>
+      sql`delete from control.tenant_databases where name <> ${tenant.database}`
+    );
+  });
+  // All of them come before it by name, and none has files.
+  await storage.databases.control.run((sql) =>
+    sql`
+      insert into control.tenant_databases (name, state, version, app_version)
+      select 'w_' || lpad(n::text, 20, '0'), 'assigned', 1, 1 from generate_series(1, 401) n`
+  );
+  await blob(tenant, { age: 2 * hour, file: false });
+  expect(await sweep()).toBe(1);
 });
 
 it('removes what an app left that is gone', async () => {
