@@ -172,6 +172,26 @@ describe('a channel', () => {
     channel.end('closed', 'over');
   });
 
+  it('is in doubt about a runner that does not answer the ping at once, before it ends it', async () => {
+    const { event, channel } = await pair();
+    const late = event(20);
+    expect(channel.doubt).toBeUndefined();
+    await late;
+    expect(await channel.doubt).toBe(false);
+    expect(channel.isOpen).toBe(true);
+    channel.end('closed', 'over');
+  });
+
+  it('gives an answer that streams another deadline', async () => {
+    const { event, channel } = await pair();
+    const outcome = event(20);
+    channel.extend(1, performance.now() + 60_000);
+    expect(await event(40)).toBe('the hook did not finish in time');
+    expect(channel.inFlight).toBe(1);
+    channel.end('closed', 'over');
+    await outcome;
+  });
+
   it('drops what comes late for the last 1,024 that nobody waits for, and for no others', async () => {
     const { runner, channel, ended, event } = await pair();
     for (let id = 1; id <= 1_025; id++) void event();
