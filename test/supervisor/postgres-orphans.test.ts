@@ -18,13 +18,17 @@ afterEach(async () => {
   await rm(cluster, { recursive: true, force: true });
 });
 
-/** Has a process that goes by a name until it ends; whoever started it asks nobody how. Answers its number. */
-async function child(name: string, seconds: number): Promise<number> {
+/** Has a process that goes by a name; whoever started it does not ask how it ends. Answers its number. */
+async function child(name: string): Promise<number> {
   await copyFile('/bin/sleep', join(cluster, name));
   await chmod(join(cluster, name), 0o700);
-  parent = spawn('/bin/sh', ['-c', `./${name} ${seconds} & echo $!; exec sleep 60`], { cwd: cluster });
+  parent = spawn('/bin/sh', ['-c', `./${name} 60 & echo $!; exec sleep 60`], { cwd: cluster });
   const [line] = await once(parent.stdout ?? parent, 'data');
-  return Number(String(line));
+  // Until then it is a shell, which does ask.
+  await expect.poll(() => statOf(parent.pid ?? 0)).toContain('(sleep)');
+  const pid = Number(String(line));
+  await expect.poll(() => statOf(pid)).toContain(`(${name})`);
+  return pid;
 }
 
 async function held(pid: number): Promise<boolean> {
@@ -36,21 +40,20 @@ async function held(pid: number): Promise<boolean> {
 const statOf = (pid: number) => readFile(`/proc/${pid}/stat`, 'utf8');
 
 it('is left to a postmaster that runs', async () => {
-  const pid = await child('postgres', 60);
-  await expect.poll(() => statOf(pid)).toContain('(postgres)');
+  const pid = await child('postgres');
   expect(await held(pid)).toBe(true);
   process.kill(pid, 'SIGKILL');
 });
 
 it('is taken from one that has ended, though nobody has heard of it and its number is not free', async () => {
-  const pid = await child('postgres', 0);
+  const pid = await child('postgres');
+  process.kill(pid, 'SIGKILL');
   await expect.poll(() => statOf(pid)).toContain('(postgres) Z');
   expect(await held(pid)).toBe(false);
 });
 
 it('is taken from another program that has the number now', async () => {
-  const pid = await child('neighbour', 60);
-  await expect.poll(() => statOf(pid)).toContain('(neighbour)');
+  const pid = await child('neighbour');
   expect(await held(pid)).toBe(false);
   process.kill(pid, 'SIGKILL');
 });
