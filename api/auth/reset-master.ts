@@ -28,26 +28,28 @@ async function reset(start: ProgramStart, tell: (made: MasterPassword) => void):
   const password = randomBytes(passwordBytes).toString('base64url');
   const passwords = new Passwords({ now: Date.now });
   const passwordHash = await passwords.hash('masters', password).finally(() => passwords.close());
-  await connected(start.database, (control) =>
-    control.transaction(async (sql) => {
+  await connected(start.database, async (control) => {
+    // By itself: two who read the row and change it in one transaction each would wait for each other.
+    const master = await control.run((sql) => findMasterByUsername(sql, masterUsername));
+    if (master === undefined || master.password_hash === null) {
+      throw new StartRefused('the server was never set up: POST /_/setup sets the first password');
+    }
+    await control.transaction(async (sql) => {
       await checkMasterKey(sql, key);
-      await replace(sql, passwordHash);
-    }));
+      await replace(sql, master.id, passwordHash);
+    });
+  });
   tell({ username: masterUsername, password });
 }
 
-async function replace(sql: Sql, passwordHash: string): Promise<void> {
-  const master = await findMasterByUsername(sql, masterUsername);
-  if (master === undefined || master.password_hash === null) {
-    throw new StartRefused('the server was never set up: POST /_/setup sets the first password');
-  }
-  await setMasterPassword(sql, master.id, { passwordHash, now: now() });
+async function replace(sql: Sql, id: string, passwordHash: string): Promise<void> {
+  await setMasterPassword(sql, id, { passwordHash, now: now() });
   // Read after the row is locked: whoever was given a token for the old password has an earlier one.
   const instant = now();
-  await revokeSessionsOf(sql, 'control', { principalId: master.id, spared: undefined, now: instant });
+  await revokeSessionsOf(sql, 'control', { principalId: id, spared: undefined, now: instant });
   const expires_at = new Date(instant.getTime() + longestTokenLife);
   await insertRevocations(sql, [
-    { kind: 'subject', key: master.id, not_before: instant, scope: null, expires_at },
+    { kind: 'subject', key: id, not_before: instant, scope: null, expires_at },
   ]);
   await forgetFailures(sql, 'control', masterSubject(masterUsername));
   await auditSystem(sql, { newId, now }, {

@@ -2,9 +2,13 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bulkhead } from '../harness/command.ts';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk } from '../harness/api.ts';
+import { bulkhead } from '../harness/command.ts';
+import { endpointOf } from '../harness/database.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { somebodyWaits } from '../harness/waiting.ts';
 
 const lost = 'a password that is lost';
 /** Several starts of a server, beside other tests. Milliseconds. */
@@ -50,6 +54,27 @@ it(
     expect(items).toMatchObject([{ actor: 'system', target: 'admin', details: { by: 'command' } }]);
   },
 );
+
+it('gives one while somebody else changes the password, who does not wait for it either', slow, async () => {
+  expectOk(await anyone().post('/_/setup', { password: lost }));
+  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), options);
+  let reset: ReturnType<typeof resetPassword> | undefined;
+  try {
+    await control.transaction(async (sql) => {
+      // As a sign-in or another reset does, which has read what it is about to change.
+      await sql`select 1 from control.master_admins for share`;
+      reset = resetPassword('--json');
+      await vi.waitUntil(() => somebodyWaits(sql), { timeout: 60_000 });
+      await sql`update control.master_admins set updated_at = now()`;
+    });
+  } finally {
+    await control.end();
+  }
+  const { exitCode, stdout, stderr } = await reset ?? {};
+  expect([exitCode, stderr]).toEqual([0, '']);
+  expectOk(await login(JSON.parse(stdout ?? '').password));
+});
 
 it('gives one when no server runs, and another one each time', slow, async () => {
   expectOk(await anyone().post('/_/setup', { password: lost }));
