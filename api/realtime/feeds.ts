@@ -51,7 +51,10 @@ export class Feeds {
       wake: (woken) => this.#fanOut.wake(woken),
       onFailure,
     });
-    this.#watched.set(key, { feed, unsubscribe: broker.subscribe(topic, (change) => feed.take(change)) });
+    this.#watched.set(key, {
+      feed,
+      unsubscribe: broker.subscribe({ ...topic, incarnation }, (change) => feed.take(change)),
+    });
     return feed;
   }
 

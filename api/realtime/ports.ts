@@ -2,7 +2,7 @@
 import type { Principal } from '../scope.ts';
 import type { RecordChange } from './event.ts';
 import type { Reading, Related } from './reading.ts';
-import type { Place, Topic } from './topic.ts';
+import type { Place, Source, Topic } from './topic.ts';
 
 /** Who holds a stream. */
 export interface Holder {
@@ -25,10 +25,7 @@ export interface View {
    * rule that reads nothing of the principal the key must not name it, so that all its subscribers share one evaluation.
    */
   key: string;
-  /**
-   * What tells the collection from an earlier one of the same name, in a workspace or app that may be new too: nobody
-   * may be shown the past of another.
-   */
+  /** Of the collection: see `Source`. */
   incarnation: string;
   /** The related records that it looks at; undefined when it looks at none. */
   reading?: Reading | undefined;
@@ -67,7 +64,7 @@ export interface ChangedPlace {
 /** Tells the world of committed writes. `Hub` is one. */
 export interface Publisher {
   /** Never throws, never waits. */
-  publish(topic: Topic, change: RecordChange): void;
+  publish(source: Source, change: RecordChange): void;
 }
 
 /** Hears of failures that no client is told about. */

@@ -17,6 +17,7 @@ import { authMembersOf, mentionsNow, ruleOf } from '../rules/compile.ts';
 import type { View } from './ports.ts';
 import { mergeParts, type Reader } from './reading.ts';
 import { shown } from './related.ts';
+import { sourceOf } from './topic.ts';
 
 /** A collection and the app that it is in. */
 export interface Target {
@@ -59,7 +60,6 @@ export function viewOf(
   const parts = new Map<string, RelatedPart>();
   for (const judge of judges) mergeParts(parts, judge.parts);
   const related = parts.size === 0 ? [] : [version, access.unbounded];
-  const { database } = app.workspace;
   return {
     key: keyOf(access, judges, [
       collection.version,
@@ -67,7 +67,7 @@ export function viewOf(
       filter,
       ...related,
     ]),
-    incarnation: [database, app.schema, collection.id, collection.created_at.getTime()].join('/'),
+    incarnation: sourceOf(app, collection).incarnation,
     reading: parts.size === 0 ? undefined : { reader, parts },
     passes: (change, follow) => {
       if (judges.length === 0) return true;

@@ -5,6 +5,7 @@ import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
+import { sourceOf } from '../realtime/topic.ts';
 import type { Removal } from './cascade.ts';
 import { placeOf } from './write-order.ts';
 
@@ -17,14 +18,12 @@ export interface Written {
 /** To be called as soon as a write is known to be committed: the order of the calls is the order of the events. */
 export function announce(
   { realtime }: { realtime: Publisher },
-  { workspace, id }: AppDefinition,
+  app: AppDefinition,
   { type, record, gone }: Written & { gone?: Gone | undefined },
 ): void {
-  realtime.publish({ workspace: workspace.id, app: id, collection: record.collection }, {
-    type,
-    record,
-    ...(gone === undefined ? {} : { gone }),
-  });
+  const collection = app.collections.get(record.collection);
+  if (collection === undefined) return; // it has been dropped since: nobody watches it any more
+  realtime.publish(sourceOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
 }
 
 /**

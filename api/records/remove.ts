@@ -44,12 +44,11 @@ export async function removeRecord(
   // Hooks may take seconds, and write the record themselves.
   const held = rehearsal === undefined ? [placeOf(target.app, removal.id)] : [];
   const work = async () => {
-    const removed = await onCollection(
-      deps,
-      target,
-      (scope) => removeWithHooks(deps, scope, removal, { rehearsal, by }),
-    );
-    await announceInTurn(deps, target.app, { written: writtenBy(removed), held });
+    const { app, removed } = await onCollection(deps, target, async (scope) => ({
+      app: scope.target.app,
+      removed: await removeWithHooks(deps, scope, removal, { rehearsal, by }),
+    }));
+    await announceInTurn(deps, app, { written: writtenBy(removed), held });
   };
   await deps.writeOrder.inTurn(held, () => deps.totals.during(deletedTables(target), work));
   await rehearsal?.tell();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Broker } from '../../api/realtime/broker.ts';
 import type { RecordChange } from '../../api/realtime/event.ts';
-import type { Topic } from '../../api/realtime/topic.ts';
+import type { Source } from '../../api/realtime/topic.ts';
 
 /** A broker under test. */
 export interface BrokerCase {
@@ -11,7 +11,7 @@ export interface BrokerCase {
   make: (onFailure: (error: unknown) => void) => Broker;
 }
 
-const orders: Topic = { workspace: 'acme', app: 'shop', collection: 'orders' };
+const orders: Source = { workspace: 'acme', app: 'shop', collection: 'orders', incarnation: '1' };
 
 function change(number: number): RecordChange {
   return { type: 'record_created', record: { id: String(number) } };
@@ -42,7 +42,7 @@ export function brokerContract({ name, make }: BrokerCase): void {
       throw new Error('a listener failed', { cause: error });
     };
 
-    it('brings every change of a topic to each listener, in order', async () => {
+    it('brings every change of a source to each listener, in order', async () => {
       const broker = make(broken);
       const [a, b] = [ear(), ear()];
       broker.subscribe(orders, a.listener);
@@ -57,15 +57,16 @@ export function brokerContract({ name, make }: BrokerCase): void {
       { ...orders, workspace: 'other' },
       { ...orders, app: 'other' },
       { ...orders, collection: 'other' },
-      { workspace: 'acme', app: 'shop-orders', collection: 'orders' },
-    ])('keeps $workspace/$app/$collection apart', async (topic) => {
+      { ...orders, app: 'shop-orders' },
+      { ...orders, incarnation: '2' },
+    ])('keeps $workspace/$app/$collection/$incarnation apart', async (other) => {
       const broker = make(broken);
       const [here, elsewhere] = [ear(), ear()];
       broker.subscribe(orders, here.listener);
-      broker.subscribe(topic, elsewhere.listener);
-      broker.publish(topic, change(1));
+      broker.subscribe(other, elsewhere.listener);
+      broker.publish(other, change(1));
       broker.publish(orders, change(2));
-      broker.publish(topic, change(3));
+      broker.publish(other, change(3));
       await Promise.all([here.heard(1), elsewhere.heard(2)]);
       expect(here.ids).toEqual(['2']);
       expect(elsewhere.ids).toEqual(['1', '3']);

@@ -85,7 +85,8 @@ function serve(mode: Mode): { listener: RequestListener; publish: (n: number) =>
         lastEventId: undefined,
         headers: [],
       }),
-    publish: (n) => hub.publish(topic, { type: 'record_created', record: recordOf(n) }),
+    publish: (n) =>
+      hub.publish({ ...topic, incarnation: '1' }, { type: 'record_created', record: recordOf(n) }),
   };
 }
 

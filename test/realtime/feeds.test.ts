@@ -33,8 +33,11 @@ function setUp(bounds: Partial<Bounds> = {}) {
     feeds,
     clock,
     watch: (collection: string) => feeds.watch(topic(collection), '1'),
-    write: (collection: string, text = '') =>
-      broker.publish(topic(collection), { type: 'record_created', record: { text } }),
+    write: (collection: string, text = '', incarnation = '1') =>
+      broker.publish({ ...topic(collection), incarnation }, {
+        type: 'record_created',
+        record: { text },
+      }),
   };
 }
 
@@ -112,7 +115,9 @@ describe('the feeds', () => {
     const { feeds, watch, write } = setUp();
     const { socket, stream } = join(watch('orders'));
     const fresh = feeds.watch({ ...place, collection: 'orders' }, '2');
-    write('orders');
+    write('orders', 'late');
+    expect(fresh.log.newest).toBe(0);
+    write('orders', 'of the new one', '2');
     expect(fresh.log.newest).toBe(1);
     expect(String(socket.read())).toBe('lost: not_found');
     expect(stream.isOpen).toBe(false);

@@ -1,7 +1,7 @@
 // A collection that is dropped and made anew under its name, while a stream of it is being opened.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEvents } from './event-client.ts';
-import { type Rig, startRig } from './rig.ts';
+import { place, type Rig, startRig } from './rig.ts';
 
 let rig: Rig;
 
@@ -32,4 +32,14 @@ it('a stream that was asked for before that ends none of the new collection, and
   rig.write({ n: 1 });
   expect((await client.count(1))[0]?.data).toEqual({ n: 1 });
   expect((await late.count(1))[0]?.data).toEqual({ n: 1 });
+});
+
+it('what a write of the earlier collection has to tell late is told to nobody who watches the new one', async () => {
+  const collection = 'drafts';
+  const earlier = { ...place, collection, incarnation: rig.gate.incarnation };
+  rig.gate.incarnation = '3';
+  const client = await openEvents(rig.port, { collection });
+  rig.hub.publish(earlier, { type: 'record_deleted', record: { n: 1 } });
+  rig.write({ n: 2 }, 'record_created', collection);
+  expect((await client.count(1))[0]?.data).toEqual({ n: 2 });
 });

@@ -7,6 +7,7 @@ import { InProcessBroker } from '../../api/realtime/broker.ts';
 import { RuleGate } from '../../api/realtime/gate.ts';
 import { Hub } from '../../api/realtime/hub.ts';
 import type { ChangedPlace } from '../../api/realtime/ports.ts';
+import { sourceOf } from '../../api/realtime/topic.ts';
 import type { Principal } from '../../api/scope.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type FilteredTables, makeTables } from '../storage/filter/fixture.ts';
@@ -118,7 +119,11 @@ async function watch({ principal }: User): Promise<Watching> {
 function write(title: string): void {
   const at = now.toISOString();
   const record = { id: randomUUID(), collection: 'posts', fields: { title }, created_at: at, updated_at: at };
-  hub.publish(topic, { type: 'record_created', record });
+  const posts = app.collections.get('posts') ?? expect.fail('there are no posts');
+  hub.publish({ ...topic, incarnation: sourceOf(app, posts).incarnation }, {
+    type: 'record_created',
+    record,
+  });
 }
 
 /** Waits until all have been shown as much as that. */

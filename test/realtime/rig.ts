@@ -171,7 +171,7 @@ export async function startRig({ bounds, sockets }: RigOptions = {}): Promise<Ri
     connections,
     reports,
     write: (record, type = 'record_created', collection = 'orders') =>
-      hub.publish({ ...place, collection }, { type, record }),
+      hub.publish({ ...place, collection, incarnation: gate.incarnation }, { type, record }),
     async close() {
       await hub.close(1_000);
       const closed = once(server, 'close');
