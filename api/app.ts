@@ -1,4 +1,5 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
+import type { HeaderList } from './header-list.ts';
 import { H3, type H3Event } from 'h3';
 import { type AnswerBody, answerBody, bytesIn } from './answer-text.ts';
 import { compileRoutes } from './compiled-routes.ts';
@@ -19,7 +20,6 @@ import { isPaced } from './route-errors.ts';
 import { decide, type Principal, type Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
 
-type Headers = readonly (readonly [string, string])[];
 type AnyCall = Call<string, Scope, unknown, unknown>;
 
 /** The features' deps, and what stands at the door of every request. */
@@ -104,7 +104,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
 
 interface Answer {
   status: number;
-  headers: Headers;
+  headers: HeaderList;
   body: AnswerBody | null;
 }
 

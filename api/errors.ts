@@ -1,4 +1,5 @@
 // The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
+import type { HeaderList } from './header-list.ts';
 import { StoreAway } from '../storage/blobs/blob-store.ts';
 import { isOutOfRoom } from '../storage/error-code.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -73,14 +74,14 @@ export type ErrorCode = keyof typeof errorCodes;
 /** An error that the caller is told about: `{ code, message }` with the table's status. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  readonly headers: readonly (readonly [string, string])[];
+  readonly headers: HeaderList;
   /** The HTTP status: that of its code, unless the code has several. */
   readonly status: number;
 
   constructor(
     code: ErrorCode,
     message: string,
-    headers: readonly (readonly [string, string])[] = [],
+    headers: HeaderList = [],
     status: number = errorCodes[code].status,
   ) {
     super(message);
@@ -95,7 +96,7 @@ export class ApiError extends Error {
 export function fail(
   code: ErrorCode,
   message: string,
-  headers?: readonly (readonly [string, string])[],
+  headers?: HeaderList,
 ): never {
   throw new ApiError(code, message, headers);
 }

@@ -1,4 +1,5 @@
 // Opening the port, and closing it without cutting off a request.
+import type { HeaderList } from './header-list.ts';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen as listhen } from 'listhen';
@@ -20,7 +21,7 @@ export interface ListenOptions {
   port: number;
   shared: boolean;
   /** Headers of every answer, also of those that no route gives. */
-  standing: readonly (readonly [string, string])[];
+  standing: HeaderList;
   /** Called with the server: what else it is to answer. */
   mount(server: Server): void;
 }

@@ -1,4 +1,5 @@
 // A route is declared once, as a literal; router, authorization, validation, OpenAPI and tests are derived from it.
+import type { HeaderList } from './header-list.ts';
 import type { ServerResponse } from 'node:http';
 import type { Deps } from './deps.ts';
 import type { ErrorCode, FieldError } from './errors.ts';
@@ -47,7 +48,7 @@ export interface Line {
   /** Nothing has been written to it. */
   response: ServerResponse;
   /** To be sent with whatever is answered: security, CORS, the request id. */
-  headers: readonly (readonly [string, string])[];
+  headers: HeaderList;
   /** The client's address as limits count it. */
   address: string;
   /** Counts a file as open for its address until the answer is through. Throws `429` when there are too many. */

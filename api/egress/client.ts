@@ -1,4 +1,5 @@
 // The one client for requests to other servers: every connection is checked, every answer is bounded.
+import type { HeaderList } from '../header-list.ts';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import type { Config } from '../../supervisor/protocol.ts';
@@ -6,15 +7,12 @@ import { EgressError } from './failure.ts';
 import type { Resolve } from './names.ts';
 import { Wall } from './wall.ts';
 
-/** Names and values, in the order of the message. */
-export type EgressHeaders = readonly (readonly [string, string])[];
-
 /** One request. */
 export interface EgressRequest {
   method: string;
   url: URL;
   /** Those of the connection (`Host`, `Content-Length` …) are left out: they are ours to set. */
-  headers?: EgressHeaders;
+  headers?: HeaderList;
   body?: string | Uint8Array | Readable;
   /** Ends the request, and the reading of its answer. */
   signal?: AbortSignal;
@@ -33,7 +31,7 @@ export interface EgressStream {
   /** What answered: another than was asked where it redirected. */
   url: URL;
   status: number;
-  headers: EgressHeaders;
+  headers: HeaderList;
   body: AsyncIterable<Uint8Array>;
 }
 
@@ -42,7 +40,7 @@ export interface EgressAnswer {
   /** What answered: another than was asked where it redirected. */
   url: URL;
   status: number;
-  headers: EgressHeaders;
+  headers: HeaderList;
   body: Buffer;
 }
 
@@ -164,7 +162,7 @@ function locationOf({ statusCode, headers }: Dispatcher.ResponseData): string | 
   return pairsOf(headers).find(([name]) => name === 'location')?.[1];
 }
 
-function pairsOf(headers: Dispatcher.ResponseData['headers']): EgressHeaders {
+function pairsOf(headers: Dispatcher.ResponseData['headers']): HeaderList {
   return Object.entries(headers).flatMap(([name, value = []]) =>
     [value].flat().map((single) => [name, single] as const)
   );

@@ -1,5 +1,6 @@
 // An app's hook log as Server-Sent Events: what is kept, then every new line, until the reader goes or may no longer read, or
 // the app is gone.
+import type { HeaderList } from '../header-list.ts';
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +11,7 @@ import type { AppLog } from './ports.ts';
 /** Who reads, and where to. */
 export interface LogReader {
   response: ServerResponse;
-  headers: readonly (readonly [string, string])[];
+  headers: HeaderList;
   principal: Principal;
   app: AppDefinition;
 }

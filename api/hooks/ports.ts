@@ -1,4 +1,5 @@
 // What the rest of the server asks of hooks. Filled in where the API is put together.
+import type { HeaderList } from '../header-list.ts';
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
@@ -131,7 +132,7 @@ export interface CustomRequest {
   /** Nothing has been written to it, and nothing of its request been read. */
   response: ServerResponse;
   /** Headers of every answer of the server. */
-  headers: readonly (readonly [string, string])[];
+  headers: HeaderList;
   /** Reads the body of its request. To be called once. */
   body: () => Promise<Buffer>;
   principal: Principal | null;

@@ -1,4 +1,5 @@
 // What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
+import type { HeaderList } from '../header-list.ts';
 import {
   type IncomingMessage,
   type RequestListener,
@@ -10,8 +11,6 @@ import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../current-answer.ts';
 import type { ErrorCode } from '../errors.ts';
 import { newRequestId } from './arrival.ts';
-
-type Headers = readonly (readonly [string, string])[];
 
 interface Refusal {
   status: number;
@@ -45,7 +44,7 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
 };
 
 /** Answers, in place of Node, what Node's server would refuse without a body; `standing` are every answer's headers. */
-export function answerClientErrors(server: Server, standing: Headers): void {
+export function answerClientErrors(server: Server, standing: HeaderList): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
     else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, standing);
@@ -67,7 +66,7 @@ function isAnswering(socket: Duplex): boolean {
  * be made (RFC 9112 section 3.2): `x:99999`; the address of every request that goes on can be read. And whose body is coded in
  * another way than chunked, which Node would hand on as it is, or chunked in HTTP/1.0, which has no chunks (section 6.1).
  */
-export function refuseAmbiguous(handler: RequestListener, standing: Headers): RequestListener {
+export function refuseAmbiguous(handler: RequestListener, standing: HeaderList): RequestListener {
   // Almost all requests come with the same one.
   let lastGood = '';
   return (request, response) => {
@@ -97,19 +96,19 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function refuse(response: ServerResponse, refusal: Refusal, standing: Headers): void {
+function refuse(response: ServerResponse, refusal: Refusal, standing: HeaderList): void {
   const { headers, body } = render(refusal, standing);
   response.writeHead(refusal.status, headers.flat()).end(body);
 }
 
 /** For a request that could not be read there is no `ServerResponse`. */
-function refuseUnread(socket: Duplex, refusal: Refusal, standing: Headers): void {
+function refuseUnread(socket: Duplex, refusal: Refusal, standing: HeaderList): void {
   const { headers, body } = render(refusal, standing);
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
 }
 
-function render({ code, message }: Refusal, standing: Headers): { headers: Headers; body: string } {
+function render({ code, message }: Refusal, standing: HeaderList): { headers: HeaderList; body: string } {
   const body = JSON.stringify({ code, message });
   return {
     headers: [

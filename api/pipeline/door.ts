@@ -1,4 +1,5 @@
 // What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
+import type { HeaderList } from '../header-list.ts';
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
 import { createLargeTurns, type LargeTurn } from '../large-turns.ts';
@@ -8,8 +9,6 @@ import { type Cors, cors } from './cors.ts';
 import { type Hold, holdings } from './holdings.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
 import { securityHeaders } from './security-headers.ts';
-
-type Headers = readonly (readonly [string, string])[];
 
 /** The door of one process. */
 export interface Door {
@@ -21,7 +20,7 @@ export interface Door {
   cors: Cors;
   authenticator: Authenticator;
   /** The security headers of every answer. */
-  standing: Headers;
+  standing: HeaderList;
 }
 
 /** A few pages of the longest, or thirty bodies. */
@@ -53,6 +52,6 @@ export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>):
 export function doorHeaders(
   { cors, standing }: Door,
   { requestId, origin }: { requestId: string; origin: string | undefined },
-): Headers {
+): HeaderList {
   return [['X-Request-Id', requestId], ...standing, ...cors.headersFor(origin)];
 }

@@ -1,7 +1,8 @@
 // The headers that every response carries, unless `http.security_headers` is false.
+import type { HeaderList } from '../header-list.ts';
 
 /** OWASP secure headers; an API answers data only, so nothing may be loaded, framed or asked for by it. */
-export const securityHeaders: readonly (readonly [string, string])[] = [
+export const securityHeaders: HeaderList = [
   ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains'],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'strict-origin-when-cross-origin'],

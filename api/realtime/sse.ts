@@ -1,4 +1,5 @@
 // Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html): one subscription on one response.
+import type { HeaderList } from '../header-list.ts';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,7 +19,7 @@ export interface EventsRequest {
   /** The `Last-Event-ID` header. */
   lastEventId: string | undefined;
   /** Headers of every answer of the server: security, CORS, the request id. */
-  headers: readonly (readonly [string, string])[];
+  headers: HeaderList;
 }
 
 const ping = Buffer.from(': ping\n\n');

@@ -1,6 +1,7 @@
 // Questions to a provider, and what becomes of its silence.
+import type { HeaderList } from '../../header-list.ts';
 import type { Deps } from '../../deps.ts';
-import type { EgressAnswer, EgressHeaders, EgressRequest } from '../../egress/client.ts';
+import type { EgressAnswer, EgressRequest } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 import { fail } from '../../errors.ts';
 
@@ -23,7 +24,7 @@ export interface Told {
 const maxBytes = 65_536;
 
 /** Sent with every question: GitHub wants a name, and to be told that JSON is wanted. */
-const ourHeaders: EgressHeaders = [
+const ourHeaders: HeaderList = [
   ['Accept', 'application/json'],
   ['Accept-Encoding', 'identity'],
   ['User-Agent', 'bulkhead'],

@@ -1,7 +1,7 @@
 // The code that a provider gave is exchanged for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
+import type { HeaderList } from '../../header-list.ts';
 import type { ProviderRow } from '../../../storage/oauth-providers.ts';
 import type { TakenState } from '../../../storage/oauth-states.ts';
-import type { EgressHeaders } from '../../egress/client.ts';
 import { fail } from '../../errors.ts';
 import { ask, type Asking, memberOf } from './ask.ts';
 
@@ -32,7 +32,7 @@ export async function exchangeCode(
     ...(isBasic ? {} : { client_id }),
     ...(isBasic || secret === undefined ? {} : { client_secret: secret }),
   });
-  const headers: EgressHeaders = [
+  const headers: HeaderList = [
     ['Content-Type', 'application/x-www-form-urlencoded'],
     ...(isBasic ? [['Authorization', basic(client_id, secret)] as const] : []),
   ];

@@ -1,8 +1,9 @@
 // Answers that other servers have compressed, as they were before: `fetch` shows them so.
+import type { HeaderList } from '../../header-list.ts';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { codeOf } from '../../../storage/error-code.ts';
-import type { EgressAnswer, EgressHeaders } from '../../egress/client.ts';
+import type { EgressAnswer } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 
 interface Limit {
@@ -41,7 +42,7 @@ const mostCodings = 5;
 export async function decoded(
   { headers, body }: Pick<EgressAnswer, 'headers' | 'body'>,
   maxBytes: number,
-): Promise<{ headers: EgressHeaders; body: Buffer }> {
+): Promise<{ headers: HeaderList; body: Buffer }> {
   const names = codingsOf(headers);
   if (names.length === 0 || body.length === 0) return { headers, body };
   if (names.length > mostCodings) {
@@ -58,7 +59,7 @@ export async function decoded(
   return { headers: headers.filter(([name]) => !gone.includes(name.toLowerCase())), body: content };
 }
 
-function codingsOf(headers: EgressHeaders): string[] {
+function codingsOf(headers: HeaderList): string[] {
   return headers.filter(([name]) => name.toLowerCase() === 'content-encoding')
     .flatMap(([, value]) => value.toLowerCase().split(',').map((name) => name.trim()))
     .filter((name) => name !== '' && name !== 'identity');

@@ -1,7 +1,6 @@
 // Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
+import type { HeaderList } from '../../header-list.ts';
 import { fail } from '../../errors.ts';
-
-type Pairs = readonly (readonly [string, string])[];
 
 /** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
 const hopByHop = [
@@ -77,7 +76,7 @@ interface Place {
  * The headers of a hook's answer that are sent, names and values in turn; its cookies come back to the app's own routes
  * alone. Throws `500 hook_error` for what HTTP cannot carry.
  */
-export function headersFromHook(given: Pairs, cookiePrefix: string, app: Place): string[] {
+export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): string[] {
   const sent: string[] = [];
   let bytes = 0;
   for (const [mixed, value] of given) {
@@ -104,7 +103,7 @@ export function headersFromHook(given: Pairs, cookiePrefix: string, app: Place):
  * The server's own headers beside those of a hook, names and values in turn. Pages of allowed origins may read the hook's,
  * too. Most answers depend on who asks, so no cache keeps one unless the hook says so.
  */
-export function headersBeside(given: Pairs, standing: Pairs): string[] {
+export function headersBeside(given: HeaderList, standing: HeaderList): string[] {
   const names = given.map(([name]) => name.toLowerCase());
   const sent = standing.flatMap(([name, value]) => [
     name,

@@ -1,4 +1,5 @@
 // Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
+import type { HeaderList } from '../../header-list.ts';
 import { once } from 'node:events';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -112,7 +113,7 @@ function readCookie(header: string | undefined, name: string): string | undefine
 export function refuseUpgrade(
   socket: Duplex,
   error: ApiError,
-  headers: readonly (readonly [string, string])[],
+  headers: HeaderList,
 ): void {
   const body = JSON.stringify({ code: error.code, message: error.message });
   const lines = [

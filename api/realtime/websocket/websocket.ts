@@ -1,4 +1,5 @@
 // WebSockets: crossws opens, reads and closes them; events go to their sockets in the same way as on other streams.
+import type { HeaderList } from '../../header-list.ts';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Peer } from 'crossws';
@@ -45,7 +46,7 @@ interface WebSocketOptions {
   ports: UpgradePorts;
   report: Report;
   /** Headers of every answer of the server. */
-  headersFor: (request: IncomingMessage) => readonly (readonly [string, string])[];
+  headersFor: (request: IncomingMessage) => HeaderList;
   bounds?: Partial<SocketBounds>;
 }
 
