@@ -1,10 +1,10 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
-import type { HeaderList } from './header-list.ts';
 import { H3, type H3Event } from 'h3';
 import { type AnswerBody, answerBody, bytesIn } from './answer-text.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
+import type { HeaderList } from './header-list.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { incomingOf, refuseLongBody } from './pipeline/body.ts';

@@ -1,8 +1,8 @@
 // The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
-import type { HeaderList } from './header-list.ts';
 import { StoreAway } from '../storage/blobs/blob-store.ts';
 import { isOutOfRoom } from '../storage/error-code.ts';
 import { StorageError } from '../storage/errors.ts';
+import type { HeaderList } from './header-list.ts';
 
 interface CodeRow {
   status: number;

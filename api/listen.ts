@@ -1,9 +1,9 @@
 // Opening the port, and closing it without cutting off a request.
-import type { HeaderList } from './header-list.ts';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../storage/start-refused.ts';
+import type { HeaderList } from './header-list.ts';
 import { limitBodyTime } from './pipeline/body-time.ts';
 import { answerClientErrors, refuseAmbiguous } from './pipeline/client-error.ts';
 

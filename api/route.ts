@@ -1,8 +1,8 @@
 // A route is declared once, as a literal; router, authorization, validation, OpenAPI and tests are derived from it.
-import type { HeaderList } from './header-list.ts';
 import type { ServerResponse } from 'node:http';
 import type { Deps } from './deps.ts';
 import type { ErrorCode, FieldError } from './errors.ts';
+import type { HeaderList } from './header-list.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from './scope.ts';
 import type { Target } from './target.ts';

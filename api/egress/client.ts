@@ -1,8 +1,8 @@
 // The one client for requests to other servers: every connection is checked, every answer is bounded.
-import type { HeaderList } from '../header-list.ts';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import type { Config } from '../../supervisor/protocol.ts';
+import type { HeaderList } from '../header-list.ts';
 import { EgressError } from './failure.ts';
 import type { Resolve } from './names.ts';
 import { Wall } from './wall.ts';

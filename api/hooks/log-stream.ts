@@ -1,9 +1,9 @@
 // An app's hook log as Server-Sent Events: what is kept, then every new line, until the reader goes or may no longer read, or
 // the app is gone.
-import type { HeaderList } from '../header-list.ts';
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
+import type { HeaderList } from '../header-list.ts';
 import { decide, type Principal } from '../scope.ts';
 import type { LogEntry } from './log.ts';
 import type { AppLog } from './ports.ts';

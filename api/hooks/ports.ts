@@ -1,9 +1,9 @@
 // What the rest of the server asks of hooks. Filled in where the API is put together.
-import type { HeaderList } from '../header-list.ts';
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
+import type { HeaderList } from '../header-list.ts';
 import type { Principal } from '../scope.ts';
 import type { LogEntry } from './log.ts';
 

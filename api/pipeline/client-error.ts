@@ -1,5 +1,4 @@
 // What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
-import type { HeaderList } from '../header-list.ts';
 import {
   type IncomingMessage,
   type RequestListener,
@@ -10,6 +9,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../current-answer.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { HeaderList } from '../header-list.ts';
 import { newRequestId } from './arrival.ts';
 
 interface Refusal {

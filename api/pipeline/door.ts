@@ -1,7 +1,7 @@
 // What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
-import type { HeaderList } from '../header-list.ts';
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
+import type { HeaderList } from '../header-list.ts';
 import { createLargeTurns, type LargeTurn } from '../large-turns.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';

@@ -1,9 +1,9 @@
 // Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html): one subscription on one response.
-import type { HeaderList } from '../header-list.ts';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ApiError, fail } from '../errors.ts';
+import type { HeaderList } from '../header-list.ts';
 import type { Hub } from './hub.ts';
 import type { Holder } from './ports.ts';
 import type { Wire } from './stream.ts';

@@ -1,10 +1,10 @@
 // Answers that other servers have compressed, as they were before: `fetch` shows them so.
-import type { HeaderList } from '../../header-list.ts';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { codeOf } from '../../../storage/error-code.ts';
 import type { EgressAnswer } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
+import type { HeaderList } from '../../header-list.ts';
 
 interface Limit {
   maxOutputLength: number;

@@ -1,6 +1,6 @@
 // Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
-import type { HeaderList } from '../../header-list.ts';
 import { fail } from '../../errors.ts';
+import type { HeaderList } from '../../header-list.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
 const hopByHop = [

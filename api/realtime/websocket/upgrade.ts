@@ -1,10 +1,10 @@
 // Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
-import type { HeaderList } from '../../header-list.ts';
 import { once } from 'node:events';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../../current-answer.ts';
 import { type ApiError, fail } from '../../errors.ts';
+import type { HeaderList } from '../../header-list.ts';
 import { decodePiece } from '../../path-piece.ts';
 import { decide, type Principal } from '../../scope.ts';
 import type { Holder } from '../ports.ts';

@@ -1,10 +1,10 @@
 // WebSockets: crossws opens, reads and closes them; events go to their sockets in the same way as on other streams.
-import type { HeaderList } from '../../header-list.ts';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Peer } from 'crossws';
 import crossws, { type NodeAdapter } from 'crossws/adapters/node';
 import { ApiError, toApiError } from '../../errors.ts';
+import type { HeaderList } from '../../header-list.ts';
 import type { Principal } from '../../scope.ts';
 import type { Hub } from '../hub.ts';
 import { type MessageBounds, MessageRate } from './message-rate.ts';
