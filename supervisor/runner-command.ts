@@ -59,7 +59,8 @@ const givesBackSoon = { MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_TOP_PAD_: '16384
 
 /**
  * The environment, all of it. Where Deno's cache cannot be made or written, `localStorage` and `caches` fail instead of
- * being shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there.
+ * being shared between apps; told to cache no transpiled code, it does not try for 150 ms to write there. Told of no way to
+ * graphics, it loads none of the machine's libraries for them, which write to the home of their user, whatever `HOME` says.
  * Without a home it would ask the system's database of users for one, and keep the libraries of that in its memory.
  */
 function environmentOf(
@@ -70,6 +71,7 @@ function environmentOf(
     DENO_NO_UPDATE_CHECK: '1',
     DENO_DIR: cache === undefined ? '/proc/nonexistent' : level === 'os' ? cacheInside : cache,
     DENO_EMIT_CACHE_MODE: 'disable',
+    DENO_WEBGPU_BACKEND: 'none',
     ...jit ? {} : givesBackSoon,
     ...level === 'os' ? {} : { HOME: '/proc/nonexistent' },
   };

@@ -26,7 +26,8 @@ const ownUser = '/usr/bin/setpriv --reuid 1900000007 --regid 1900000007 --clear-
   '--inh-caps=-all --no-new-privs --pdeathsig KILL';
 const namespaces = '/usr/bin/bwrap --unshare-all --die-with-parent --new-session --as-pid-1 --clearenv ' +
   '--setenv NO_COLOR 1 --setenv DENO_NO_UPDATE_CHECK 1 --setenv DENO_DIR /proc/nonexistent ' +
-  '--setenv DENO_EMIT_CACHE_MODE disable --setenv MALLOC_TRIM_THRESHOLD_ 65536 --setenv MALLOC_TOP_PAD_ 16384 ' +
+  '--setenv DENO_EMIT_CACHE_MODE disable --setenv DENO_WEBGPU_BACKEND none ' +
+  '--setenv MALLOC_TRIM_THRESHOLD_ 65536 --setenv MALLOC_TOP_PAD_ 16384 ' +
   '--ro-bind /srv/deno /deno --ro-bind /srv/hook-runner /runner ' +
   '--ro-bind /lib/libc.so.6 /lib/libc.so.6 --proc /proc --dev-bind /dev/null /dev/null --remount-ro / ' +
   '--cap-drop ALL --hostname sandbox --chdir / --seccomp 4';
@@ -115,6 +116,7 @@ describe('sandbox.flags: the command line of a runner', () => {
           'DENO_DIR',
           'DENO_EMIT_CACHE_MODE',
           'DENO_NO_UPDATE_CHECK',
+          'DENO_WEBGPU_BACKEND',
           ...level === 'deno' ? ['HOME'] : [],
           'MALLOC_TOP_PAD_',
           'MALLOC_TRIM_THRESHOLD_',

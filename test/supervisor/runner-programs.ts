@@ -26,6 +26,8 @@ const bodies = {
     'channel.once("data", () => { const kept = []; for (;;) kept.push(new Uint8Array(1e7).fill(1)); });',
   floods:
     'channel.once("data", () => { const line = "x".repeat(1e5) + "\\n"; for (;;) console.log(line); });',
+  graphics:
+    'channel.once("data", async () => { await navigator.gpu.requestAdapter(); channel.write("asked"); });',
   wall: `
 const tries = {
   read: () => Deno.readTextFileSync('/etc/passwd'),

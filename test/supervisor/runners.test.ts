@@ -31,6 +31,12 @@ async function openFiles(pid: number): Promise<{ path: string; access: number }[
   return (await Promise.all(opened)).filter(({ path }) => path.startsWith('/') && path !== '/dev/null');
 }
 
+/** The files whose code a process has loaded. */
+async function loaded(pid: number): Promise<Set<string>> {
+  const maps = await readFile(`/proc/${pid}/maps`, 'utf8');
+  return new Set(maps.match(/\/\S+\.so\b\S*/g));
+}
+
 describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
   let plan: RunnerPlan;
   let desk: Desk;
@@ -111,6 +117,7 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
       'DENO_DIR',
       'DENO_EMIT_CACHE_MODE',
       'DENO_NO_UPDATE_CHECK',
+      'DENO_WEBGPU_BACKEND',
       ...level === 'deno' ? ['HOME'] : [],
       'MALLOC_TOP_PAD_',
       'MALLOC_TRIM_THRESHOLD_',
@@ -123,6 +130,17 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
     const { socket, id } = await open('wall').start();
     socket.write('go');
     await desk.heard(id, 'hellogopassed:');
+    await desk.kill(id);
+  });
+
+  it('loads no library when it asks for graphics: those of the machine write to the home of its user', async () => {
+    const { socket, id, pid } = await open('graphics').start();
+    await desk.heard(id, 'hello');
+    const before = await loaded(await innermost(pid));
+    expect(before.size).toBeGreaterThan(0);
+    socket.write('go');
+    await desk.heard(id, 'hellogoasked');
+    expect(await loaded(await innermost(pid))).toEqual(before);
     await desk.kill(id);
   });
 
