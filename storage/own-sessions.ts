@@ -30,14 +30,13 @@ export async function listLogins(
   return pageOf([...items], total?.count ?? 0, request);
 }
 
-/** Ids of a login's sessions since an instant, newest first: of the access tokens that may still be good. */
-export async function listSessionsOfLogin(
+/** Whether a login is this user's and has not been ended. */
+export async function hasLogin(
   sql: Sql,
-  { userId, family, since }: { userId: string; family: string; since: Date },
-): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from workspace.sessions
-    where family = ${family} and kind = 'user' and principal_id = ${userId} and created_at > ${since}
-    order by id desc`;
-  return rows.map(({ id }) => id);
+  { userId, family }: { userId: string; family: string },
+): Promise<boolean> {
+  const [row] = await sql`
+    select from workspace.sessions
+    where family = ${family} and kind = 'user' and principal_id = ${userId} and revoked_at is null limit 1`;
+  return row !== undefined;
 }

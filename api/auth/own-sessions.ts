@@ -1,7 +1,7 @@
 // An end-user looks through their own logins, and ends one or all of them.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid, millisecondOf } from '../../storage/ids.ts';
-import { listLogins, listSessionsOfLogin } from '../../storage/own-sessions.ts';
+import { hasLogin, listLogins } from '../../storage/own-sessions.ts';
 import type { Page, PageRequest } from '../../storage/page.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
 import { findSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
@@ -10,9 +10,9 @@ import type { By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { longestTokenLife } from '../policies/definitions.ts';
 import { boolean, nullable, object, text, timestamp, type ValueOf } from '../schema.ts';
 import type { Principal } from '../scope.ts';
+import { stillGood } from './sessions.ts';
 import { endAllTokens } from './tokens/end-user-tokens.ts';
 import { failGone, requireUser } from './me.ts';
 
@@ -62,15 +62,13 @@ export async function endOwnSession(
   const { id: userId, email } = await requireUser(deps, principal, workspace);
   if (!isUuid(family)) failNoSession(family);
   const { databases, revocations } = deps;
-  const since = new Date(now.getTime() - longestTokenLife);
   const rows = await databases.workspace(workspace.database).transaction(async (sql) => {
     await lockFamily(sql, family);
-    const ids = await listSessionsOfLogin(sql, { userId, family, since });
-    if (ids.length === 0) failNoSession(family);
-    await revokeFamily(sql, 'workspace', { family, now });
+    if (!await hasLogin(sql, { userId, family })) failNoSession(family);
+    const ended = await revokeFamily(sql, 'workspace', { family, now });
     const event = { actor: email, action: 'session_revoke', target: email, details: { id: family }, origin };
     await auditWorkspace(sql, deps, event);
-    const revoked = ids.map((id) => revocations.row('jti', id));
+    const revoked = stillGood(ended, now).map((id) => revocations.row('jti', id));
     await databases.control.transaction((control) => insertRevocations(control, revoked));
     return revoked;
   });

@@ -84,6 +84,30 @@ describe('the sessions of a user', () => {
     expect((await refresh(others[1]?.refreshToken ?? '')).status).toBe(401);
   });
 
+  it('session.revoke-all: end though they were last used days ago', async () => {
+    const user = await ownUser(own);
+    const second = await logInAgain(user);
+    const [first] = expectOk(await second.get(`${auth}/sessions`)).items;
+    const pool = await openDatabaseOf(own.id);
+    await pool.run((sql) =>
+      sql`update workspace.sessions set created_at = now() - interval '3 days' where family = ${first.id}`
+    ).finally(() => pool.end());
+    expect(expectOk(await second.get(`${auth}/sessions`)).total_items).toBe(2);
+    expectOk(await second.delete(`${auth}/sessions/${first.id}`));
+    expect(expectOk(await second.get(`${auth}/sessions`)).total_items).toBe(1);
+    expect((await refresh(user.refreshToken)).body.code).toBe('unauthorized');
+  });
+
+  it('are not found once they have ended, and nothing is noted again', async () => {
+    const user = await ownUser(own);
+    const second = await logInAgain(user);
+    const [first] = expectOk(await second.get(`${auth}/sessions`)).items;
+    expectOk(await second.delete(`${auth}/sessions/${first.id}`));
+    expect((await second.delete(`${auth}/sessions/${first.id}`)).body.code).toBe('not_found');
+    const audit = await own.admin.get(`${own.path}/audit?action=session_revoke&actor=${user.email}`);
+    expect(expectOk(audit).total_items).toBe(1);
+  });
+
   it('session.revoke-all: end all at once', async () => {
     const user = await ownUser(own);
     const second = await logInAgain(user);
