@@ -53,7 +53,11 @@ export function answerClientErrors(server: Server, standing: HeaderList): void {
     'checkExpectation',
     (_request: IncomingMessage, response: ServerResponse) => refuse(response, unexpected, standing),
   );
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseUnread(socket, tunnel, standing));
+  server.on('connect', (request: IncomingMessage, tunnelled: Duplex) => {
+    // Nobody else listens to the two from here: an error would end the process, which serves everybody.
+    for (const stream of [tunnelled, request.socket]) stream.on('error', () => request.socket.destroy());
+    refuseUnread(request.socket, tunnel, standing);
+  });
 }
 
 /** An answer that has begun must not have another one written into it. */
