@@ -2,7 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
-import { listen as listenForChanges, type Listening as ChangeListener } from '../storage/changes.ts';
+import {
+  listen as listenForChanges,
+  type Listening as ChangeListener,
+  publishGap,
+} from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';
 import { readInitialized } from '../storage/server.ts';
@@ -59,7 +63,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const blobs = await openBlobs(config, () => traffic.lull());
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
-  const seals = createAudit({ config, databases, secrets, observe, now }, start.worker);
+  const seals = createAudit({ config, databases, secrets, observe, now }, start);
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyBook = new PolicyBook(databases);
@@ -85,7 +89,7 @@ async function serve(start: ApiStart): Promise<Running> {
     quotas: new Quotas({ ...parts, sharing: sharingOf(start), now: Date.now }),
   };
   hearSupervisor(receive);
-  if (start.worker === 0) await beginAlone(deps);
+  await putInOrder(deps, start);
   const changes = await hearChanges(deps, { definitions, auth, hooks });
   const listening = await openDoor(deps);
   mail.start();
@@ -106,10 +110,12 @@ function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof keepSweeping>
   return worker === 0 ? keepSweeping(parts) : { close: () => Promise.resolve() };
 }
 
-/** What one process does for all of them, before it lets requests in. */
-async function beginAlone(deps: Deps): Promise<void> {
-  await settleDepartures(deps);
-  await recordSandbox(deps);
+/** What one process does for all of them before it lets requests in, and a successor for the one that died. */
+async function putInOrder(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
+  if (worker === 0 || successor) await settleDepartures(deps);
+  if (worker === 0) await recordSandbox(deps);
+  // It may have died between a change and the message of it.
+  if (successor) await deps.databases.control.run(publishGap);
 }
 
 /** What the supervisor asks, and says of hook runners and of their files. */

@@ -28,6 +28,11 @@ export async function publish(sql: Sql, change: Change): Promise<void> {
   await sql`select pg_notify(${channel}, ${JSON.stringify(change)})`;
 }
 
+/** Tells every process that something may have changed of which nobody was told. */
+export async function publishGap(sql: Sql): Promise<void> {
+  await sql`select pg_notify(${channel}, ${JSON.stringify({ kind: 'gap' })})`;
+}
+
 /** What a listener does. */
 export interface ChangeHandlers {
   onChange: (change: Change) => void;
@@ -112,7 +117,7 @@ class Listener implements Listening {
   }
 }
 
-/** Undefined for a message that this version does not know: something changed, and it cannot say what. */
+/** Undefined for a gap, and for a message that this version does not know: something changed, and it cannot say what. */
 function parse(payload: string): Change | undefined {
   let value: unknown;
   try {

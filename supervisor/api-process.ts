@@ -155,6 +155,7 @@ class Worker {
       database: await this.#options.database,
       masterKey: masterKey.toString('base64'),
       worker: this.#index,
+      successor: this.#ready !== undefined,
       sandbox: await this.#options.sandbox,
     });
     this.#ready = await answer.promise;

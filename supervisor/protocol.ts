@@ -77,6 +77,8 @@ export interface ApiStart {
   masterKey: string;
   /** Which of `api.workers` this is, from 0. Worker 0 migrates and reaps. */
   worker: number;
+  /** Whether it takes the place of one that served and died; the others go on meanwhile. */
+  successor: boolean;
   sandbox: Sandbox;
 }
 

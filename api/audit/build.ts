@@ -1,4 +1,5 @@
 // What one process does for the audit logs behind its requests.
+import type { ApiStart } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import type { SealDesk } from './ports.ts';
 import { keepRetention } from './retention.ts';
@@ -10,14 +11,14 @@ export interface Audit extends SealDesk {
   close(): Promise<void>;
 }
 
-/** Begins at once; the first of several processes does besides what one has to do for all. */
+/** Begins at once; the first of several processes does besides what one has to do for all, a successor what the dead one left. */
 export function createAudit(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>,
-  worker: number,
+  { worker, successor }: Pick<ApiStart, 'worker' | 'successor'>,
 ): Audit {
   const seals = new Seals(deps);
+  if (worker === 0 || successor) seals.sweep();
   if (worker !== 0) return seals;
-  seals.sweep();
   const retention = keepRetention(deps);
   return {
     note: (chain, id) => seals.note(chain, id),

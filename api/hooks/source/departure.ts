@@ -2,10 +2,10 @@
 // either still those of their app or nobody's. A later app of the same id would run them otherwise.
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findApp } from '../../../storage/apps.ts';
+import { isAppKept } from '../../../storage/apps.ts';
 import { unlessMissing } from '../../../storage/error-code.ts';
 import { syncFolder } from '../../../storage/sync-folder.ts';
-import { findWorkspace } from '../../../storage/workspaces.ts';
+import { findWorkspace, isWorkspaceKept } from '../../../storage/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import { folderOf, removeEmpty } from './folder.ts';
@@ -67,7 +67,7 @@ export class Departure {
   }
 }
 
-/** Brings back or removes what an earlier process has moved aside and left there. To be called before requests are let in. */
+/** Brings back or removes what a process that died has moved aside and left there. To be called before requests are let in. */
 export async function settleDepartures(deps: DepartureDeps): Promise<void> {
   await trying(deps, async () => {
     const names = await unlessMissing(readdir(join(deps.config.hooks.dir, asideFolder))) ?? [];
@@ -85,13 +85,19 @@ async function settle(deps: DepartureDeps, leaver: Leaver): Promise<void> {
   await unlessMissing(rename(aside, folder));
 }
 
-/** As the database has it: a deletion that failed may have come through all the same. */
+/**
+ * As the database has it: a deletion that failed may have come through all the same. One that another process is about to
+ * commit holds the row, and is waited for.
+ */
 async function isThere({ databases }: DepartureDeps, leaver: Leaver): Promise<boolean> {
+  if ('database' in leaver) {
+    const { workspace: id, database } = leaver;
+    return await databases.control.run((sql) => isWorkspaceKept(sql, { id, database }));
+  }
   const workspace = await databases.control.run((sql) => findWorkspace(sql, leaver.workspace));
   if (workspace === undefined) return false;
-  if ('database' in leaver) return workspace.database === leaver.database;
-  const app = await databases.workspace(workspace.database).run((sql) => findApp(sql, leaver.app));
-  return app?.schema === leaver.schema;
+  const { app: id, schema } = leaver;
+  return await databases.provisioner(workspace.database).run((sql) => isAppKept(sql, { id, schema }));
 }
 
 function placesOf({ config }: DepartureDeps, leaver: Leaver): { folder: string; aside: string } {

@@ -2,9 +2,11 @@
 import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Departure, settleDepartures } from '../../../../api/hooks/source/departure.ts';
 import { removeApp } from '../../../../storage/apps.ts';
+import { unlimited } from '../../../../storage/connections/permits.ts';
+import { Pool } from '../../../../storage/connections/pool.ts';
 import { type BareApp, bareApp } from '../../../harness/bare-app.ts';
 import { hookSettings } from '../../../harness/hook-settings.ts';
 
@@ -71,6 +73,32 @@ describe('the hook files of an app', () => {
     await writeFile(join(dir, 'acme', 'shop', 'b.js'), '');
     await settleDepartures(deps());
     expect(await readdir(join(dir, 'acme', 'shop'))).toEqual(['b.js']);
+    expect(await left()).toEqual([]);
+  });
+
+  it('are not brought back by one process while another is about to commit their deletion', async () => {
+    const own = await bareApp();
+    onTestFinished(() => own.end());
+    const { id, schema, workspace } = await own.definition();
+    const parts = { ...deps(), databases: own.deps.databases };
+    const leaver = { workspace: workspace.id, app: id, schema };
+    const { control } = own.deps.databases;
+    const endpoint = { ...control.endpoint, database: workspace.database };
+    const other = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+    onTestFinished(() => other.end());
+    const waits = () =>
+      control.run((sql) =>
+        sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = ${workspace.database}`
+      );
+    let settled: Promise<void> | undefined;
+    await other.transaction(async (sql) => {
+      await removeApp(sql, id, schema);
+      await new Departure(parts).begin(leaver);
+      settled = settleDepartures(parts);
+      await Promise.race([settled, expect.poll(waits).toHaveLength(1)]);
+    });
+    await settled;
+    expect(await isThere('acme', 'shop')).toBe(false);
     expect(await left()).toEqual([]);
   });
 
