@@ -1,6 +1,6 @@
 // Opening the port, and closing it without cutting off a request.
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { HeaderList } from './header-list.ts';
@@ -15,11 +15,12 @@ export interface Listening {
   close(milliseconds: number): Promise<void>;
 }
 
-/** Where to listen; `shared` opens the port with SO_REUSEPORT, so that several processes can. */
+/** Where to listen; `shared` opens the port with SO_REUSEPORT, so that several processes can; the `first` of them finds it free. */
 export interface ListenOptions {
   host: string;
   port: number;
   shared: boolean;
+  first: boolean;
   /** Headers of every answer, also of those that no route gives. */
   standing: HeaderList;
   /** Called with the server: what else it is to answer. */
@@ -75,12 +76,26 @@ async function open(handler: RequestListener, { host, port }: ListenOptions): Pr
 }
 
 /** listhen cannot share a port; Node can. */
-function openShared(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
+async function openShared(
+  handler: RequestListener,
+  { host, port, first }: ListenOptions,
+): Promise<Server> {
+  if (first && port !== 0) await requireFree({ host, port });
   const server = createServer(handler);
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, reusePort: true }, () => resolve(server));
   });
+}
+
+/** Another server that shares its port would share it with us, too, and each would get the requests of both. */
+async function requireFree(where: { host: string; port: number }): Promise<void> {
+  const probe = createProbe((socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(where, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 function close(server: Server, milliseconds: number): Promise<void> {

@@ -91,7 +91,7 @@ async function serve(start: ApiStart): Promise<Running> {
   hearSupervisor(receive);
   await putInOrder(deps, start);
   const changes = await hearChanges(deps, { definitions, auth, hooks });
-  const listening = await openDoor(deps);
+  const listening = await openDoor(deps, start);
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
   tell({ type: 'ready', url: listening.url, initialized: deps.setup.initialized });
@@ -127,7 +127,7 @@ function hearSupervisor(receive: HookSystem['receive']): void {
 }
 
 /** Requests and WebSockets come through the same one. */
-async function openDoor(deps: Deps): Promise<Listening> {
+async function openDoor(deps: Deps, { worker, successor }: ApiStart): Promise<Listening> {
   const { http: { host, port }, api } = deps.config;
   const door = createDoor(deps);
   const sockets = createWebSockets(deps, door);
@@ -135,6 +135,7 @@ async function openDoor(deps: Deps): Promise<Listening> {
     host,
     port,
     shared: api.workers > 1,
+    first: worker === 0 && !successor,
     standing: door.standing,
     mount: (server) => sockets.mount(server),
   });

@@ -161,12 +161,16 @@ describe('a second server', () => {
     await first.stop();
   });
 
-  it('on the same port refuses in one line that names the port', async () => {
-    const first = await start();
-    const port = Number(new URL(first.url).port);
-    await expect(startServer({ config: { http: { port } } })).rejects.toThrow(
-      `bulkhead: cannot listen on port ${port} of 127.0.0.1`,
-    );
-    await first.stop();
-  });
+  // The processes of one server share its port.
+  it.each([1, 2])(
+    'on the same port, both of %i processes, refuses in one line that names it',
+    async (workers) => {
+      const first = await startServer({ config: { api: { workers } } });
+      const port = Number(new URL(first.url).port);
+      await expect(startServer({ config: { api: { workers }, http: { port } } })).rejects.toThrow(
+        `bulkhead: cannot listen on port ${port} of 127.0.0.1`,
+      );
+      await first.stop();
+    },
+  );
 });
