@@ -26,9 +26,11 @@ export interface ChannelPair {
   event(milliseconds?: number): Promise<unknown>;
 }
 
-/** What the API answers the calls of hook code; null unless it is given. */
 interface PairOptions {
+  /** What the API answers the calls of hook code; null unless it is given. */
   answer?: (method: string) => Promise<unknown>;
+  /** Whether the runner says that it is ready. */
+  greets?: boolean;
 }
 
 /** Makes pairs for the tests of one file. */
@@ -38,7 +40,7 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
   beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
   afterAll(() => rmSync(dirname(path), { recursive: true }));
 
-  return async ({ answer = () => Promise.resolve(null) } = {}) => {
+  return async ({ answer = () => Promise.resolve(null), greets = true } = {}) => {
     const arrived = once(server, 'connection');
     const runner = connect(path);
     const [socket]: Socket[] = await arrived;
@@ -55,7 +57,7 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
       report: (error) => ended.reject(error),
       onEnd: (end, message) => ended.resolve(`${end}: ${message}`),
     });
-    runner.write(encodeFrame({ type: 'ready', protocol: 1 }));
+    if (greets) runner.write(encodeFrame({ type: 'ready', protocol: 1 }));
     const event = (milliseconds = 5_000) => {
       const asked = new UnaryInvocation('result', performance.now() + milliseconds, (call) => {
         calls.push(call.method);

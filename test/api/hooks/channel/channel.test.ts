@@ -68,31 +68,42 @@ describe('a channel', () => {
     ],
     [
       'a call of no invocation',
-      encodeFrame({ type: 'call', id: 1, parent: 7, method: 'users.findOne', args: ['x'] }),
+      encodeFrame({ type: 'call', id: 1, parent: 2, method: 'users.findOne', args: ['x'] }),
     ],
     ['a pong that nobody asked for', encodeFrame({ type: 'pong', id: 1 })],
-    [
-      'a log that is too long',
-      encodeFrame({
-        type: 'log',
-        parent: 0,
-        level: 'info',
-        message: 'x'.repeat(9_000),
-        file: null,
-        fields: null,
-      }),
-    ],
-    [
-      'a call that is too long',
-      encodeFrame({ type: 'call', id: 1, parent: 1, method: 'users.findOne', args: ['x'.repeat(262_144)] }),
-    ],
-    ['a pong that is too long', encodeFrame({ type: 'pong', id: 1, and: 'x'.repeat(256) })],
   ])('rpc.confused-deputy: is ended by %s', async (_name, bytes) => {
     const { runner, event, ended } = await pair();
     const outcome = event();
     runner.write(bytes);
     expect(await ended).toMatch(/^protocol_error: /);
     expect(await outcome).toBe('the hook runner was stopped for breaking its protocol');
+  });
+
+  it.each([
+    ['ready', 256],
+    ['pong', 256],
+    ['end', 256],
+    ['log', 8_192],
+    ['call', 262_144],
+  ])('rpc.confused-deputy: is ended by a %s of more than %d bytes', async (type, most) => {
+    const messages: Record<string, object> = {
+      log: { parent: 0, level: 'info', message: '', file: null, fields: null },
+      call: { id: 1, parent: 1, method: 'users.findOne', args: ['x'] },
+    };
+    const message = { type, id: 1, protocol: 1, ...messages[type], and: '' };
+    const { runner, ended, event } = await pair();
+    void event();
+    const and = 'x'.repeat(most + 1 - JSON.stringify(message).length);
+    runner.write(encodeFrame({ ...message, and }));
+    expect(await ended).toBe(`protocol_error: the hook runner sent a ${type} of ${most + 1} bytes`);
+  });
+
+  it('rpc.confused-deputy: is ended by what comes before the runner is ready', async () => {
+    const { runner, ended } = await pair({ greets: false });
+    runner.write(
+      encodeFrame({ type: 'log', parent: 0, level: 'info', message: '', file: null, fields: null }),
+    );
+    expect(await ended).toBe('protocol_error: the hook runner sent a log that is out of turn');
   });
 
   it.each([
