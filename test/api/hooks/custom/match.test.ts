@@ -32,6 +32,12 @@ describe('custom routes', () => {
     ]);
   });
 
+  it('have no parameter that is empty', () => {
+    const table = new RouteTable([route('GET /posts/:id/comments')]);
+    expect(table.match('GET', 'posts/7/comments')?.params).toEqual({ id: '7' });
+    expect(table.match('GET', 'posts//comments')).toBeUndefined();
+  });
+
   it('of a HEAD are those of GET where it has none, which win over any method as a GET does', () => {
     const table = new RouteTable(
       ['ANY /*', 'GET /page', 'ANY /both', 'GET /both', 'HEAD /own', 'GET /own'].map(route),
