@@ -50,14 +50,17 @@ describe('a desk of calls', () => {
     const waiting = Promise.withResolvers<void>();
     const aside = desk.aside(() => waiting.promise);
     expect(answers.length).toBe(9);
+    answers[2]?.resolve(null);
+    await nextTurn();
+    expect(answers.length).toBe(10);
     waiting.resolve();
     await aside;
     answers[0]?.resolve(null);
     await nextTurn();
-    expect(answers.length).toBe(9);
+    expect(answers.length).toBe(10);
     answers[1]?.resolve(null);
     await nextTurn();
-    expect(answers.length).toBe(10);
+    expect(answers.length).toBe(11);
   });
 
   it('begins nothing while the runner has not read its answers', () => {
@@ -98,7 +101,7 @@ describe('a desk of calls', () => {
     for (let id = 1; id <= 101; id++) {
       desk.take(call(id), 100);
       // With its quotes, each is 20 KiB: 2 MiB are 102 of them.
-      answers[id - 1]?.resolve('x'.repeat(id === 99 ? 200_000 : 20_478));
+      answers[id - 1]?.resolve(id === 99 ? 'ä'.repeat(50_000) : 'x'.repeat(20_478));
       await nextTurn();
     }
     expect(answers.length).toBe(100);

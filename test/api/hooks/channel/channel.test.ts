@@ -183,6 +183,20 @@ describe('a channel', () => {
     channel.end('closed', 'over');
   });
 
+  it('asks a runner once whether it is still there, however many wait in vain', async () => {
+    const { event, channel, received, runner } = await pair();
+    const first = event(20);
+    const second = event(40);
+    await Promise.all([first, second]);
+    const pings = () => received.filter(({ type }) => type === 'ping');
+    while (received.length < 5) await new Promise((resolve) => setImmediate(resolve));
+    expect(pings().length).toBe(1);
+    runner.write(encodeFrame({ type: 'pong', id: pings()[0]?.['id'] }));
+    while (channel.doubt !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    expect(channel.isOpen).toBe(true);
+    channel.end('closed', 'over');
+  });
+
   it('is in doubt about a runner that does not answer the ping at once, before it ends it', async () => {
     const { event, channel } = await pair();
     const late = event(20);
