@@ -63,3 +63,13 @@ it('counts for a tenth of the time at most', async () => {
   const waits = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
   expect(Math.min(...waits)).toBeGreaterThan(180);
 });
+
+it('has something to lose until every claim is settled', async () => {
+  const room = roomOf({ count: () => Promise.resolve(0) });
+  const counting = room.take(10, one);
+  expect(room.isIdle).toBe(false);
+  const claim = await counting;
+  expect(room.isIdle).toBe(false);
+  claim?.settle(1);
+  expect(room.isIdle).toBe(true);
+});
