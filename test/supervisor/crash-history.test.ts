@@ -40,11 +40,15 @@ it('an app whose crashes are forgotten rests no longer, and may write no more th
 it('apps beyond 500 push out those whose crashes count no more, and no others', () => {
   crash(5);
   const budget = history.budgetOf(shop);
-  now += 70_000;
+  now += 31_000;
+  const early = { ...shop, app: 'early' };
+  crash(4, early);
+  now += 39_000;
   const late = { ...shop, app: 'late' };
   crash(5, late);
   now += 20_001;
   for (let other = 0; other < 500; other++) history.crashed({ ...shop, app: `a${other}` });
   expect(history.restOf(late)).toBe(9_999);
+  expect(history.crashed(early)).toBe(true);
   expect(history.budgetOf(shop)).not.toBe(budget);
 });
