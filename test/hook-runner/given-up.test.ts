@@ -1,5 +1,7 @@
 // What hook code hears when nobody waits for it any more.
 import { expect, it } from 'vitest';
+import { Invocations } from '../../hook-runner/invocations.ts';
+import { Responses } from '../../hook-runner/responses.ts';
 import { startForTest } from './runner.ts';
 
 const source = `
@@ -28,4 +30,25 @@ it('cancels the body of an answer that a HEAD does not get', async () => {
   const id = runner.request('GET /stream', { method: 'HEAD' });
   expect(await runner.next('response', id)).toMatchObject({ status: 200, body: null, end: true });
   expect(await runner.log()).toMatchObject({ message: 'not read' });
+});
+
+it('lets go of an answer of which no more is asked for', async () => {
+  const begun = Promise.withResolvers<void>();
+  const sent: string[] = [];
+  const send = ({ type }: { type: string }) => {
+    sent.push(type);
+    begun.resolve();
+  };
+  const responses = new Responses({ send, sendText: () => expect.unreachable() }, 1);
+  const invocations = new Invocations();
+  const answer = new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(2)) }));
+  const run = invocations.run(
+    1,
+    (invocation) => responses.send(invocation, answer, false),
+    (_invocation, thrown) => expect.unreachable(String(thrown)),
+  );
+  await begun.promise;
+  invocations.cancel(1);
+  await run;
+  expect(sent).toEqual(['response']);
 });
