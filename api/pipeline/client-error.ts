@@ -1,16 +1,12 @@
 // What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
-import {
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../current-answer.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { HeaderList } from '../header-list.ts';
+import { answerLast, lastHeaders } from '../last-answer.ts';
 import { newRequestId } from './arrival.ts';
+
+type Headers = readonly (readonly [string, string])[];
 
 interface Refusal {
   status: number;
@@ -43,10 +39,13 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'unavailable', message: 'the request came too slowly' },
 };
 
+/** Connections on which a request was refused for what it is: nothing behind it is taken for another. */
+const spoilt = new WeakSet<Duplex>();
+
 /** Answers, in place of Node, what Node's server would refuse without a body; `standing` are every answer's headers. */
-export function answerClientErrors(server: Server, standing: HeaderList): void {
+export function answerClientErrors(server: Server, standing: Headers): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, standing);
   });
   server.on(
@@ -60,20 +59,16 @@ export function answerClientErrors(server: Server, standing: HeaderList): void {
   });
 }
 
-/** An answer that has begun must not have another one written into it. */
-function isAnswering(socket: Duplex): boolean {
-  return currentAnswer(socket)?.headersSent === true;
-}
-
 /**
  * Refuses requests that a proxy may read otherwise than we. Without a `Host`, or with several, and one of which no address can
  * be made (RFC 9112 section 3.2): `x:99999`; the address of every request that goes on can be read. And whose body is coded in
  * another way than chunked, which Node would hand on as it is, or chunked in HTTP/1.0, which has no chunks (section 6.1).
  */
-export function refuseAmbiguous(handler: RequestListener, standing: HeaderList): RequestListener {
+export function refuseAmbiguous(handler: RequestListener, standing: Headers): RequestListener {
   // Almost all requests come with the same one.
   let lastGood = '';
   return (request, response) => {
+    if (spoilt.has(request.socket)) return;
     const hosts = countHosts(request.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.httpVersionMinor !== 0)) {
       return refuse(response, hostless, standing);
@@ -100,28 +95,33 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function refuse(response: ServerResponse, refusal: Refusal, standing: HeaderList): void {
+function refuse(response: ServerResponse, refusal: Refusal, standing: Headers): void {
+  spoilt.add(response.req.socket);
   const { headers, body } = render(refusal, standing);
-  response.writeHead(refusal.status, headers.flat()).end(body);
+  response.writeHead(refusal.status, lastHeaders(headers, body).flat()).end(body);
 }
 
 /** For a request that could not be read there is no `ServerResponse`. */
-function refuseUnread(socket: Duplex, refusal: Refusal, standing: HeaderList): void {
-  const { headers, body } = render(refusal, standing);
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
+function refuseUnread(socket: Duplex, refusal: Refusal, standing: Headers): void {
+  if (spoilt.has(socket)) return;
+  spoilt.add(socket);
+  afterWholeRequests(socket, () => {
+    // An answer that has begun must not have another one written into it.
+    if (!socket.writable || currentAnswer(socket)?.headersSent === true) socket.destroy();
+    else answerLast(socket, { status: refusal.status, ...render(refusal, standing) });
+  });
 }
 
-function render({ code, message }: Refusal, standing: HeaderList): { headers: HeaderList; body: string } {
-  const body = JSON.stringify({ code, message });
+/** Calls back when the requests before the one that is wrong have their answers: nothing is wrong with them. */
+function afterWholeRequests(socket: Duplex, then: () => void): void {
+  const answer = currentAnswer(socket);
+  if (socket.destroyed || answer?.req.complete !== true) then();
+  else answer.once('close', () => afterWholeRequests(socket, then));
+}
+
+function render({ code, message }: Refusal, standing: Headers): { headers: Headers; body: string } {
   return {
-    headers: [
-      ...standing,
-      ['X-Request-Id', newRequestId()],
-      ['Content-Type', 'application/json; charset=utf-8'],
-      ['Content-Length', String(Buffer.byteLength(body))],
-      ['Connection', 'close'],
-    ],
-    body,
+    headers: [...standing, ['X-Request-Id', newRequestId()]],
+    body: JSON.stringify({ code, message }),
   };
 }

@@ -1,18 +1,56 @@
 // Requests beside one that Node or HTTP itself refuses: raw connections against a real server.
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { serverUrl } from '../harness/api.ts';
+import { master, ownWorkspace, serverUrl } from '../harness/api.ts';
+import { sendRaw } from '../harness/raw.ts';
 
-const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+const posted = 'POST /_/auth/admin/login HTTP/1.1\r\nHost: x\r\n';
 const tunnel = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n';
 
-async function open(): Promise<Socket> {
+/** The statuses of all answers until the server closes the connection, which each of these has. */
+async function statusesOf(bytes: string): Promise<(string | undefined)[]> {
+  const { text } = await sendRaw(serverUrl(), bytes);
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+}
+
+async function open(options: Partial<NetConnectOpts> = {}): Promise<Socket> {
   const { hostname, port } = new URL(serverUrl());
-  const socket = connect({ host: hostname, port: Number(port) });
+  const socket = connect({ host: hostname, port: Number(port), ...options });
   await once(socket, 'connect');
   return socket;
 }
+
+it.each([
+  ['what is not HTTP', 'nonsense\r\n\r\n', '400'],
+  ['headers that are too long', get('/healthz', `X-Filler: ${'x'.repeat(17_000)}\r\n`), '431'],
+  ['a tunnel', tunnel, '405'],
+  ['chunks of no size', `${posted}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, '400'],
+])('those before %s are answered, in their order', async (_what, bytes, status) => {
+  // The database is asked for the one, so that its answer has not begun when the others are read.
+  expect(await statusesOf(get('/readyz') + get('/nope') + bytes)).toEqual(['200', '404', status]);
+});
+
+it('the last one of a connection is answered, whatever comes behind it', async () => {
+  const last = get('/readyz', 'Connection: close\r\n');
+  expect(await statusesOf(last + get('/healthz'))).toEqual(['200']);
+  expect(await statusesOf(`${last}nonsense`)).toEqual(['200']);
+});
+
+it.each([
+  ['two Hosts', get('/healthz', 'Host: y\r\n'), '400'],
+  ['an unknown expectation', get('/healthz', 'Expect: the-unexpected\r\n'), '417'],
+])('those behind one of %s are not done, since the connection ends with it', async (_what, bytes, status) => {
+  const { path, admin } = await ownWorkspace();
+  const body = '{"id":"behind","name":"Behind"}';
+  const head = `POST ${path}/apps HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.token}\r\n`;
+  const behind = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  expect(await statusesOf(bytes + behind)).toEqual([status]);
+  // Made later than the other would have been.
+  expect((await admin.post(`${path}/apps`, { id: 'after', name: 'After' })).status).toBe(201);
+  expect((await admin.get(`${path}/apps/behind`)).status).toBe(404);
+});
 
 it.each([
   ['at once', tunnel],
@@ -34,3 +72,25 @@ it.each([
     beside.destroy();
   },
 );
+
+it.concurrent.each([
+  ['a tunnel', () => Promise.resolve(tunnel)],
+  ['a WebSocket', async () => {
+    const { token } = await master();
+    const handshake = 'Upgrade: websocket\r\nSec-WebSocket-Version: 12\r\nSec-WebSocket-Key: x\r\n';
+    const head = `Connection: Upgrade\r\n${handshake}Authorization: Bearer ${token}\r\n`;
+    return get('/api/workspaces/nowhere/apps/none/realtime', head);
+  }],
+])('a client that is refused %s, and stays, is cut off within 10 s', async (_what, bytes) => {
+  const socket = await open({ allowHalfOpen: true });
+  const started = performance.now();
+  socket.write(await bytes());
+  // Only what is sent to a connection that is gone shows that it is.
+  const knocking = setInterval(() => socket.write('x'), 100);
+  socket.resume();
+  socket.on('error', () => socket.destroy());
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(knocking);
+  expect(performance.now() - started).toBeGreaterThan(9_000);
+  expect(performance.now() - started).toBeLessThan(14_000);
+});

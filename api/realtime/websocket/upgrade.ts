@@ -1,10 +1,10 @@
 // Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
 import { once } from 'node:events';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../../current-answer.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import type { HeaderList } from '../../header-list.ts';
+import { answerLast } from '../../last-answer.ts';
 import { decodePiece } from '../../path-piece.ts';
 import { decide, type Principal } from '../../scope.ts';
 import type { Holder } from '../ports.ts';
@@ -113,15 +113,11 @@ function readCookie(header: string | undefined, name: string): string | undefine
 export function refuseUpgrade(
   socket: Duplex,
   error: ApiError,
-  headers: HeaderList,
+  headers: readonly (readonly [string, string])[],
 ): void {
-  const body = JSON.stringify({ code: error.code, message: error.message });
-  const lines = [
-    ...headers,
-    ...error.headers,
-    ['Content-Type', 'application/json; charset=utf-8'],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ['Connection', 'close'],
-  ].map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  answerLast(socket, {
+    status: error.status,
+    headers: [...headers, ...error.headers],
+    body: JSON.stringify({ code: error.code, message: error.message }),
+  });
 }
