@@ -57,10 +57,12 @@ export async function listOwnSessions(
 export async function endOwnSession(
   deps: EndDeps,
   workspace: WorkspaceDefinition,
-  { id: family, principal, origin, now }: { id: string } & By,
+  { id, principal, origin, now }: { id: string } & By,
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
-  if (!isUuid(family)) failNoSession(family);
+  if (!isUuid(id)) failNoSession(id);
+  // As everybody else writes it who takes the lock.
+  const family = id.toLowerCase();
   const { databases, revocations } = deps;
   const rows = await databases.workspace(workspace.database).transaction(async (sql) => {
     await lockFamily(sql, family);

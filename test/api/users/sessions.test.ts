@@ -108,6 +108,14 @@ describe('the sessions of a user', () => {
     expect(expectOk(audit).total_items).toBe(1);
   });
 
+  it('end by their id in capitals too, under the one that is listed', async () => {
+    const user = await ownUser(own);
+    const [session] = expectOk(await user.get(`${auth}/sessions`)).items;
+    expectOk(await user.delete(`${auth}/sessions/${session.id.toUpperCase()}`));
+    const audit = await own.admin.get(`${own.path}/audit?action=session_revoke&actor=${user.email}`);
+    expect(expectOk(audit).items[0].details).toMatchObject({ id: session.id });
+  });
+
   it('session.revoke-all: end all at once', async () => {
     const user = await ownUser(own);
     const second = await logInAgain(user);
