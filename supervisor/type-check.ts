@@ -73,18 +73,30 @@ export class TypeChecks {
   }
 
   /** The output, or null when there is none to rely on. */
-  async #check({ files, types }: Request, signal: AbortSignal): Promise<string | null> {
+  async #check(request: Request, signal: AbortSignal): Promise<string | null> {
     const plan = await this.#plan;
     // Without namespaces nothing would keep a file's imports from other files of the machine.
     if (plan?.level !== 'os' || signal.aborted) return null;
     const slot = this.#options.takeSlot(plan);
+    try {
+      return await this.#checkAs(slot, plan, request, signal);
+    } finally {
+      this.#options.freeSlot(slot);
+    }
+  }
+
+  async #checkAs(
+    slot: number,
+    plan: RunnerPlan,
+    { files, types }: Request,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const folder = await makeCheckFolder(this.#options.dataDir);
     try {
       await lay(folder, { files, types });
       if (plan.users !== undefined) await chown(folder, plan.users.first + slot, 0);
       return await run(checkCommand(plan, { slot, folder, files: files.map(({ file }) => file) }), signal);
     } finally {
-      this.#options.freeSlot(slot);
       await rm(folder, { recursive: true, force: true });
     }
   }

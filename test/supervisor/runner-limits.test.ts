@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../supervisor/runner-command.ts';
 import { Runners } from '../../supervisor/runners.ts';
 import { isAlive, processTree } from '../harness/processes.ts';
@@ -16,6 +16,9 @@ let plan: RunnerPlan;
 beforeAll(async () => {
   code = await writePrograms();
   plan = await planAt('deno', code);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 afterAll(() => rm(code, { recursive: true }));
 
@@ -108,6 +111,23 @@ describe('runners', () => {
     await desk.kill(id);
     await desk.start();
     await desk.runners.stop();
+  });
+
+  it('have the place again of a check of types that found no folder for its files', async () => {
+    const walled = await planAt('os', code);
+    const users = walled.users && { ...walled.users, count: 2 };
+    const { desk, reports, runners, start } = openDesk({
+      plan: { ...walled, users },
+      program: 'echo',
+      most: 1,
+    });
+    vi.stubEnv('TMPDIR', '/nonexistent');
+    for (const id of [randomUUID(), randomUUID()]) {
+      desk.ask({ type: 'runner_check', id, workspace: 'acme', app: 'shop', files: [], types: '' });
+      await expect.poll(() => reports).toContainEqual({ type: 'runner_checked', id, output: null });
+    }
+    await start();
+    await runners.stop();
   });
 
   it.each<[string, (desk: Desk) => unknown]>([
