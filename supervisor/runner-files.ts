@@ -128,25 +128,35 @@ async function copy({ deno, scripts, place }: Wanted): Promise<string> {
 }
 
 async function copyCode(from: string, to: string): Promise<void> {
-  if (isSource) {
-    // A process of its own: the bundler would stay in this one's memory.
-    const { code, lines } = await runToEnd({
-      file: process.execPath,
-      args: [bundler, from, to],
-      env: {},
-      orphanSignal: 'KILL',
-    });
-    if (code !== 0) {
-      // Node says more before that line, and after it.
-      const why = lines.find((line) => /^\w*Error\b/.test(line)) ?? code;
-      throw new Error(`the runner's code could not be prepared: ${why}`);
-    }
-    return;
-  }
+  if (isSource) return await bundle(from, to);
   for (const name of await readdir(from)) {
     await copyFile(join(from, name), join(to, name));
     await chmod(join(to, name), 0o644);
   }
+}
+
+/** The bundler takes a second or two, and for ever where the system lets it start no threads. Milliseconds. */
+const longestBundling = 60_000;
+
+async function bundle(from: string, to: string): Promise<void> {
+  // A process of its own: the bundler would stay in this one's memory.
+  const command = {
+    file: process.execPath,
+    args: [bundler, from, to],
+    env: {},
+    orphanSignal: 'KILL',
+  } as const;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), longestBundling);
+  const { code, lines } = await runToEnd(command, late.signal).finally(() => clearTimeout(timer));
+  if (code === 0) return;
+  // Node says more before that line, and after it.
+  const why = lines.find((line) => /^\w*Error\b/.test(line)) ?? code;
+  throw new Error(
+    `the runner's code could not be prepared: ${
+      late.signal.aborted ? `it takes longer than ${longestBundling / 1000} s` : why
+    }`,
+  );
 }
 
 /** A second name costs nothing, where it is of the same file system and the file itself is open. */

@@ -1,8 +1,10 @@
 // Where the files of hook runners are, and who can read them.
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { execa } from 'execa';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findRunnerFiles, sharedLibraries } from '../../supervisor/runner-files.ts';
 
 const { platform, arch } = process;
@@ -33,6 +35,27 @@ describe('the files of runners', () => {
     const found = findRunnerFiles({ folder, foreign: true, platform, arch });
     if (process.getuid?.() !== 0) return await expect(found).rejects.toThrow('EACCES');
     expect((await found).code).toMatch(/^\/var\/lib\/bulkhead\/runtime\//);
+  });
+
+  it('are given up after a minute when what makes them hangs, and nothing of it is left', async () => {
+    const wanted = { folder, foreign: false, platform, arch };
+    const home = dirname((await findRunnerFiles(wanted)).code);
+    await rm(home, { recursive: true });
+    // Who writes to a pipe that nobody reads waits for ever.
+    const draft = join(`${home}.${process.pid}`, 'code');
+    await mkdir(draft, { recursive: true });
+    await execa('mkfifo', [join(draft, 'main.js')]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let end: unknown;
+      const ended = findRunnerFiles(wanted).catch((error: unknown) => end = error);
+      for (; end === undefined; await setImmediate()) vi.advanceTimersByTime(10_000);
+      await ended;
+      expect(end).toEqual(new Error("the runner's code could not be prepared: it takes longer than 60 s"));
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('include the libraries that Deno needs, as the loader of this system finds them', async () => {
