@@ -13,7 +13,9 @@ afterAll(() => own.end());
 
 const files = {
   'a.js': `
-    onRecordBeforeCreate('slow', (e) => new Promise((resolve) => setTimeout(resolve, 500)));
+    let go;
+    onRecordBeforeCreate('slow', (e) => new Promise((resolve) => { go = resolve; }));
+    cronAdd('go', '@yearly', () => { setTimeout(go); });
     cronAdd('never', '@yearly', () => new Promise(() => {}));`,
 };
 
@@ -37,6 +39,7 @@ it('answers in the process that has begun, which ends then, and takes nothing ne
   await hooks.reload(true);
   expect([live?.isOpen, live?.channel.isOpen]).toEqual([false, true]);
   expect(hooks.live?.isOpen).toBe(true);
+  await keepBusy({ live }, 'go');
   expect(await run).toMatchObject({ outcome: 'done' });
   expect(live?.channel.isOpen).toBe(false);
   await live?.exited;
