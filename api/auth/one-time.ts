@@ -30,12 +30,12 @@ export function hashOfToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** How a code for an address is stored: a million codes are soon tried, so not without a key. */
+/** How a code for an address is stored: a million codes are soon tried, so not without a key. Spaces in it do not count. */
 export function hashOfCode(
   secrets: Secrets,
   { workspace, email, code }: { workspace: string; email: string; code: string },
 ): Buffer {
-  return secrets.keyedHash(`otp ${workspace} ${email}`, code);
+  return secrets.keyedHash(`otp ${workspace} ${email}`, code.replaceAll(/\s/g, ''));
 }
 
 /** A row that is about to be stored. */

@@ -49,6 +49,13 @@ describe('otp', () => {
     expect((await login(email, code)).body.code).toBe('bad_credentials');
   });
 
+  it('takes a code with spaces, as people copy and write them', async () => {
+    const email = freshEmail();
+    expectOk(await request(email));
+    const code = await secretFor(email);
+    expectOk(await login(email, ` ${code.slice(0, 3)} ${code.slice(3)}\n`));
+  });
+
   it('makes earlier codes worthless with every request', async () => {
     const email = freshEmail();
     expectOk(await request(email));
