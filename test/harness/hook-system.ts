@@ -7,6 +7,8 @@ import { createApp } from '../../api/apps/create.ts';
 import type { AppHooks } from '../../api/hooks/app-hooks.ts';
 import { createHooks, type HookSystem } from '../../api/hooks/build.ts';
 import { UnaryInvocation } from '../../api/hooks/channel/unary-invocation.ts';
+import { serveCustom } from '../../api/hooks/custom/serve.ts';
+import type { CustomRequest } from '../../api/hooks/ports.ts';
 import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { Secrets } from '../../storage/secrets.ts';
@@ -21,6 +23,8 @@ export interface OwnHooks {
   app(id: string, files: Record<string, string>): Promise<AppHooks>;
   /** Writes files of an app, and tells nobody. */
   write(id: string, files: Record<string, string>): Promise<void>;
+  /** Answers a request for a custom route of an app. */
+  serve(hooks: AppHooks, request: CustomRequest): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -57,6 +61,7 @@ export async function ownHooks({ restShare, settings = {} }: HookOptions = {}): 
       return system.hooks.of(definition);
     },
     write,
+    serve: (hooks, request) => serveCustom({ ...app.deps, config }, hooks, hooks.app, request),
     end: async () => {
       await stop();
       await rm(folder, { recursive: true });
