@@ -76,6 +76,25 @@ describe('a rule', () => {
     expect((await seen(app)).map(({ what }) => what)).toEqual(['create', 'update']);
   });
 
+  it('keeps hooks from being asked about records that the caller may not change', async () => {
+    const app = await hookedApp(
+      own,
+      `
+      const note = (what) => () => $app.records.create('seen', { what });
+      onRecordBeforeUpdate('posts', note('update'));
+      onRecordBeforeDelete('posts', note('delete'));`,
+    );
+    await setRules(app, 'posts', { update: 'count = 1', delete: 'count = 1' });
+    const posts = app.records('posts');
+    const post = `${posts}/${expectOk(await app.admin.post(posts, { title: 'a', count: 1 })).id}`;
+    expectOk(await user.patch(post, { count: 2 }));
+    expectError(await user.patch(post, { count: 1 }), 403, 'forbidden');
+    expectError(await user.delete(post), 403, 'forbidden');
+    expectOk(await app.admin.patch(post, { count: 1 }));
+    expectOk(await user.delete(post));
+    expect((await seen(app)).map(({ what }) => what)).toEqual(['update', 'update', 'delete']);
+  });
+
   it('rule.relation-target: lets hooks make relations that the caller may not', async () => {
     const app = await hookedApp(
       own,
