@@ -1,8 +1,11 @@
 // A hash with the parameters of an earlier release is replaced when its password comes by, and nobody notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rehashAdmin } from '../../../../storage/admins.ts';
 import { takeTurn } from '../../../../storage/lockouts.ts';
+import { rehashMaster } from '../../../../storage/master-admins.ts';
 import { unlimited } from '../../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../../storage/connections/pool.ts';
+import { rehashUser } from '../../../../storage/user-accounts.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { enrol } from '../../../harness/authenticator.ts';
 import { endpointOf, openDatabaseOf, provisionerEndpoint } from '../../../harness/database.ts';
@@ -11,6 +14,8 @@ import { startServer, type TestServer } from '../../../harness/server.ts';
 import { ownUser } from '../../../harness/users.ts';
 import { howManyWait, somebodyWaits } from '../../../harness/waiting.ts';
 
+/** What a login with a password asks for that is another one by now. */
+const ofAnother = { from: outdatedHash('the one before'), to: outdatedHash('the one before, again') };
 const todays = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 let own: OwnWorkspace;
 let pool: Pool;
@@ -45,6 +50,13 @@ describe('an outdated hash of a user', () => {
     expect(replaced).toMatch(todays);
     expectOk(await login({ email, password }));
     expect(await hashOf(id)).toBe(replaced);
+  });
+
+  it('takes nobody the password that was set while it was being replaced', async () => {
+    const { id } = await ownUser(own);
+    const set = await hashOf(id);
+    await pool.run((sql) => rehashUser(sql, id, ofAnother));
+    expect(await hashOf(id)).toBe(set);
   });
 
   it.each(['tokens', 'a challenge'])(
@@ -99,16 +111,22 @@ describe('an outdated hash of a user', () => {
 it('an outdated hash of a workspace admin is replaced by a login', async () => {
   const { id, email, password } = await own.login();
   const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  const stored = async () => {
+    const [row] = await control.run((sql) =>
+      sql<{ password_hash: string }[]>`select password_hash from control.admins where id = ${id}`
+    );
+    return row?.password_hash;
+  };
   await control.run((sql) =>
     sql`update control.admins set password_hash = ${outdatedHash(password)} where id = ${id}`
   );
   for (let round = 0; round < 2; round++) {
     expectOk(await as().post(`${own.path}/auth/admin/login`, { email, password }));
-    const [row] = await control.run((sql) =>
-      sql<{ password_hash: string }[]>`select password_hash from control.admins where id = ${id}`
-    );
-    expect(row?.password_hash).toMatch(todays);
+    expect(await stored()).toMatch(todays);
   }
+  const set = await stored();
+  await control.run((sql) => rehashAdmin(sql, id, ofAnother));
+  expect(await stored()).toBe(set);
   await control.end();
 });
 
@@ -144,6 +162,10 @@ describe('an outdated hash of the master', () => {
       expectOk(await loginMaster(password));
       expect(await masterHash()).toMatch(todays);
     }
+    const set = await masterHash();
+    const [row] = await control.run((sql) => sql<{ id: string }[]>`select id from control.master_admins`);
+    await control.run((sql) => rehashMaster(sql, row?.id ?? '', ofAnother));
+    expect(await masterHash()).toBe(set);
   });
 
   it.each([
