@@ -1,8 +1,10 @@
 // The second factor: enrolment, the challenge on every way in, recovery codes, and the way back.
 import { Secret, TOTP, URI } from 'otpauth';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { enableTotp, setPendingTotp } from '../../../storage/totp.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { type OwnUser, ownUser } from '../../harness/users.ts';
 import { cookiesOf } from '../../harness/tokens.ts';
@@ -49,6 +51,19 @@ describe('enrolment', () => {
     expect((await user.get(`${auth}/me`)).body.totp_enabled).toBe(true);
     expect((await user.post(`${auth}/totp/enroll`)).body.code).toBe('conflict');
     expect((await user.post(`${auth}/totp/confirm`, { code })).body.code).toBe('conflict');
+  });
+
+  it('counts with the secret that its code is of, and with none that has taken its place', async () => {
+    const { id } = await ownUser(own);
+    const pool = await openDatabaseOf(own.id);
+    const [first, second] = [Buffer.from('first'), Buffer.from('second')];
+    const enable = (sealed: Buffer) =>
+      pool.run((sql) => enableTotp(sql, id, { sealed, step: 1, now: new Date() }));
+    for (const sealed of [first, second]) {
+      expect(await pool.run((sql) => setPendingTotp(sql, id, sealed))).toBe(true);
+    }
+    expect([await enable(first), await enable(second), await enable(second)]).toEqual([false, true, false]);
+    await pool.end();
   });
 
   it('does not take a wrong code, nor one without an enrolment', async () => {
