@@ -23,6 +23,8 @@ export interface AppSize {
 /** What happened in an app since it was last told. */
 export interface Activity {
   workspace: string;
+  /** The workspace's, which no later one of its id has. */
+  database: string;
   app: string;
   requests: number;
   hook_runs: number;
@@ -138,15 +140,16 @@ export async function countUsersAlone(sql: Sql): Promise<number> {
   return await countUsers(sql);
 }
 
-/** Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped. */
+/** Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped, also when another has its id. */
 export async function addActivity(sql: Sql, hour: Date, activities: readonly Activity[]): Promise<void> {
   await sql`
     insert into control.usage (workspace, app, hour, requests, hook_runs)
     select workspace, app, ${hour}, sum(requests), sum(hook_runs)
     from jsonb_to_recordset(${jsonb(sql, activities)})
-      as row (workspace text, app text, requests bigint, hook_runs bigint)
+      as row (workspace text, database text, app text, requests bigint, hook_runs bigint)
     -- Held, so that none goes meanwhile.
-    where exists (select from control.workspaces w where w.id = row.workspace for key share)
+    where exists (
+      select from control.workspaces w where w.id = row.workspace and w.database = row.database for key share)
     group by workspace, app
     -- In one order, so that two processes never wait for each other.
     order by workspace collate "C", app collate "C"

@@ -110,7 +110,8 @@ export class ActivityMeter implements Meter {
     // By schema, which no other app ever has.
     const known = this.#counts.get(schema);
     if (known !== undefined) return known;
-    const counts = { workspace: workspace.id, app: id, requests: 0, hook_runs: 0 };
+    const { id: workspaceId, database } = workspace;
+    const counts = { workspace: workspaceId, database, app: id, requests: 0, hook_runs: 0 };
     this.#counts.set(schema, counts);
     return counts;
   }

@@ -11,12 +11,14 @@ const now = new Date('2026-01-02T03:00:00.000Z');
 const since = new Date('2026-01-01T03:00:00.000Z');
 let own: OwnInstallation;
 let storage: Storage;
+const databases = new Map<string, string>();
 
 beforeAll(async () => {
   own = await ownInstallation();
   storage = await own.open();
   for (const id of ['going', 'staying']) {
     const database = await makeDatabase(storage.provisioning);
+    databases.set(id, database);
     await storage.databases.control.run((sql) => insertWorkspace(sql, { id, name: id, database, now }));
   }
 });
@@ -26,6 +28,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
   const { control } = storage.databases;
   const used = ['going', 'staying'].map((workspace) => ({
     workspace,
+    database: databases.get(workspace) ?? '',
     app: 'shop',
     requests: 3,
     hook_runs: 1,

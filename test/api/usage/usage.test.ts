@@ -1,6 +1,6 @@
 // What workspaces and apps are said to hold, and how much they are said to be used.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, expectOk, type OwnApp } from '../../harness/api.ts';
+import { type Caller, expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type FileApp, fileApp, upload } from '../../harness/file-app.ts';
 
@@ -76,6 +76,15 @@ describe('the usage of an app', () => {
 });
 
 describe('the usage of a workspace', () => {
+  it('begins with nothing for one that takes the id of one that is gone', async () => {
+    const { id, path, app, master } = await ownWorkspace();
+    const { admin, path: appPath } = await app();
+    expectOk(await admin.get(`${appPath}/collections`));
+    expectOk(await master.delete(path));
+    expectOk(await master.post('/api/workspaces', { id, name: 'Another' }));
+    expect((await usageOf(master, path)).requests_24h).toBe(0);
+  });
+
   it('is that of its apps together, and the size of its database', async () => {
     const { own, app } = place;
     const [one, two] = [await usageOf(own.admin, app.path), await usageOf(own.admin, second.path)];
