@@ -6,6 +6,7 @@ import { StartRefused } from '../storage/start-refused.ts';
 import type { HeaderList } from './header-list.ts';
 import { limitBodyTime } from './pipeline/body-time.ts';
 import { answerClientErrors, refuseAmbiguous } from './pipeline/client-error.ts';
+import { boundWaiting } from './pipeline/waiting-requests.ts';
 
 /** An open port. */
 export interface Listening {
@@ -35,7 +36,7 @@ const idlePollMilliseconds = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const guarded = refuseAmbiguous(handler, options.standing);
+  const guarded = boundWaiting(refuseAmbiguous(handler, options.standing));
   const opening = options.shared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;

@@ -94,3 +94,24 @@ it.concurrent.each([
   expect(performance.now() - started).toBeGreaterThan(9_000);
   expect(performance.now() - started).toBeLessThan(14_000);
 });
+
+it('a hundred requests may wait behind one that is not answered yet, and no more', async () => {
+  const behind = (count: number) =>
+    get('/readyz') + get('/healthz').repeat(count - 1) + get('/healthz', 'Connection: close\r\n');
+  expect(await statusesOf(behind(100))).toEqual(Array.from({ length: 101 }, () => '200'));
+  // Nothing of the answers has to have left by then.
+  await expect(sendRaw(serverUrl(), behind(101))).resolves.toMatchObject({ text: '' });
+});
+
+it('so many may wait again when those before are answered', async () => {
+  const half = get('/readyz') + get('/healthz').repeat(90);
+  const socket = await open();
+  for (const _round of [1, 2, 3]) {
+    socket.write(half);
+    for (let answers = 0; answers < 91;) {
+      const [text] = await once(socket, 'data');
+      answers += String(text).match(/HTTP\/1\.1 200 /g)?.length ?? 0;
+    }
+  }
+  socket.destroy();
+});
