@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { as, expectOk, master, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { claimsOf, cookiesOf } from '../../../harness/tokens.ts';
+import { ownUser } from '../../../harness/users.ts';
 
 const masterRefresh = '/_/auth/refresh';
 let workspace: OwnWorkspace;
@@ -161,6 +162,15 @@ describe('the refresh endpoint of a workspace', () => {
     expect(await statusOf(workspaceRefresh, root.refresh_token)).toBe(401);
     expect(await statusOf(workspaceRefresh, session.refresh_token)).toBe(200);
     expect(await statusOf(masterRefresh, root.refresh_token)).toBe(200);
+  });
+
+  it('does not use up a token of an end-user, nor do end-users’ own one of an admin', async () => {
+    const [user, admin] = [await ownUser(workspace), await adminSession()];
+    const userRefresh = `${workspace.path}/auth/users/refresh`;
+    expect(await statusOf(workspaceRefresh, user.refreshToken)).toBe(401);
+    expect(await statusOf(userRefresh, admin.refresh_token)).toBe(401);
+    expect(await statusOf(userRefresh, user.refreshToken)).toBe(200);
+    expect(await statusOf(workspaceRefresh, admin.refresh_token)).toBe(200);
   });
 
   it('ignores the cookie', async () => {
