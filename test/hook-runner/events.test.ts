@@ -37,6 +37,7 @@ onRecordBeforeCreate('deep', (e) => {
 });
 onRecordBeforeCreate('ring', (e) => { e.record.fields.meta.self = e.record.fields.meta; });
 onRecordBeforeCreate('huge', (e) => { e.record.fields.title = 'x'.repeat(2_000_000); });
+onRecordBeforeCreate('huge_as_bytes', (e) => { e.record.fields.title = 'ह'.repeat(400_000); });
 onRecordBeforeCreate('frozen', (e) => { e.record.id = 'mine'; });
 onRecordBeforeCreate('odd', () => { throw { get message() { throw 1 }, get stack() { throw 2 }, toString() { throw 3 } }; });
 onRecordBeforeUpdate('orders', (e) => {
@@ -109,6 +110,7 @@ describe('record events in the hook runner', () => {
     ['wider', 'record.fields.meta has more than 90000 parts'],
     ['ring', 'record.fields.meta cannot be written as JSON'],
     ['huge', 'exceeds 1048576 bytes'],
+    ['huge_as_bytes', 'exceeds 1048576 bytes'],
   ])('says that %s cannot be sent, and goes on', async (collection, message) => {
     expect(await create(collection)).toMatchObject({
       outcome: 'failed',
