@@ -5,6 +5,7 @@ import { currentAnswer } from '../current-answer.ts';
 import type { ErrorCode } from '../errors.ts';
 import { answerLast, lastHeaders } from '../last-answer.ts';
 import { newRequestId } from './arrival.ts';
+import { boundWaiting } from './waiting-requests.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -50,7 +51,7 @@ export function answerClientErrors(server: Server, standing: Headers): void {
   });
   server.on(
     'checkExpectation',
-    (_request: IncomingMessage, response: ServerResponse) => refuse(response, unexpected, standing),
+    boundWaiting((_request, response) => refuse(response, unexpected, standing)),
   );
   server.on('connect', (request: IncomingMessage, tunnelled: Duplex) => {
     // Nobody else listens to the two from here: an error would end the process, which serves everybody.

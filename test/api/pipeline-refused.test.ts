@@ -101,6 +101,8 @@ it('a hundred requests may wait behind one that is not answered yet, and no more
   expect(await statusesOf(behind(100))).toEqual(Array.from({ length: 101 }, () => '200'));
   // Nothing of the answers has to have left by then.
   await expect(sendRaw(serverUrl(), behind(101))).resolves.toMatchObject({ text: '' });
+  const unexpected = get('/readyz') + get('/healthz', 'Expect: the-unexpected\r\n').repeat(101);
+  await expect(sendRaw(serverUrl(), unexpected)).resolves.toMatchObject({ text: '' });
 });
 
 it('so many may wait again when those before are answered', async () => {
