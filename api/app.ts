@@ -4,9 +4,11 @@ import { type AnswerBody, answerBody, bytesIn } from './answer-text.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
+import { explainFailure } from './gone.ts';
 import type { HeaderList } from './header-list.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
+import { authorize } from './pipeline/authorize.ts';
 import { incomingOf, refuseLongBody } from './pipeline/body.ts';
 import { checkedBody } from './pipeline/checked-body.ts';
 import { type Door, doorHeaders } from './pipeline/door.ts';
@@ -17,7 +19,7 @@ import { bucketKey } from './pipeline/rate-limit.ts';
 import { requireSetup } from './pipeline/setup-gate.ts';
 import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './route.ts';
 import { isPaced } from './route-errors.ts';
-import { decide, type Principal, type Scope } from './scope.ts';
+import type { Principal, Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
 
 type AnyCall = Call<string, Scope, unknown, unknown>;
@@ -32,10 +34,11 @@ interface Pipeline extends Door {
 /** Where a request landed: a route, or a path without it. */
 type Landing = { route: AnyRoute } | { allow: string } | { allow: undefined };
 
-/** What the log says of a request once it is answered. */
+/** What the log says of a request once it is answered, and what a failure of it is explained by. */
 interface Account {
   pattern: string;
   principal: Principal | null;
+  target: AnyTarget;
 }
 
 /** Builds the h3 app of a list of routes. */
@@ -68,7 +71,8 @@ function allowedMethods(routes: readonly AnyRoute[]): Map<string, string> {
 async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Promise<Response> {
   const { deps } = pipeline;
   const arrival = arrive(event, { deps, hold: pipeline.hold });
-  const account: Account = { pattern: 'route' in landing ? landing.route.path : '(none)', principal: null };
+  const pattern = 'route' in landing ? landing.route.path : '(none)';
+  const account: Account = { pattern, principal: null, target: {} };
   const isUpload = 'route' in landing && landing.route.readsBody === true;
   if (!isUpload) deps.traffic.arrived(arrival.now.getTime());
   let response: Response;
@@ -81,7 +85,8 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
       ? await begin(pipeline, arrival, answer)
       : render(pipeline, arrival, answer);
     status = answer instanceof OwnAnswer ? arrival.response().statusCode : answer.status;
-  } catch (error) {
+  } catch (thrown) {
+    const error = await explainFailure(deps.definitions, account.target, thrown);
     const refusal = toApiError(error);
     status = refusal.status;
     if (isToBeReported(error, refusal)) reportFailure(deps, arrival, error);
@@ -131,7 +136,7 @@ async function process(
   const params = paramsOf(arrival);
   authorize(route, principal, params);
   const where = findTarget(deps.definitions, params);
-  const target = where instanceof Promise ? await where : where;
+  const target = account.target = where instanceof Promise ? await where : where;
   if (target.app !== undefined) {
     deps.activity.request(target.app);
     const pacing = isPaced(route) ? deps.quotas.request(target.app) : undefined;
@@ -161,18 +166,6 @@ function refuseLanding(landing: Landing): never {
     fail('method_not_allowed', `this path answers ${landing.allow}`, [['Allow', landing.allow]]);
   }
   fail('not_found', 'there is no such route');
-}
-
-function authorize(
-  route: AnyRoute,
-  principal: Principal | null,
-  params: Readonly<Record<string, string>>,
-): void {
-  const verdict = decide(route.scope, principal, params);
-  if (verdict === 'unauthorized') {
-    fail('unauthorized', 'this needs an access token: Authorization: Bearer <token>');
-  }
-  if (verdict === 'forbidden') fail('forbidden', 'this token does not allow that');
 }
 
 function callOf(

@@ -10,6 +10,8 @@ export interface Definitions {
   peekApp(workspace: string, app: string): AppDefinition | undefined;
   workspace(id: string): Promise<WorkspaceDefinition | undefined>;
   app(workspace: string, app: string): Promise<AppDefinition | undefined>;
+  /** Whether an app is still there, once whoever may be deleting it has come to an end. */
+  isThere(app: Pick<AppDefinition, 'workspace' | 'id' | 'schema'>): Promise<boolean>;
   /** Forgets what is known of a workspace or one of its apps, here at once and in other processes soon. */
   invalidate(workspace: string, app?: string): Promise<void>;
   /** Forgets in this process only, when the change has been published with its own transaction. */

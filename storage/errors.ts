@@ -31,6 +31,13 @@ export class StorageError extends Error {
   }
 }
 
+/** Nothing came in time, neither a permit for a connection nor a word of the server: to ask on would be to wait on. */
+export class NothingInTime extends StorageError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
 /** SQLSTATE to failure: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '23505': 'conflict',
@@ -74,6 +81,8 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '28P01': 'unavailable',
 };
 
+const denied = '42501';
+
 /** Two sessions changed one row of a catalog, such as the rights of a database: an internal error, yet nobody's fault. */
 const catalogClash = /^tuple concurrently (?:updated|deleted)$/;
 
@@ -97,7 +106,21 @@ export function isStaleStatement(error: unknown): boolean {
 
 /** Whether the role that a statement ran as may not do this: it has lost its rights, or never had them. */
 export function isDenied(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && error.code === '42501';
+  return error instanceof postgres.PostgresError && error.code === denied && !isFatal(error);
+}
+
+/** Whether it ended the connection, or its beginning. */
+function isFatal({ severity }: driver.PostgresError): boolean {
+  return severity === 'FATAL';
+}
+
+/** A tenant's connections are ended and it cannot connect any more; in the end its row and its tables are gone. */
+const ofDropped: ReadonlySet<StorageFailure> = new Set(['unavailable', 'missing_reference', 'undefined']);
+
+/** Whether a failure may come of the tenant being deleted whom the statement was for. */
+export function mayBeOfDropped(error: unknown): boolean {
+  if (!(error instanceof StorageError) || error instanceof NothingInTime) return false;
+  return ofDropped.has(error.failure) && codeOf(error.cause) !== 'CONNECT_TIMEOUT';
 }
 
 /** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
@@ -113,7 +136,10 @@ export function translate(error: unknown): unknown {
     : error;
 }
 
-function failureOf({ code, message }: driver.PostgresError): StorageFailure | undefined {
+function failureOf(error: driver.PostgresError): StorageFailure | undefined {
+  const { code, message } = error;
+  // The role may not connect: its rights go with it when a tenant is deleted.
+  if (code === denied && isFatal(error)) return 'unavailable';
   // 23503 says both that a reference points nowhere and, without RESTRICT, that a row is still referenced.
   if (message.startsWith('update or delete on table')) return 'restricted';
   return code === 'XX000' && catalogClash.test(message) ? 'serialization' : bySqlState[code];

@@ -1,9 +1,10 @@
 // Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
 import type { Databases } from '../../storage/connections/databases.ts';
-import { findApp } from '../../storage/apps.ts';
+import { findApp, hasApp } from '../../storage/apps.ts';
 import { type Change, publish } from '../../storage/changes.ts';
 import { listCollections } from '../../storage/collections.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import { mayBeOfDropped } from '../../storage/errors.ts';
 import { isTenantId } from '../../storage/ids.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
 import type { Definitions } from '../target.ts';
@@ -60,6 +61,13 @@ class Cache implements DefinitionCache {
     const loading = this.#loadApp(workspace, app, entry).finally(() => entry.loadingApps.delete(app));
     entry.loadingApps.set(app, loading);
     return await loading;
+  }
+
+  async isThere(
+    { workspace, id, schema }: Pick<AppDefinition, 'workspace' | 'id' | 'schema'>,
+  ): Promise<boolean> {
+    if ((await this.workspace(workspace.id))?.database !== workspace.database) return false;
+    return await this.#databases.provisioner(workspace.database).run((sql) => hasApp(sql, id, schema));
   }
 
   async invalidate(workspace: string, app?: string): Promise<void> {
@@ -131,7 +139,12 @@ class Cache implements DefinitionCache {
     const row = await this.#databases.workspace(database).run((sql) => findApp(sql, id));
     if (row === undefined) return undefined;
     const { name, schema, created_at, updated_at } = row;
-    const found = await this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
+    const reading = this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
+    const found = await reading.catch(async (error) => {
+      if (mayBeOfDropped(error) && !await this.isThere({ workspace, id, schema })) return undefined;
+      throw error;
+    });
+    if (found === undefined) return undefined;
     const collections = new Map(found.map((collection) => [collection.id, collection]));
     const app: AppDefinition = { workspace, id, name, schema, created_at, updated_at, collections };
     entry.apps.set(id, app);

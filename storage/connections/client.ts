@@ -2,7 +2,7 @@
 import type driver from 'postgres';
 import { postgres } from './driver.ts';
 import { disarmDriverRetry } from './driver-retry.ts';
-import { StorageError } from '../errors.ts';
+import { NothingInTime, StorageError } from '../errors.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Outage } from './outage.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
@@ -193,7 +193,10 @@ export class Client {
 
   /** Gives the connection up, as the server cannot be reached, and answers the error that says so. */
   #fail(cause?: unknown): StorageError {
-    const failure = new StorageError('unavailable', 'the database does not answer', { cause });
+    const message = 'the database does not answer';
+    const failure = cause === undefined
+      ? new NothingInTime(message)
+      : new StorageError('unavailable', message, { cause });
     this.#lose(failure);
     return failure;
   }

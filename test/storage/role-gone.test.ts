@@ -52,3 +52,18 @@ it('is our own mistake while the role is there: nobody is told of it', async () 
   expect(error).toMatchObject({ code: '42501' });
   expect(toApiError(error)).toMatchObject({ status: 500, code: 'internal' });
 });
+
+it('is a passing failure when the role may not connect any more: its rights go before it does', async () => {
+  const { database, schema } = await makeTenant(storage);
+  const [name, role] = [quoteIdentifier(database), quoteIdentifier(schema)];
+  await storage.databases.provisioner(database).run((sql) =>
+    sql.unsafe(`revoke connect on database ${name} from ${role}`)
+  );
+  const error: unknown = await storage.databases.app(database, schema).run((sql) => sql`select`)
+    .catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    failure: 'unavailable',
+    message: expect.stringContaining('permission denied'),
+  });
+  expect(toApiError(error)).toMatchObject({ status: 503, code: 'unavailable' });
+});
