@@ -1,14 +1,13 @@
 // The last answer on a connection that Node's server has let go of: written by hand, as no `ServerResponse` is left for it.
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { HeaderList } from './header-list.ts';
 
 /** How long the other side may leave the connection open that was closed to it, in milliseconds. */
 const mostFarewell = 10_000;
 
-type Headers = readonly (readonly [string, string])[];
-
 /** The headers of an answer in JSON behind which the connection is closed. */
-export function lastHeaders(headers: Headers, body: string): Headers {
+export function lastHeaders(headers: HeaderList, body: string): HeaderList {
   return [
     ...headers,
     ['Content-Type', 'application/json; charset=utf-8'],
@@ -20,7 +19,7 @@ export function lastHeaders(headers: Headers, body: string): Headers {
 /** Answers with JSON and closes the connection, whose errors and time nobody else looks after. */
 export function answerLast(
   socket: Duplex,
-  { status, headers, body }: { status: number; headers: Headers; body: string },
+  { status, headers, body }: { status: number; headers: HeaderList; body: string },
 ): void {
   const lines = lastHeaders(headers, body).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../../current-answer.ts';
 import { type ApiError, fail } from '../../errors.ts';
+import type { HeaderList } from '../../header-list.ts';
 import { answerLast } from '../../last-answer.ts';
 import { decodePiece } from '../../path-piece.ts';
 import { decide, type Principal } from '../../scope.ts';
@@ -113,7 +114,7 @@ function readCookie(header: string | undefined, name: string): string | undefine
 export function refuseUpgrade(
   socket: Duplex,
   error: ApiError,
-  headers: readonly (readonly [string, string])[],
+  headers: HeaderList,
 ): void {
   answerLast(socket, {
     status: error.status,
