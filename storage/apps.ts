@@ -30,12 +30,6 @@ export async function findApp(sql: Sql, id: string): Promise<AppRow | undefined>
   return row;
 }
 
-/** Whether the app that has this schema is there, once whoever is deleting it has done so or failed to. */
-export async function hasApp(sql: Sql, id: string, schema: string): Promise<boolean> {
-  const rows = await sql`select from workspace.apps where id = ${id} and schema = ${schema} for key share`;
-  return rows.length > 0;
-}
-
 /** Some apps in the order of their ids; `only` leaves out all others. */
 export async function listApps(
   sql: Sql,

@@ -1,6 +1,6 @@
 // Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
 import type { Databases } from '../../storage/connections/databases.ts';
-import { findApp, hasApp } from '../../storage/apps.ts';
+import { findApp, isAppKept } from '../../storage/apps.ts';
 import { type Change, publish } from '../../storage/changes.ts';
 import { listCollections } from '../../storage/collections.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
@@ -67,7 +67,7 @@ class Cache implements DefinitionCache {
     { workspace, id, schema }: Pick<AppDefinition, 'workspace' | 'id' | 'schema'>,
   ): Promise<boolean> {
     if ((await this.workspace(workspace.id))?.database !== workspace.database) return false;
-    return await this.#databases.provisioner(workspace.database).run((sql) => hasApp(sql, id, schema));
+    return await this.#databases.provisioner(workspace.database).run((sql) => isAppKept(sql, { id, schema }));
   }
 
   async invalidate(workspace: string, app?: string): Promise<void> {
