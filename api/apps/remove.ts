@@ -1,42 +1,51 @@
 // Deleting an app: first nobody may reach it any more, then it goes with all it holds.
 import { stripApp } from '../../storage/admins.ts';
 import { deletePoliciesOfApp, lockPolicies } from '../../storage/policies.ts';
-import { removeApp as removeRow } from '../../storage/apps.ts';
+import { findApp, removeApp as removeRow } from '../../storage/apps.ts';
 import { publish } from '../../storage/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision/app.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import { forgetActivityOfApp } from '../../storage/usage.ts';
+import type { Config } from '../../supervisor/protocol.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { forgetAllBytes } from '../files/upload.ts';
+import type { Hooks } from '../hooks/ports.ts';
 import { Departure } from '../hooks/source/departure.ts';
 import { failNoApp } from '../target.ts';
 
-type RemoveDeps = Pick<
-  Deps,
-  | 'activity'
-  | 'config'
-  | 'hooks'
-  | 'observe'
-  | 'databases'
-  | 'blobs'
-  | 'definitions'
-  | 'policyBook'
-  | 'revocations'
-  | 'newId'
-  | 'now'
->;
+type RemoveDeps =
+  & Pick<
+    Deps,
+    | 'observe'
+    | 'databases'
+    | 'blobs'
+    | 'definitions'
+    | 'policyBook'
+    | 'revocations'
+    | 'newId'
+    | 'now'
+  >
+  & {
+    activity: Pick<Deps['activity'], 'drop'>;
+    config: Pick<Config, 'hooks'>;
+    hooks: Pick<Hooks, 'drop'>;
+  };
 
 /**
  * Drops an app. Rights go in the control database first: should the process die in between, the app is still there and
- * may be deleted again, while no token or admin of it can meet a later app of the same id. Throws `404 app_not_found`.
+ * may be deleted again, while no token or admin of it can meet a later app of the same id. Throws `404 app_not_found`, and
+ * leaves a later app of the id as it is.
  */
 export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): Promise<void> {
   const { databases, definitions, policyBook, revocations } = deps;
   const { id, schema, workspace } = app;
+  // Not within the transaction: a tenant's database that hangs must not hold up the policies of all.
+  const current = await databases.workspace(workspace.database).run((sql) => findApp(sql, id));
+  if (current?.schema !== schema) failNoApp(id);
   const { actor, revoked } = await databases.control.transaction(async (sql) => {
     await lockPolicies(sql);
     await stripApp(sql, workspace.id, id);

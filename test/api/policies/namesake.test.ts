@@ -1,12 +1,16 @@
 // What other processes hear of policies when an app is made: nothing, unless an earlier one of its id has left some.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/apps/create.ts';
+import { removeApp } from '../../../api/apps/remove.ts';
 import type { By } from '../../../api/audit/actor.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
+import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { type Change, listen, type Listening, publish } from '../../../storage/changes.ts';
 import { uuidV7Source } from '../../../storage/ids.ts';
 import { listPoliciesFor, putPolicies } from '../../../storage/policies.ts';
+import { listRevocations } from '../../../storage/revocations.ts';
 import { type BareDeps, bareDeps, created } from '../../harness/bare-app.ts';
+import { hookSettings } from '../../harness/hook-settings.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 const newId = uuidV7Source(Date.now);
@@ -39,6 +43,19 @@ afterAll(async () => {
   await own.remove();
 });
 
+/** What a deletion works on that comes to nothing. */
+const untouched = {
+  config: { hooks: hookSettings('/nowhere') },
+  blobs: new LocalBlobs('/nowhere'),
+  activity: { drop: unasked },
+  hooks: { drop: unasked },
+  observe: unasked,
+};
+
+function unasked(): never {
+  return expect.fail('the app was touched');
+}
+
 /** Makes it, and answers what was published meanwhile, and whether this process forgot what it knew of policies. */
 async function make(id: string): Promise<{ published: string[]; forgot: boolean }> {
   const workspace = await deps.definitions.workspace('acme');
@@ -65,5 +82,17 @@ describe('an app that is made', () => {
     await control.run((sql) => putPolicies(sql, [{ ...row, updated_at: created }]));
     expect(await make('late')).toEqual({ published: ['policies'], forgot: true });
     expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toEqual([]);
+  });
+
+  it('keeps its own when an earlier one of its id is deleted by somebody who comes too late', async () => {
+    await make('again');
+    const row = { workspace: 'acme', app: 'again', field: 'shop.discount', spec: { kind: 'free' } };
+    const { control } = deps.databases;
+    await control.run((sql) => putPolicies(sql, [{ ...row, updated_at: created }]));
+    const app = await deps.definitions.app('acme', 'again') ?? expect.fail('the app is not there');
+    const late = removeApp({ ...deps, ...untouched }, { ...app, schema: 'a_earlier' }, by);
+    await expect(late).rejects.toMatchObject({ code: 'app_not_found' });
+    expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toMatchObject([{ app: 'again' }]);
+    expect(await control.run((sql) => listRevocations(sql, { now: created, since: undefined }))).toEqual([]);
   });
 });
