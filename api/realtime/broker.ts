@@ -1,16 +1,16 @@
-// Who hears of a change: publishers and listeners know sources, not each other. In this process now; NATS fits behind it.
+// Who hears of a change: publishers and listeners know topics, not each other. In this process now; NATS fits behind it.
 import type { RecordChange } from './event.ts';
-import { type Source, topicKey } from './topic.ts';
+import { type ExactTopic, topicKey } from './topic.ts';
 
-/** Called for each change of a source, in the order in which they were published. */
+/** Called for each change of a topic, in the order in which they were published. */
 export type ChangeListener = (change: RecordChange) => void;
 
 /** Carries changes from writers to watchers. test/realtime/broker.contract.ts says what every one must do. */
 export interface Broker {
   /** Called after the commit. Never throws and never waits; without a listener it costs one look-up. */
-  publish(source: Source, change: RecordChange): void;
+  publish(topic: ExactTopic, change: RecordChange): void;
   /** Begins with the next change; the function that is returned ends it, at once and once. */
-  subscribe(source: Source, listener: ChangeListener): () => void;
+  subscribe(topic: ExactTopic, listener: ChangeListener): () => void;
 }
 
 /** The broker of a single process: a call. */
@@ -23,8 +23,8 @@ export class InProcessBroker implements Broker {
     this.#onFailure = onFailure;
   }
 
-  publish(source: Source, change: RecordChange): void {
-    const listeners = this.#listeners.get(keyOf(source));
+  publish(topic: ExactTopic, change: RecordChange): void {
+    const listeners = this.#listeners.get(keyOf(topic));
     if (listeners === undefined) return;
     for (const listener of [...listeners]) {
       if (!listeners.has(listener)) continue;
@@ -36,8 +36,8 @@ export class InProcessBroker implements Broker {
     }
   }
 
-  subscribe(source: Source, listener: ChangeListener): () => void {
-    const key = keyOf(source);
+  subscribe(topic: ExactTopic, listener: ChangeListener): () => void {
+    const key = keyOf(topic);
     const listeners = this.#listeners.get(key) ?? new Set();
     // Its own function, so that one listener subscribed twice is two subscriptions.
     const own: ChangeListener = (change) => listener(change);
@@ -51,6 +51,6 @@ export class InProcessBroker implements Broker {
 }
 
 /** What a write of an earlier collection has to tell, however late, is not told to those who watch the one of its name. */
-function keyOf(source: Source): string {
-  return `${topicKey(source)}/${source.incarnation}`;
+function keyOf(topic: ExactTopic): string {
+  return `${topicKey(topic)}/${topic.incarnation}`;
 }

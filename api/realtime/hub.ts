@@ -11,7 +11,7 @@ import { type Seat, Seats } from './seats.ts';
 import { Sink } from './sink.ts';
 import { Stream, type StreamEnd, type Wire } from './stream.ts';
 import { predicateFailed } from './subscription.ts';
-import type { Place, Source } from './topic.ts';
+import type { ExactTopic, Place } from './topic.ts';
 
 interface HubOptions {
   broker: Broker;
@@ -88,8 +88,8 @@ export class Hub implements Publisher {
   }
 
   /** Tells the world of a committed write. Never throws, never waits. */
-  publish(source: Source, change: RecordChange): void {
-    this.#options.broker.publish(source, change);
+  publish(topic: ExactTopic, change: RecordChange): void {
+    this.#options.broker.publish(topic, change);
   }
 
   /** Takes a seat for a stream. Throws `429`, or `503` when the server is stopping. */

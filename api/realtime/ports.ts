@@ -2,7 +2,7 @@
 import type { Principal } from '../scope.ts';
 import type { RecordChange } from './event.ts';
 import type { Reading, Related } from './reading.ts';
-import type { Place, Source, Topic } from './topic.ts';
+import type { ExactTopic, Place, Topic } from './topic.ts';
 
 /** Who holds a stream. */
 export interface Holder {
@@ -25,7 +25,7 @@ export interface View {
    * rule that reads nothing of the principal the key must not name it, so that all its subscribers share one evaluation.
    */
   key: string;
-  /** Of the collection: see `Source`. */
+  /** Of the collection: see `ExactTopic`. */
   incarnation: string;
   /** The related records that it looks at; undefined when it looks at none. */
   reading?: Reading | undefined;
@@ -64,7 +64,7 @@ export interface ChangedPlace {
 /** Tells the world of committed writes. `Hub` is one. */
 export interface Publisher {
   /** Never throws, never waits. */
-  publish(source: Source, change: RecordChange): void;
+  publish(topic: ExactTopic, change: RecordChange): void;
 }
 
 /** Hears of failures that no client is told about. */

@@ -17,7 +17,7 @@ import { authMembersOf, mentionsNow, ruleOf } from '../rules/compile.ts';
 import type { View } from './ports.ts';
 import { mergeParts, type Reader } from './reading.ts';
 import { shown } from './related.ts';
-import { sourceOf } from './topic.ts';
+import { exactTopicOf } from './topic.ts';
 
 /** A collection and the app that it is in. */
 export interface Target {
@@ -67,7 +67,7 @@ export function viewOf(
       filter,
       ...related,
     ]),
-    incarnation: sourceOf(app, collection).incarnation,
+    incarnation: exactTopicOf(app, collection).incarnation,
     reading: parts.size === 0 ? undefined : { reader, parts },
     passes: (change, follow) => {
       if (judges.length === 0) return true;

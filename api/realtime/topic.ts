@@ -13,7 +13,7 @@ export interface Topic extends Place {
 }
 
 /** A topic of which the collection is told from earlier ones of the name. */
-export interface Source extends Topic {
+export interface ExactTopic extends Topic {
   /**
    * Names the database, the schema and the collection's creation: the workspace, the app or the collection may be made
    * anew, and nobody may be shown the past of another.
@@ -21,8 +21,11 @@ export interface Source extends Topic {
   incarnation: string;
 }
 
-/** The source of what happens in a collection of an app. */
-export function sourceOf({ workspace, id, schema }: AppDefinition, collection: CollectionDefinition): Source {
+/** That of a collection of an app, as its definition is. */
+export function exactTopicOf(
+  { workspace, id, schema }: AppDefinition,
+  collection: CollectionDefinition,
+): ExactTopic {
   const { database } = workspace;
   const incarnation = `${database}/${schema}/${collection.id}/${collection.created_at.getTime()}`;
   return { workspace: workspace.id, app: id, collection: collection.id, incarnation };

@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
-import { sourceOf } from '../realtime/topic.ts';
+import { exactTopicOf } from '../realtime/topic.ts';
 import type { Removal } from './cascade.ts';
 import { placeOf } from './write-order.ts';
 
@@ -23,7 +23,7 @@ export function announce(
 ): void {
   const collection = app.collections.get(record.collection);
   if (collection === undefined) return; // it has been dropped since: nobody watches it any more
-  realtime.publish(sourceOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
+  realtime.publish(exactTopicOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
 }
 
 /**

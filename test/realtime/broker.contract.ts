@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Broker } from '../../api/realtime/broker.ts';
 import type { RecordChange } from '../../api/realtime/event.ts';
-import type { Source } from '../../api/realtime/topic.ts';
+import type { ExactTopic } from '../../api/realtime/topic.ts';
 
 /** A broker under test. */
 export interface BrokerCase {
@@ -11,7 +11,7 @@ export interface BrokerCase {
   make: (onFailure: (error: unknown) => void) => Broker;
 }
 
-const orders: Source = { workspace: 'acme', app: 'shop', collection: 'orders', incarnation: '1' };
+const orders: ExactTopic = { workspace: 'acme', app: 'shop', collection: 'orders', incarnation: '1' };
 
 function change(number: number): RecordChange {
   return { type: 'record_created', record: { id: String(number) } };
@@ -42,7 +42,7 @@ export function brokerContract({ name, make }: BrokerCase): void {
       throw new Error('a listener failed', { cause: error });
     };
 
-    it('brings every change of a source to each listener, in order', async () => {
+    it('brings every change of a topic to each listener, in order', async () => {
       const broker = make(broken);
       const [a, b] = [ear(), ear()];
       broker.subscribe(orders, a.listener);

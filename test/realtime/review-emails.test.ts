@@ -7,7 +7,7 @@ import { InProcessBroker } from '../../api/realtime/broker.ts';
 import { RuleGate } from '../../api/realtime/gate.ts';
 import { Hub } from '../../api/realtime/hub.ts';
 import type { ChangedPlace } from '../../api/realtime/ports.ts';
-import { sourceOf } from '../../api/realtime/topic.ts';
+import { exactTopicOf } from '../../api/realtime/topic.ts';
 import type { Principal } from '../../api/scope.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type FilteredTables, makeTables } from '../storage/filter/fixture.ts';
@@ -120,7 +120,7 @@ function write(title: string): void {
   const at = now.toISOString();
   const record = { id: randomUUID(), collection: 'posts', fields: { title }, created_at: at, updated_at: at };
   const posts = app.collections.get('posts') ?? expect.fail('there are no posts');
-  hub.publish({ ...topic, incarnation: sourceOf(app, posts).incarnation }, {
+  hub.publish({ ...topic, incarnation: exactTopicOf(app, posts).incarnation }, {
     type: 'record_created',
     record,
   });

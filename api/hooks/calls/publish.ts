@@ -5,7 +5,7 @@ import { isUuid } from '../../../storage/ids.ts';
 import { planOf } from '../../../storage/records/plan.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { sourceOf } from '../../realtime/topic.ts';
+import { exactTopicOf } from '../../realtime/topic.ts';
 import { failNoCollection } from '../../target.ts';
 
 /** Most bytes of an event's data, as JSON. */
@@ -47,7 +47,7 @@ export function publishForHook(
   const id = idIn(data);
   const record = { id: id ?? '', collection: name, fields, created_at: '', updated_at: '' };
   const shows = new Set([...Object.keys(fields), ...(id === undefined ? [] : ['id'])]);
-  realtime.publish(sourceOf(app, collection), { type, record, made: { data, shows } });
+  realtime.publish(exactTopicOf(app, collection), { type, record, made: { data, shows } });
   return null;
 }
 
