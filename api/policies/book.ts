@@ -2,9 +2,9 @@
 import type { Change } from '../../storage/changes.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import { isTenantId } from '../../storage/ids.ts';
-import { listPoliciesFor, type PolicyRow } from '../../storage/policies.ts';
+import { listPoliciesFor, type PolicyPlace, type PolicyRow } from '../../storage/policies.ts';
 import type { Place } from '../scope.ts';
-import type { Level, LevelSpec } from './chain.ts';
+import { levelOf, type LevelSpec } from './chain.ts';
 import { storedSpec } from './stored.ts';
 
 /** One level's setting, and when it was made. */
@@ -89,11 +89,22 @@ export class PolicyBook {
   }
 }
 
+/** What the levels down to a place have set, of rows of one field that come parents first. */
+export function entriesAt(rows: readonly PolicyRow[], { workspace, app }: PolicyPlace): Entry[] {
+  const isOnTheWay = (row: PolicyPlace) =>
+    row.workspace === null || row.workspace === workspace && (row.app === null || row.app === app);
+  return rows.filter(isOnTheWay).map(entryOf);
+}
+
+function entryOf(row: PolicyRow): Entry {
+  return { level: levelOf(row), spec: storedSpec(row.spec), updatedAt: row.updated_at };
+}
+
 function chapterOf(rows: readonly PolicyRow[]): Chapter {
   const chapter: Chapter = { system: new Map(), workspace: new Map(), apps: new Map() };
-  for (const { workspace, app, field, spec, updated_at } of rows) {
-    const level: Level = workspace === null ? 'system' : app === null ? 'workspace' : 'app';
-    const entry = { level, spec: storedSpec(spec), updatedAt: updated_at };
+  for (const row of rows) {
+    const { workspace, app, field } = row;
+    const entry = entryOf(row);
     if (workspace === null) chapter.system.set(field, entry);
     else if (app === null) chapter.workspace.set(field, entry);
     else chapter.apps.set(app, (chapter.apps.get(app) ?? new Map<string, Entry>()).set(field, entry));

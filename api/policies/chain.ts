@@ -6,6 +6,14 @@ import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 /** Where a bound comes from: `server` is what stands while the master has set nothing. */
 export type Level = 'server' | 'system' | 'workspace' | 'app';
 
+/** The level that a place stands at; members that are missing may be null too, as rows have them. */
+export function levelOf(
+  { workspace, app }: { workspace?: string | null | undefined; app?: string | null | undefined },
+): Exclude<Level, 'server'> {
+  if (typeof app === 'string') return 'app';
+  return typeof workspace === 'string' ? 'workspace' : 'system';
+}
+
 /** What a level has set. */
 export interface LevelSpec {
   level: Level;

@@ -6,6 +6,7 @@ import {
   listPoliciesOf,
   lockPolicies,
   type PolicyPlace,
+  type PolicyRow,
   putPolicies,
   sizeOfPolicies,
 } from '../../storage/policies.ts';
@@ -14,9 +15,10 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
+import { entriesAt } from './book.ts';
 import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
-import { definitionOf, serverSpec } from './chain.ts';
-import { type PolicyAnswer, showPolicy } from './show.ts';
+import { definitionOf, levelOf, serverSpec } from './chain.ts';
+import { answerOf, type PolicyAnswer } from './show.ts';
 import { type PolicySpec, violation } from './spec.ts';
 
 /** The level that a policy is set at: the system, a workspace, or an app. */
@@ -50,15 +52,21 @@ export async function setPolicy(
 ): Promise<PolicyAnswer & { cascaded: Cascaded[] }> {
   const wanted = checkedSpec(field, spec);
   const place = placeOf(target);
-  const cascaded = await change(deps, target, { field, by, action: 'policy_set' }, async (sql, rows) => {
-    const bound = boundAbove(rows, place, ownBound(deps, field));
-    const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
-    if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
-    await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: by.now }]);
-    await refuseTooMuch(sql, place, wanted);
-    return wanted;
-  });
-  return { ...await showPolicy(deps, idsOf(target), field), cascaded };
+  const { rows, cascaded } = await change(
+    deps,
+    target,
+    { field, by, action: 'policy_set' },
+    async (sql, rows) => {
+      const bound = boundAbove(rows, place, ownBound(deps, field));
+      const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
+      if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
+      await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: by.now }]);
+      await refuseTooMuch(sql, place, wanted);
+      return wanted;
+    },
+  );
+  // As it was then: it may have been removed again by now, and the app with it.
+  return { ...answerOf(deps.config, { field, scope: levelOf(place) }, entriesAt(rows, place)), cascaded };
 }
 
 /** All policies of a workspace are read together and kept in memory. Those that are no list are short. */
@@ -86,23 +94,27 @@ export async function removePolicy(
 }
 
 /**
- * Runs a change of one row, then clamps the rows below it, in one transaction with the audit entry. An entry in a
- * workspace's own database is committed first: a change without one cannot be, at worst there is one of a change that
- * failed at its very end.
+ * Runs a change of one row, then clamps the rows below it, in one transaction with the audit entry. Answers the rows as
+ * they were before the clamps. An entry in a workspace's own database is committed first: a change without one cannot
+ * be, at worst there is one of a change that failed at its very end.
  */
 async function change(
   deps: SetDeps,
   target: LevelTarget,
   { field, by, action }: PolicyChange & { action: string },
   apply: (sql: Sql, rows: readonly Stored[]) => Promise<PolicySpec | null>,
-): Promise<Cascaded[]> {
+): Promise<{ rows: PolicyRow[]; cascaded: Cascaded[] }> {
   const place = placeOf(target);
-  const cascaded = await deps.databases.control.transaction(async (sql) => {
+  const changed = await deps.databases.control.transaction(async (sql) => {
     await lockPolicies(sql);
     const before = readStored(await listPoliciesOf(sql, field));
     const to = await apply(sql, before);
-    const changes = cascade(readStored(await listPoliciesOf(sql, field)), ownBound(deps, field));
-    await putPolicies(sql, changes.map(({ workspace, app, to }) => rowOf({ workspace, app, field }, to, by)));
+    const rows = await listPoliciesOf(sql, field);
+    const cascaded = cascade(readStored(rows), ownBound(deps, field));
+    await putPolicies(
+      sql,
+      cascaded.map(({ workspace, app, to }) => rowOf({ workspace, app, field }, to, by)),
+    );
     const from = before.find((row) => row.workspace === place.workspace && row.app === place.app)?.spec ??
       null;
     await audit(sql, deps, {
@@ -111,15 +123,15 @@ async function change(
         actor: await actorIn(sql, by.principal),
         action,
         target: field,
-        details: { from, to, ...(changes.length > 0 ? { cascaded: changes } : {}) },
+        details: { from, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
         origin: by.origin,
       },
     });
     await publish(sql, policiesOf(place));
-    return changes;
+    return { rows, cascaded };
   });
   deps.policyBook.heed(policiesOf(place));
-  return cascaded;
+  return changed;
 }
 
 function ownBound({ config }: Pick<Deps, 'config'>, field: string): PolicySpec | undefined {
@@ -203,11 +215,6 @@ function unrepeated(spec: PolicySpec): PolicySpec {
 
 function placeOf({ workspace, app }: LevelTarget): PolicyPlace {
   return { workspace: (app?.workspace ?? workspace)?.id ?? null, app: app?.id ?? null };
-}
-
-function idsOf(target: LevelTarget) {
-  const { workspace, app } = placeOf(target);
-  return { workspace: workspace ?? undefined, app: app ?? undefined };
 }
 
 function policiesOf({ workspace }: PolicyPlace) {

@@ -1,5 +1,6 @@
 // Policies as they are answered: what a level has set, and what holds there.
 import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
+import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import {
@@ -15,12 +16,10 @@ import {
   type ValueOf,
 } from '../schema.ts';
 import type { Place } from '../scope.ts';
-import { boundOf, definitionOf, type Level, serverSpec } from './chain.ts';
+import type { Entry } from './book.ts';
+import { boundOf, definitionOf, levelOf, serverSpec } from './chain.ts';
 import { policyDefinitions } from './definitions.ts';
 import { policySpec } from './stored.ts';
-
-const levelOf = ({ workspace, app }: Place): Exclude<Level, 'server'> =>
-  app !== undefined ? 'app' : workspace !== undefined ? 'workspace' : 'system';
 
 const policyMembers = {
   field: text(),
@@ -62,35 +61,43 @@ export type PolicyAnswer = ValueOf<typeof policyAnswer>;
 type ShowDeps = Pick<Deps, 'config' | 'policyBook'>;
 
 /** One field at a level. Throws `404 not_found` for a field without meaning that nobody has set. */
-export async function showPolicy(deps: ShowDeps, at: Place, field: string): Promise<PolicyAnswer> {
-  return await find(deps, at, field) ?? fail('not_found', `policy "${field.slice(0, 200)}" is not set`);
+export async function showPolicy(
+  { config, policyBook }: ShowDeps,
+  at: Place,
+  field: string,
+): Promise<PolicyAnswer> {
+  return answerOf(config, { field, scope: levelOf(at) }, await policyBook.levels(field, at));
 }
 
 /** Every field with a meaning, and every other that this level or one above it has set, by name. */
 export async function listPolicies(
-  deps: ShowDeps,
+  { config, policyBook }: ShowDeps,
   at: Place,
   page: PageRequest,
 ): Promise<Page<PolicyAnswer>> {
-  const names = [...(await deps.policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
+  const names = [...(await policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
   const slice = pageOfAll(names, page);
-  const found = await Promise.all(slice.items.map((field) => find(deps, at, field)));
-  return { ...slice, items: found.filter((policy) => policy !== undefined) };
+  const found = await Promise.all(slice.items.map(async (field) => {
+    const entries = await policyBook.levels(field, at);
+    // It may have been removed since the names were read.
+    if (entries.length === 0 && definitionOf(field) === undefined) return [];
+    return [answerOf(config, { field, scope: levelOf(at) }, entries)];
+  }));
+  return { ...slice, items: found.flat() };
 }
 
-async function find(
-  { config, policyBook }: ShowDeps,
-  at: Place,
-  field: string,
-): Promise<PolicyAnswer | undefined> {
-  const entries = await policyBook.levels(field, at);
+/** A field at a level, of what the levels down to it have set. Throws as `showPolicy`. */
+export function answerOf(
+  config: Config,
+  { field, scope }: Pick<PolicyAnswer, 'field' | 'scope'>,
+  entries: readonly Entry[],
+): PolicyAnswer {
   const definition = definitionOf(field);
   const server = definition === undefined
     ? []
     : [{ level: 'server' as const, spec: serverSpec(definition, config) }];
-  const bound = boundOf([...server, ...entries]);
-  if (bound === undefined) return undefined;
-  const scope = levelOf(at);
+  const bound = boundOf([...server, ...entries]) ??
+    fail('not_found', `policy "${field.slice(0, 200)}" is not set`);
   const own = entries.find(({ level }) => level === scope);
   return {
     field,
