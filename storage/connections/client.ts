@@ -7,12 +7,22 @@ import { InFlight } from '../in-flight.ts';
 import type { Outage } from './outage.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from '../text-array.ts';
+import type { Turns } from './turns.ts';
 
 /** Where and as whom to connect. */
 export interface Login extends Address {
   database: string;
   username: string;
   password: string;
+}
+
+/** What is known of a server, and how it is to be met; `outage` and `turns` are shared by all who connect to it. */
+export interface ServerTerms {
+  outage: Outage;
+  /** Milliseconds; see `Client`. */
+  patience?: number | undefined;
+  /** Without it, everybody's work goes at once. */
+  turns?: Turns<Client> | undefined;
 }
 
 const authenticationSeconds = 5;
@@ -31,6 +41,7 @@ export class Client {
   readonly #onLost: () => void;
   readonly #outage: Outage;
   readonly #patience: number;
+  readonly #turns: Turns<Client> | undefined;
   /** Ends each run and each open transaction with an error. */
   readonly #open = new InFlight<(error: Error) => void>();
   #lastNumber = 0;
@@ -51,19 +62,14 @@ export class Client {
    */
   constructor(
     endpoint: Login,
-    options: {
-      now: number;
-      onLost: () => void;
-      outage: Outage;
-      patience?: number | undefined;
-      onNotify?: (payload: string) => void;
-    },
+    options: ServerTerms & { now: number; onLost: () => void; onNotify?: (payload: string) => void },
   ) {
     this.idleSince = options.now;
     this.#patience = options.patience ?? Infinity;
     this.#role = endpoint.username;
     this.#onLost = options.onLost;
     this.#outage = options.outage;
+    this.#turns = options.turns;
     disarmDriverRetry();
     this.sql = postgres(this.#settings(endpoint, options.onNotify));
   }
@@ -73,7 +79,17 @@ export class Client {
    * connection which the server then refused, as one does that is starting up.
    */
   run<Result>(work: (sql: driver.ISql) => Promise<Result>): Promise<Result> {
-    return this.#whileOpen(() => work(this.sql));
+    return this.#whileOpen(() => this.#inTurn(work));
+  }
+
+  async #inTurn<Result>(work: (sql: driver.ISql) => Promise<Result>): Promise<Result> {
+    const turn = this.#turns?.enter(this);
+    if (turn !== undefined) await turn;
+    try {
+      return await work(this.sql);
+    } finally {
+      this.#turns?.leave(this);
+    }
   }
 
   /**

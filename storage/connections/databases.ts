@@ -1,7 +1,11 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
+import { availableParallelism } from 'node:os';
+import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
+import { isSocketFolder } from './socket.ts';
+import { Turns } from './turns.ts';
 
 /** How to reach PostgreSQL as the provisioner, and how the passwords of tenant roles are derived. */
 export interface DatabasesOptions {
@@ -23,6 +27,9 @@ const restingMilliseconds = 1_000;
 const permitWaitMilliseconds = 2_000;
 /** Tenants' statements end after 5 s (roles.ts), if there is still somebody to end them. */
 const patience = 5_500;
+/** So many have work at a server that shares our cores: enough for it never to wait for us. */
+const turnsPerCore = 4;
+const longestTurnMilliseconds = 4;
 const controlConnections = 4;
 const sessions = 2;
 const sessionWaitMilliseconds = 10_000;
@@ -44,10 +51,16 @@ export class Databases {
   readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
   readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitWaitMilliseconds });
   readonly #outage = new Outage();
+  /** A server elsewhere has cores of its own, and each answer of it takes a while: nobody should wait for others' there. */
+  readonly #turns: Turns<Client> | undefined;
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: DatabasesOptions) {
     this.#options = options;
+    if (isSocketFolder(options.provisioner.host)) {
+      const most = turnsPerCore * availableParallelism();
+      this.#turns = new Turns({ most, longest: longestTurnMilliseconds });
+    }
     this.#permits = new PermitCount({
       count: options.tenantConnections,
       waitMilliseconds: permitWaitMilliseconds,
@@ -133,7 +146,7 @@ export class Databases {
 
   #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
-    const common = { cap, permits: this.#permits, now, outage: this.#outage };
+    const common = { cap, permits: this.#permits, now, outage: this.#outage, turns: this.#turns };
     // Dropping the schema of a large app takes as long as it takes.
     const pool = role === provisioner.username
       ? new Pool({ ...provisioner, database }, common)

@@ -2,7 +2,7 @@
 // because a stock pool slows down without end while more requests are in flight than connections
 // (porsager/postgres issue 747).
 import type postgres from 'postgres';
-import { Client, type Login } from './client.ts';
+import { Client, type Login, type ServerTerms } from './client.ts';
 import { isDenied, isStaleStatement, StorageError, translate } from '../errors.ts';
 import { Outage } from './outage.ts';
 import type { Permits } from './permits.ts';
@@ -36,7 +36,7 @@ export class Pool implements Connection {
   readonly #cap: number;
   readonly #permits: Permits;
   readonly #now: () => number;
-  readonly #server: { outage: Outage; patience: number | undefined };
+  readonly #terms: ServerTerms;
   #clients: Client[] = [];
   /** Clients that take no new work and are closed as soon as they have none. */
   readonly #retired = new Set<Client>();
@@ -48,16 +48,17 @@ export class Pool implements Connection {
   #ending: Promise<void> | undefined;
   #whenEmpty: (() => void) | undefined;
 
-  /** `outage` is what other pools to the same server know of it too; `patience`: see `Client`. */
   constructor(
     endpoint: Endpoint,
-    options: { cap: number; permits: Permits; now: () => number; outage?: Outage; patience?: number },
+    { cap, permits, now, outage = new Outage(), ...terms }:
+      & { cap: number; permits: Permits; now: () => number }
+      & Partial<ServerTerms>,
   ) {
     this.endpoint = endpoint;
-    this.#cap = options.cap;
-    this.#permits = options.permits;
-    this.#now = options.now;
-    this.#server = { outage: options.outage ?? new Outage(), patience: options.patience };
+    this.#cap = cap;
+    this.#permits = permits;
+    this.#now = now;
+    this.#terms = { outage, ...terms };
   }
 
   /** Connections that take work, busy or not. */
@@ -236,7 +237,7 @@ export class Pool implements Connection {
     const client: Client = new Client(this.endpoint, {
       now: this.#now(),
       onLost: () => this.#drop(client),
-      ...this.#server,
+      ...this.#terms,
     });
     this.#clients.push(client);
     return client;

@@ -9,6 +9,11 @@ export interface Address {
   ssl: 'disable' | 'prefer' | 'require' | 'verify-full';
 }
 
+/** Whether a host is the directory of a Unix socket: the server then is on this machine. */
+export function isSocketFolder(host: string): boolean {
+  return host.startsWith('/');
+}
+
 /** A connected socket whose end is told once, and never to the driver. */
 export interface OwnSocket {
   socket: Socket;
@@ -53,7 +58,7 @@ export async function openSocket(address: Address, onLost: () => void): Promise<
 function ignore(): void {}
 
 function connected({ host, port }: Address): Promise<Socket> {
-  const socket = host.startsWith('/')
+  const socket = isSocketFolder(host)
     ? connectSocket(`${host}/.s.PGSQL.${port}`)
     : connectSocket({ host, port, noDelay: true, keepAlive: true });
   return settled(socket, 'connect');
