@@ -18,6 +18,7 @@ import { fail, failValidation } from '../errors.ts';
 import { entriesAt } from './book.ts';
 import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
 import { definitionOf, levelOf, serverSpec } from './chain.ts';
+import { checkedSpec, isFieldName, longestField } from './checked-spec.ts';
 import { answerOf, type PolicyAnswer } from './show.ts';
 import { type PolicySpec, violation } from './spec.ts';
 
@@ -35,8 +36,6 @@ export interface PolicyChange {
 
 type SetDeps = Pick<Deps, 'config' | 'databases' | 'policyBook' | 'newId' | 'now'>;
 
-const fieldPattern = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
-const longestField = 200;
 /** Of all policies of a workspace and its apps, as JSON. */
 const mostBytes = 4 * 1_048_576;
 
@@ -156,61 +155,6 @@ async function audit(
   } else {
     await auditSystem(control, deps, event);
   }
-}
-
-/** The database is not asked for another: some it cannot even be asked for. */
-function isFieldName(field: string): boolean {
-  return fieldPattern.test(field) && field.length <= longestField;
-}
-
-/** The spec, once the field may have it. */
-function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
-  if (!isFieldName(field)) {
-    failValidation([{
-      field: 'field',
-      reason: `"${field.slice(0, longestField)}" is not a name like \`a.b\``,
-    }]);
-  }
-  if (spec.kind === 'range' && spec.min > spec.max) {
-    failValidation([{ field: 'max', reason: 'must not be below min' }]);
-  }
-  const definition = definitionOf(field);
-  if (definition === undefined) return unrepeated(spec);
-  if (spec.kind !== definition.kind) {
-    failValidation([{ field: 'kind', reason: `${field} is a ${definition.kind}, not a ${spec.kind}` }]);
-  }
-  if (spec.kind === 'range') checkWhole(spec);
-  if (spec.kind === 'enum_set' && definition.kind === 'enum_set') checkWords(spec.allowed, definition);
-  return unrepeated(spec);
-}
-
-/** What the server obeys are lengths, times and sizes. */
-function checkWhole(spec: { min: number; max: number }): void {
-  const wrong = (['min', 'max'] as const).filter((name) =>
-    !Number.isSafeInteger(spec[name]) || spec[name] < 0
-  );
-  if (wrong.length > 0) {
-    failValidation(wrong.map((name) => ({ field: name, reason: 'must be a whole number, 0 or more' })));
-  }
-}
-
-function checkWords(
-  words: readonly string[],
-  { allowed, word: rule }: { allowed: readonly string[]; word?: { pattern: RegExp; hint: string } },
-): void {
-  const reasonOf = (word: string) => {
-    if (rule !== undefined) return rule.pattern.test(word) ? undefined : rule.hint;
-    return allowed.includes(word) ? undefined : `must be one of ${allowed.join(', ')}`;
-  };
-  const errors = words.flatMap((word, index) => {
-    const reason = reasonOf(word);
-    return reason === undefined ? [] : [{ field: `allowed.${index}`, reason }];
-  });
-  if (errors.length > 0) failValidation(errors);
-}
-
-function unrepeated(spec: PolicySpec): PolicySpec {
-  return spec.kind === 'enum_set' ? { kind: 'enum_set', allowed: [...new Set(spec.allowed)] } : spec;
 }
 
 function placeOf({ workspace, app }: LevelTarget): PolicyPlace {

@@ -18,6 +18,7 @@ import {
 import type { Place } from '../scope.ts';
 import type { Entry } from './book.ts';
 import { boundOf, definitionOf, levelOf, serverSpec } from './chain.ts';
+import { longestField } from './checked-spec.ts';
 import { policyDefinitions } from './definitions.ts';
 import { policySpec } from './stored.ts';
 
@@ -97,7 +98,7 @@ export function answerOf(
     ? []
     : [{ level: 'server' as const, spec: serverSpec(definition, config) }];
   const bound = boundOf([...server, ...entries]) ??
-    fail('not_found', `policy "${field.slice(0, 200)}" is not set`);
+    fail('not_found', `policy "${field.slice(0, longestField)}" is not set`);
   const own = entries.find(({ level }) => level === scope);
   return {
     field,

@@ -1,0 +1,63 @@
+// What a policy may be called, and what a field may be set to.
+import { failValidation } from '../errors.ts';
+import { definitionOf } from './chain.ts';
+import type { PolicySpec } from './spec.ts';
+
+const fieldPattern = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
+/** In characters. */
+export const longestField = 200;
+
+/** Whether a policy may have this name. The database is not asked for another: some it cannot even be asked for. */
+export function isFieldName(field: string): boolean {
+  return fieldPattern.test(field) && field.length <= longestField;
+}
+
+/** The spec, once the field may have it, its words each once. Throws `400 validation`. */
+export function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
+  if (!isFieldName(field)) {
+    failValidation([{
+      field: 'field',
+      reason: `"${field.slice(0, longestField)}" is not a name like \`a.b\``,
+    }]);
+  }
+  if (spec.kind === 'range' && spec.min > spec.max) {
+    failValidation([{ field: 'max', reason: 'must not be below min' }]);
+  }
+  const definition = definitionOf(field);
+  if (definition === undefined) return unrepeated(spec);
+  if (spec.kind !== definition.kind) {
+    failValidation([{ field: 'kind', reason: `${field} is a ${definition.kind}, not a ${spec.kind}` }]);
+  }
+  if (spec.kind === 'range') checkWhole(spec);
+  if (spec.kind === 'enum_set' && definition.kind === 'enum_set') checkWords(spec.allowed, definition);
+  return unrepeated(spec);
+}
+
+/** What the server obeys are lengths, times and sizes. */
+function checkWhole(spec: { min: number; max: number }): void {
+  const wrong = (['min', 'max'] as const).filter((name) =>
+    !Number.isSafeInteger(spec[name]) || spec[name] < 0
+  );
+  if (wrong.length > 0) {
+    failValidation(wrong.map((name) => ({ field: name, reason: 'must be a whole number, 0 or more' })));
+  }
+}
+
+function checkWords(
+  words: readonly string[],
+  { allowed, word: rule }: { allowed: readonly string[]; word?: { pattern: RegExp; hint: string } },
+): void {
+  const reasonOf = (word: string) => {
+    if (rule !== undefined) return rule.pattern.test(word) ? undefined : rule.hint;
+    return allowed.includes(word) ? undefined : `must be one of ${allowed.join(', ')}`;
+  };
+  const errors = words.flatMap((word, index) => {
+    const reason = reasonOf(word);
+    return reason === undefined ? [] : [{ field: `allowed.${index}`, reason }];
+  });
+  if (errors.length > 0) failValidation(errors);
+}
+
+function unrepeated(spec: PolicySpec): PolicySpec {
+  return spec.kind === 'enum_set' ? { kind: 'enum_set', allowed: [...new Set(spec.allowed)] } : spec;
+}
