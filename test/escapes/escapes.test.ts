@@ -1,8 +1,9 @@
 // 260 attempts to break out of a hook runner, behind every combination of its walls; what each comes to is pinned.
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
-import { planAt } from '../supervisor/runner-desk.ts';
+import { makeRunnerHome, planAt } from '../supervisor/runner-desk.ts';
 import { attempts } from './attempts/index.ts';
 import { type Laid, layBait, leaksIn, noOthers } from './bait.ts';
 import { tryBare } from './bare.ts';
@@ -39,12 +40,15 @@ function leaksOf(columns: Record<string, Outcomes>): string[] {
 describe('a hook runner', () => {
   const servers: TestServer[] = [];
   let laid: Laid;
+  let home: string;
   beforeAll(async () => {
+    home = await makeRunnerHome();
     laid = await layBait();
   });
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()));
     await laid.remove();
+    await rm(home, { recursive: true });
   });
 
   /** Of a server with hooks at that level. */
@@ -60,10 +64,10 @@ describe('a hook runner', () => {
     async () => {
       const [hookAtOs, bareAtOs, hookAtDeno, bareAtDeno, open] = await Promise.all([
         hooked('os'),
-        tryBare(await planAt('os', ''), { ...laid.bait, ...noOthers }),
+        tryBare(await planAt('os', home), { ...laid.bait, ...noOthers }),
         hooked('deno'),
-        tryBare(await planAt('deno', ''), { ...laid.bait, ...noOthers }),
-        tryBare(await planAt('os', ''), { ...laid.bait, ...noOthers }, { open: true }),
+        tryBare(await planAt('deno', home), { ...laid.bait, ...noOthers }),
+        tryBare(await planAt('os', home), { ...laid.bait, ...noOthers }, { open: true }),
       ]);
       const columns = {
         'hook, os': hookAtOs,
@@ -82,7 +86,7 @@ describe('a hook runner', () => {
   it('would have given it: behind hardly a wall, the same attempts reach what was laid out', async () => {
     const open = await layBait();
     // Another user, where the test is root's, and limits: all else is open.
-    const plan = await planAt('deno', '');
+    const plan = await planAt('deno', home);
     const outcomes = await tryBare(plan, { ...open.bait, ...noOthers }, { open: true });
     expect(leaksOf({ none: outcomes }).length).toBeGreaterThan(10);
     const reached = ['a connection', 'a local connection', 'a datagram'];

@@ -1,7 +1,7 @@
 // A desk of the runners, with what an API process would hear, for tests without one.
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,9 +27,20 @@ const config = {
   jit: false,
 } as const;
 
-/** How runners are started at a level, with other programs than the runner's own. Throws where it does not work. */
-export async function planAt(level: SandboxLevel, code: string): Promise<RunnerPlan> {
-  const folder = await mkdtemp(join(tmpdir(), 'bulkhead-runtime-'));
+/** A new folder that every user may pass, for what runners need; its owner removes it. */
+export async function makeRunnerHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'bulkhead-runtime-'));
+  await chmod(home, 0o711);
+  return home;
+}
+
+/**
+ * How runners are started at a level, with other programs than the runner's own. What that takes is made in a new folder of
+ * `home`, and so are the users: no two plans have the same. Throws where it does not work.
+ */
+export async function planAt(level: SandboxLevel, home: string, code = ''): Promise<RunnerPlan> {
+  const folder = await mkdtemp(join(home, `${level}-`));
+  await chmod(folder, 0o711);
   const { plan, sandbox } = await raiseWalls({
     config: { ...config, sandbox: level },
     folder,

@@ -8,19 +8,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { RunnerPlan } from '../../supervisor/runner-command.ts';
 import { Runners } from '../../supervisor/runners.ts';
 import { isAlive, processTree } from '../harness/processes.ts';
-import { type Desk, openDesk, planAt } from './runner-desk.ts';
+import { type Desk, makeRunnerHome, openDesk, planAt } from './runner-desk.ts';
 import { writePrograms } from './runner-programs.ts';
 
+let home = '';
 let code = '';
 let plan: RunnerPlan;
 beforeAll(async () => {
-  code = await writePrograms();
-  plan = await planAt('deno', code);
+  home = await makeRunnerHome();
+  code = await writePrograms(home);
+  plan = await planAt('deno', home, code);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-afterAll(() => rm(code, { recursive: true }));
+afterAll(() => rm(home, { recursive: true }));
 
 /** Starts one and lets it end the way its program does. */
 async function crash(desk: Desk, app = 'shop', workspace = 'acme'): Promise<void> {
@@ -114,7 +116,7 @@ describe('runners', () => {
   });
 
   it('have the place again of a check of types that found no folder for its files', async () => {
-    const walled = await planAt('os', code);
+    const walled = await planAt('os', home, code);
     const users = walled.users && { ...walled.users, count: 2 };
     const { desk, reports, runners, start } = openDesk({
       plan: { ...walled, users },
@@ -207,7 +209,7 @@ describe('runners', () => {
 describe('a killed supervisor', () => {
   it('leaves no runner behind, in a loop or idle, at either level', async () => {
     const program = fileURLToPath(new URL('runner-parent.ts', import.meta.url));
-    const parent = execa(process.execPath, [program, code], { buffer: false, reject: false });
+    const parent = execa(process.execPath, [program, home, code], { buffer: false, reject: false });
     const leaders: number[] = [];
     for await (const line of parent) {
       leaders.push(Number(line));

@@ -1,10 +1,10 @@
 // A supervisor of nothing but hook runners, which a test kills: one idle, one in a loop, at each level.
-// Prints their numbers. Its argument is the folder of programs.
+// Prints their numbers. Its arguments are a folder for what they need, and that of programs.
 import { openDesk, planAt } from './runner-desk.ts';
 
-const [, , code = ''] = process.argv;
+const [, , home = '', code = ''] = process.argv;
 for (const level of ['deno', 'os'] as const) {
-  const plan = await planAt(level, code);
+  const plan = await planAt(level, home, code);
   for (const program of ['echo', 'deaf'] as const) {
     const { start } = openDesk({ plan, program });
     const { pid, socket } = await start();

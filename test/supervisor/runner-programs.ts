@@ -1,6 +1,5 @@
 // Programs that stand in for the runner's own, each doing one thing, for tests of what is around a runner.
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Opens the channel, says hello, answers every message with the same, and ends with the channel. */
@@ -45,9 +44,10 @@ channel.once('data', () => channel.write('passed:' + found.filter(Boolean).join(
 /** Name of a stand-in. */
 export type Program = keyof typeof bodies;
 
-/** Writes all of them into a new folder, where every user can read them; `echo` is `echo.ts`. */
-export async function writePrograms(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bulkhead-programs-'));
+/** Writes all of them into a new folder of `home`, where every user can read them; `echo` is `echo.ts`. */
+export async function writePrograms(home: string): Promise<string> {
+  const folder = join(home, 'programs');
+  await mkdir(folder);
   await chmod(folder, 0o755);
   for (const [name, body] of Object.entries(bodies)) {
     await writeFile(join(folder, `${name}.ts`), echo + body, { mode: 0o644 });

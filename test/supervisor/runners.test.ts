@@ -4,17 +4,19 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../supervisor/runner-command.ts';
 import { isAlive, processTree } from '../harness/processes.ts';
-import { type Desk, openDesk, planAt } from './runner-desk.ts';
+import { type Desk, makeRunnerHome, openDesk, planAt } from './runner-desk.ts';
 import { type Program, writePrograms } from './runner-programs.ts';
 
 /** O_ACCMODE of Linux. */
 const accessMode = 3;
 const isRoot = process.getuid?.() === 0;
+let home = '';
 let code = '';
 beforeAll(async () => {
-  code = await writePrograms();
+  home = await makeRunnerHome();
+  code = await writePrograms(home);
 });
-afterAll(() => rm(code, { recursive: true }));
+afterAll(() => rm(home, { recursive: true }));
 
 /** The innermost process below the one that leads. */
 async function innermost(pid: number): Promise<number> {
@@ -41,7 +43,7 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
   let plan: RunnerPlan;
   let desk: Desk;
   beforeAll(async () => {
-    plan = await planAt(level, code);
+    plan = await planAt(level, home, code);
   });
   const open = (program: Program) => desk = openDesk({ plan, program });
 
