@@ -8,8 +8,8 @@ export interface Outcome {
   readonly message?: string;
 }
 
-/** Milliseconds that an attempt has. */
-const patience = 700;
+/** Milliseconds that an attempt has: less than a hook, and more than a busy machine takes to refuse one. */
+const patience = 4_000;
 
 /** The code that makes one attempt: a function of a function, and of what bounds it. */
 export const tryCode = `
