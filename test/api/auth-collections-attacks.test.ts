@@ -1,4 +1,5 @@
 // What nobody may write to the user of a profile, and what no answer may say of it.
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openEvents } from '../realtime/event-client.ts';
 import {
@@ -11,6 +12,7 @@ import {
   serverUrl,
 } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
+import { measured } from '../harness/measured.ts';
 import { nick, password, type ProfileApp, profileApp } from '../harness/profiles.ts';
 import { freshEmail } from '../harness/users.ts';
 
@@ -165,8 +167,12 @@ describe('auth-collection.enumeration', () => {
     },
   );
 
-  it('whom the rule refuses has passwords hashed as long for somebody who is registered as for nobody', async () => {
-    const guarded = await store.profiles('slow', { rules: { create: 'nick = "right"' } });
+  const asLong =
+    'whom the rule refuses has passwords hashed as long for somebody who is registered as for nobody';
+  it(asLong, measured, async () => {
+    const guarded = await store.profiles(`slow_${randomUUID().slice(0, 8)}`, {
+      rules: { create: 'nick = "right"' },
+    });
     const { email: known } = await member();
     const time = async (email: string) => {
       const start = performance.now();

@@ -66,4 +66,4 @@ it('fault.stopped: an API process that does nothing any more is replaced after h
   const id = randomUUID();
   expectOk(await store.write(id));
   expectOk(await store.read(id));
-});
+}, 120_000);

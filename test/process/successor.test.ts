@@ -73,10 +73,9 @@ it('has the other process read again what it changed and told nobody of', async 
   expect(new Set((await many(app)).map(({ body }) => body.name))).toEqual(new Set(['Shop']));
   await query(database, `update workspace.apps set name = 'Renamed'`);
   await killSecond();
-  await expect.poll(async () => new Set((await many(app)).map(({ body }) => body.name)), {
-    timeout: 2_000,
-    interval: 20,
-  }).toEqual(new Set(['Renamed']));
+  await expect.poll(async () => new Set((await many(app)).map(({ body }) => body.name))).toEqual(
+    new Set(['Renamed']),
+  );
 });
 
 it('seals what it wrote into audit logs', async () => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AppHooks } from '../../../../api/hooks/app-hooks.ts';
 import { type OwnHooks, ownHooks } from '../../../harness/hook-system.ts';
 
@@ -90,7 +90,7 @@ it('is its turn also when the client leaves, without waiting for the end of its 
   for (let time = 0; time < times; time++) {
     const client = new AbortController();
     const left = ask('/never', client.signal);
-    await vi.waitUntil(() => hooks.live?.channel.inFlight === 1, { interval: 1 });
+    await expect.poll(() => hooks.live?.channel.inFlight, { interval: 1 }).toBe(1);
     client.abort();
     expect(await left).toBe('cut off');
   }

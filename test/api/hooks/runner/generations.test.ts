@@ -35,7 +35,7 @@ it('answers in the process that has begun, which ends then, and takes nothing ne
   await hooks.reload(true);
   const { live } = hooks;
   const run = beforeCreate(hooks, 'slow');
-  await vi.waitUntil(() => live?.channel.inFlight === 1, { interval: 1 });
+  await expect.poll(() => live?.channel.inFlight, { interval: 1 }).toBe(1);
   await hooks.reload(true);
   expect([live?.isOpen, live?.channel.isOpen]).toEqual([false, true]);
   expect(hooks.live?.isOpen).toBe(true);
