@@ -22,9 +22,14 @@ export interface Attempt {
   subject: string;
   /** The name that was tried. */
   actor: string;
+  /** What is shown to be right: a name together with its password, unless it is given. */
+  proof?: Proof;
   origin: Origin;
   now: Date;
 }
+
+/** Shown by somebody who is known by then, or whose name an answer must not tell of. */
+type Proof = 'password' | 'code';
 
 type AttemptDeps = Pick<Deps, 'newId' | 'now'>;
 
@@ -140,9 +145,16 @@ async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promi
   return failure;
 }
 
+/** The same for a name that nobody has. */
+const wrong: Readonly<Record<Proof, string>> = {
+  password: 'the password is wrong',
+  code: 'the code is wrong, has expired or has been used',
+};
+
 function failCounted(attempt: Attempt, { counted, lockedUntil }: Failure): never {
   if (!counted && lockedUntil !== undefined) failLocked(attempt, lockedUntil);
-  fail('bad_credentials', 'the name or the password is wrong');
+  const { proof } = attempt;
+  fail('bad_credentials', proof === undefined ? 'the name or the password is wrong' : wrong[proof]);
 }
 
 /**

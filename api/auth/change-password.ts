@@ -32,7 +32,7 @@ export async function changeMasterPassword(
   const { databases: { control }, passwords, revocations } = deps;
   await checkNewPassword(deps.policies, {}, { field: 'new_password', password: next });
   const known = await control.run((sql) => findMaster(sql, id)) ?? fail('unauthorized', 'this admin is gone');
-  const attempt = masterAttempt(deps, known.username, { origin, now });
+  const attempt = masterAttempt(deps, known.username, { proof: 'password', origin, now });
   await beginAttempt(deps, attempt);
   const { matches, outdated } = await passwords.verify('masters', current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);

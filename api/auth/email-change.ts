@@ -35,7 +35,7 @@ export async function requestEmailChange(
 ): Promise<void> {
   const { email: text, password, principal, origin, now } = change;
   const user = await requireUser(deps, principal, workspace);
-  const attempt = userAttempt(deps, workspace, { email: user.email, origin, now });
+  const attempt = userAttempt(deps, workspace, { email: user.email, proof: 'password', origin, now });
   await beginAttempt(deps, attempt);
   const { matches, outdated } = await deps.passwords.verify(
     `users of ${workspace.id}`,

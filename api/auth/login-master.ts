@@ -25,7 +25,7 @@ type LoginDeps = Pick<
 export function masterAttempt(
   { databases }: Pick<Deps, 'databases'>,
   username: string,
-  { origin, now }: { origin: Origin; now: Date },
+  of: Pick<Attempt, 'proof' | 'origin' | 'now'>,
 ): Attempt {
   const actor = normalizedName(username);
   return {
@@ -33,8 +33,7 @@ export function masterAttempt(
     ledger: 'control',
     subject: masterSubject(actor),
     actor,
-    origin,
-    now,
+    ...of,
   };
 }
 

@@ -26,7 +26,7 @@ export async function loginByTotp(
   if (challenge === undefined) failChallenge();
   const { email, user_id: userId, app, method } = challenge;
   if (userId === null || method === null) failChallenge();
-  const attempt = userAttempt(deps, workspace, { email, origin, now });
+  const attempt = userAttempt(deps, workspace, { email, proof: 'code', origin, now });
   await beginAttempt(deps, attempt);
   return await signInUser(deps, attempt, {
     workspace,

@@ -48,7 +48,7 @@ export async function loginByOtp(
   },
 ): Promise<SignInOutcome> {
   await requireMethod(deps, 'otp', { workspace: workspace.id, app });
-  const attempt = userAttempt(deps, workspace, { email, origin, now });
+  const attempt = userAttempt(deps, workspace, { email, proof: 'code', origin, now });
   await beginAttempt(deps, attempt);
   const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
   const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });

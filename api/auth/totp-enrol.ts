@@ -83,7 +83,7 @@ async function begin(
   { principal, origin, now }: TotpRequest,
 ): Promise<{ user: UserRow; attempt: Attempt }> {
   const user = await requireUser(deps, principal, workspace);
-  const attempt = userAttempt(deps, workspace, { email: user.email, origin, now });
+  const attempt = userAttempt(deps, workspace, { email: user.email, proof: 'code', origin, now });
   await beginAttempt(deps, attempt);
   return { user, attempt };
 }

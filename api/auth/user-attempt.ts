@@ -3,7 +3,6 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { LoginMethod } from '../../storage/one-time-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Origin } from '../route.ts';
 import type { Place } from '../scope.ts';
 import { type Attempt, normalizedName } from './attempt.ts';
 import { homeOf } from './sessions.ts';
@@ -12,10 +11,10 @@ import { homeOf } from './sessions.ts';
 export function userAttempt(
   deps: Pick<Deps, 'databases'>,
   workspace: WorkspaceDefinition,
-  { email, origin, now }: { email: string; origin: Origin; now: Date },
+  { email, ...of }: { email: string } & Pick<Attempt, 'proof' | 'origin' | 'now'>,
 ): Attempt {
   const actor = normalizedName(email);
-  return { ...homeOf(deps, workspace), subject: `user:${actor}`, actor, origin, now };
+  return { ...homeOf(deps, workspace), subject: `user:${actor}`, actor, ...of };
 }
 
 /** Throws `403 forbidden` when policy `auth.methods` has switched this way in off. */
