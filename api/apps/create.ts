@@ -11,15 +11,19 @@ import { currentVersions } from '../../storage/provision/cluster.ts';
 import { createAppSchema } from '../../storage/provision/app.ts';
 import { renewRevocation, type RevocationRow } from '../../storage/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
+import type { Config } from '../../supervisor/protocol.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import { loadEarlyFiles } from '../hooks/source/reload.ts';
 
-type CreateDeps = Pick<
-  Deps,
-  'databases' | 'policyBook' | 'provisioning' | 'revocations' | 'newId' | 'now'
->;
+type CreateDeps =
+  & Pick<
+    Deps,
+    'databases' | 'observe' | 'policyBook' | 'provisioning' | 'revocations' | 'newId' | 'now'
+  >
+  & { config: Pick<Config, 'hooks'> };
 
 /** What a workspace admin asks for. */
 export interface NewApp {
@@ -55,6 +59,7 @@ export async function createApp(
   if (left.policies) deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
   // Its first collection is likely to follow.
   void databases.app(database, app.schema).warm();
+  void loadEarlyFiles(deps, { id, workspace });
   return app;
 }
 

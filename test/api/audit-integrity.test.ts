@@ -9,12 +9,12 @@ import type { Storage } from '../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../storage/ids.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
-import { bareRights } from '../harness/bare-app.ts';
+import { type BareDeps, bareDeps } from '../harness/bare-app.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
 let storage: Storage;
-let deps: Storage & ReturnType<typeof bareRights> & { newId: () => string; now: () => Date };
+let deps: BareDeps;
 const newId = uuidV7Source(Date.now);
 const now = () => new Date();
 const page = { page: 1, per_page: 10, count: true };
@@ -22,7 +22,7 @@ const page = { page: 1, per_page: 10, count: true };
 beforeAll(async () => {
   own = await ownInstallation();
   storage = await own.open();
-  deps = { ...storage, ...bareRights(storage, { newId, now }), newId, now };
+  deps = bareDeps(storage, { newId, now });
 });
 afterAll(() => own.remove());
 

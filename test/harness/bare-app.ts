@@ -31,6 +31,7 @@ import type { Sql } from '../../storage/connections/pool.ts';
 import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
 import { countOf, countRecords } from '../../storage/records/records.ts';
 import { ownInstallation } from './database.ts';
+import { hookSettings } from './hook-settings.ts';
 
 /** The time of every create and update. */
 export const created = new Date('2026-01-02T03:04:05.678Z');
@@ -65,7 +66,7 @@ const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } 
 const noHooks: RecordHooks = { writesOf: () => ({ isEmpty: true, on: () => undefined }) };
 
 /** What takes rights away in a process of its own on this storage. */
-export function bareRights(
+function bareRights(
   { databases }: Pick<Storage, 'databases'>,
   { now, newId }: Pick<Deps, 'now' | 'newId'>,
 ): Pick<Deps, 'policyBook' | 'revocations'> {
@@ -87,6 +88,8 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },
     hooks: noHooks,
+    config: { hooks: hookSettings('/nowhere') },
+    observe: () => undefined,
     now,
     newId,
   };

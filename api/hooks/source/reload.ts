@@ -1,8 +1,10 @@
-// Loading an app's hooks again after a change of them: in this process at once, in the others soon.
+// Loading an app's hooks after a change of them: in this process at once, in the others soon.
 import { publish } from '../../../storage/changes.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
+import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { HookLoader, Loading } from '../ports.ts';
+import { folderOf, type FolderOwner, listFiles } from './folder.ts';
 
 /** Answers what became of it here. Throws `StorageError` when the others cannot be told. */
 export async function reloadEverywhere(
@@ -17,4 +19,21 @@ export async function reloadEverywhere(
     databases.control.run((sql) => publish(sql, change)),
   ]);
   return loading;
+}
+
+/**
+ * Has files loaded that lay there before their app: what they schedule runs though nobody asks for the app. Never throws, as
+ * the app is made by then, and its first use loads them as well.
+ */
+export async function loadEarlyFiles(
+  { config, databases, observe }: Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> },
+  owner: FolderOwner,
+): Promise<void> {
+  try {
+    if ((await listFiles(folderOf(config, owner))).length === 0) return;
+    const change = { kind: 'hooks', workspace: owner.workspace.id, app: owner.id } as const;
+    await databases.control.run((sql) => publish(sql, change));
+  } catch (error) {
+    observe({ type: 'background_failed', task: 'load hooks from before their app', error: String(error) });
+  }
 }

@@ -157,6 +157,17 @@ describe('a hook file', () => {
     expect((await early.admin.get(`${early.path}/custom/early`)).body).toBe('there');
   });
 
+  it('that lies there before its app is loaded when the app is created, though nobody asks for it', async () => {
+    const id = `soon${Date.now() % 100_000}`;
+    await mkdir(folder(id), { recursive: true });
+    await writeFile(join(folder(id), 'soon.js'), "cronAdd('yearly', '@yearly', () => {});");
+    const soon = await own.app(id);
+    await expect.poll(async () => expectOk(await soon.admin.get(`${soon.path}/hooks/status`)), {
+      timeout: 30_000,
+    })
+      .toMatchObject({ loaded: ['soon.js'], jobs: [{ name: 'yearly', next_run: expect.any(String) }] });
+  });
+
   it('goes with its app', async () => {
     const id = `gone${Date.now() % 100_000}`;
     const first = await own.app(id);
