@@ -25,7 +25,8 @@ export interface Activity {
   workspace: string;
   /** The workspace's, which no later one of its id has. */
   database: string;
-  app: string;
+  /** The app's, which no later one of its id has. */
+  schema: string;
   requests: number;
   hook_runs: number;
 }
@@ -143,40 +144,33 @@ export async function countUsersAlone(sql: Sql): Promise<number> {
 /** Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped, also when another has its id. */
 export async function addActivity(sql: Sql, hour: Date, activities: readonly Activity[]): Promise<void> {
   await sql`
-    insert into control.usage (workspace, app, hour, requests, hook_runs)
-    select workspace, app, ${hour}, sum(requests), sum(hook_runs)
+    insert into control.usage (workspace, schema, hour, requests, hook_runs)
+    select workspace, schema, ${hour}, sum(requests), sum(hook_runs)
     from jsonb_to_recordset(${jsonb(sql, activities)})
-      as row (workspace text, database text, app text, requests bigint, hook_runs bigint)
+      as row (workspace text, database text, schema text, requests bigint, hook_runs bigint)
     -- Held, so that none goes meanwhile.
     where exists (
       select from control.workspaces w where w.id = row.workspace and w.database = row.database for key share)
-    group by workspace, app
+    group by workspace, schema
     -- In one order, so that two processes never wait for each other.
-    order by workspace collate "C", app collate "C"
-    on conflict (workspace, app, hour) do update
+    order by workspace collate "C", schema collate "C"
+    on conflict (workspace, schema, hour) do update
     set requests = usage.requests + excluded.requests, hook_runs = usage.hook_runs + excluded.hook_runs`;
 }
 
-/** What happened in a workspace, or an app of it, in the hours after `since`. */
+/** What happened in a workspace, or in the app of it that has a schema, in the hours after `since`. */
 export async function activityOf(
   sql: Sql,
-  { workspace, app, since }: { workspace: string; app: string | undefined; since: Date },
+  { workspace, schema, since }: { workspace: string; schema?: string; since: Date },
 ): Promise<Pick<Activity, 'requests' | 'hook_runs'>> {
   const [row] = await sql<Activity[]>`
     select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(hook_runs), 0)::float8 as hook_runs
     from control.usage
-    where workspace = ${workspace} and (${app ?? null}::text is null or app = ${
-    app ?? null
-  }) and hour > ${since}`;
+    where workspace = ${workspace} and schema = coalesce(${schema ?? null}, schema) and hour > ${since}`;
   return { requests: row?.requests ?? 0, hook_runs: row?.hook_runs ?? 0 };
 }
 
 /** Removes what happened up to an hour. */
 export async function forgetActivity(sql: Sql, until: Date): Promise<void> {
   await sql`delete from control.usage where hour <= ${until}`;
-}
-
-/** Removes what happened in an app, so that a later one of its id begins with nothing. */
-export async function forgetActivityOfApp(sql: Sql, workspace: string, app: string): Promise<void> {
-  await sql`delete from control.usage where workspace = ${workspace} and app = ${app}`;
 }

@@ -7,7 +7,6 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision/app.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
-import { forgetActivityOfApp } from '../../storage/usage.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -30,7 +29,6 @@ type RemoveDeps =
     | 'now'
   >
   & {
-    activity: Pick<Deps['activity'], 'drop'>;
     config: Pick<Config, 'hooks'>;
     hooks: Pick<Hooks, 'drop'>;
   };
@@ -73,8 +71,6 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
       await departure.begin({ workspace: workspace.id, app: id, schema });
     })
   );
-  deps.activity.drop(app);
-  await databases.control.run((sql) => forgetActivityOfApp(sql, workspace.id, id));
   await definitions.invalidate(workspace.id, id);
   await databases.forget(workspace.database, schema);
   await forgetAllBytes(deps, app);

@@ -14,8 +14,6 @@ interface MeterDeps {
 export interface Meter {
   request(app: AppDefinition): void;
   hookRun(app: AppDefinition): void;
-  /** Forgets what was counted of an app that is gone. */
-  drop(app: AppDefinition): void;
 }
 
 const hourMilliseconds = 3_600_000;
@@ -50,10 +48,6 @@ export class ActivityMeter implements Meter {
 
   hookRun(app: AppDefinition): void {
     this.#of(app).hook_runs++;
-  }
-
-  drop({ schema }: AppDefinition): void {
-    this.#counts.delete(schema);
   }
 
   /** Adds what was counted in this process so far. Throws `StorageError`; what was counted is kept for the next time then. */
@@ -106,12 +100,10 @@ export class ActivityMeter implements Meter {
     }
   }
 
-  #of({ id, schema, workspace }: AppDefinition): Activity {
-    // By schema, which no other app ever has.
+  #of({ schema, workspace: { id: workspace, database } }: AppDefinition): Activity {
     const known = this.#counts.get(schema);
     if (known !== undefined) return known;
-    const { id: workspaceId, database } = workspace;
-    const counts = { workspace: workspaceId, database, app: id, requests: 0, hook_runs: 0 };
+    const counts = { workspace, database, schema, requests: 0, hook_runs: 0 };
     this.#counts.set(schema, counts);
     return counts;
   }

@@ -55,7 +55,8 @@ type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'now'> & { activity: Activ
 export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usage> {
   const { workspace } = app;
   const users = await deps.databases.workspace(workspace.database).run(countUsers);
-  return { ...await heldBy(deps, app), users, ...await used(deps, { workspace: workspace.id, app: app.id }) };
+  const at = { workspace: workspace.id, app: app.id };
+  return { ...await heldBy(deps, app), users, ...await used(deps, at, { schema: app.schema }) };
 }
 
 /** Apps that are looked at in one transaction, which holds a lock on each of their tables. */
@@ -105,10 +106,11 @@ async function heldBy(
 async function used(
   { databases, policies, activity, now }: ShowDeps,
   at: Place & { workspace: string },
+  only: { schema?: string } = {},
 ): Promise<Pick<Usage, 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
   await activity.flush();
   const { requests, hook_runs } = await databases.control.run((sql) =>
-    activityOf(sql, { workspace: at.workspace, app: at.app, since: beginningOfDay(now()) })
+    activityOf(sql, { workspace: at.workspace, ...only, since: beginningOfDay(now()) })
   );
   const bound = async (name: Quota) => await mostOf(policies, name, at) ?? null;
   return {

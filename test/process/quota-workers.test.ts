@@ -1,4 +1,4 @@
-// Two API processes on one port: a quota holds for both together.
+// Two API processes on one port: a quota holds for both together, and use is that of both.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { expectOk } from '../harness/api.ts';
 import { openPair, type Pair, untilBoth } from '../harness/pair.ts';
@@ -50,4 +50,27 @@ it('fills up to the last record, and never beyond what was under way in the othe
     timeout: 10_000,
     interval: 250,
   });
+});
+
+it('adds up nothing of an app for a later one of its id, whichever process counted it', {
+  timeout: 60_000,
+}, async () => {
+  const [apps, path] = ['/api/workspaces/acme/apps', '/api/workspaces/acme/apps/again'];
+  const usedIn = async (place: string) =>
+    Number(expectOk(await pair.ask('GET', `${place}/usage`)).requests_24h);
+  const requests = 20;
+  const make = async () => expectOk(await pair.ask('POST', apps, { id: 'again', name: 'Again' }));
+  await make();
+  const before = await usedIn('/api/workspaces/acme');
+  await Promise.all(
+    Array.from({ length: requests }, async () => expectOk(await pair.ask('GET', `${path}/collections`))),
+  );
+  expectOk(await pair.ask('DELETE', path));
+  await make();
+  // The workspace's own is of both, once each process has added what it counted.
+  await vi.waitUntil(async () => await usedIn('/api/workspaces/acme') > before + requests, {
+    timeout: 50_000,
+    interval: 250,
+  });
+  expect(await usedIn(path)).toBe(1);
 });

@@ -187,12 +187,12 @@ table tenant_databases
 
 table usage
   workspace text not null
-  app text not null
+  schema text not null
   hour timestamp with time zone not null
   requests bigint not null
   hook_runs bigint not null
   CREATE INDEX usage_hour ON control.usage USING btree (hour)
-  constraint usage_pkey PRIMARY KEY (workspace, app, hour)
+  constraint usage_pkey PRIMARY KEY (workspace, schema, hour)
   constraint usage_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
 
 table workspaces

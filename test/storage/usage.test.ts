@@ -29,7 +29,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
   const used = ['going', 'staying'].map((workspace) => ({
     workspace,
     database: databases.get(workspace) ?? '',
-    app: 'shop',
+    schema: `a_${workspace}`,
     requests: 3,
     hook_runs: 1,
   }));
@@ -40,8 +40,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
     return { adding };
   });
   await adding;
-  const activity = (workspace: string) =>
-    control.run((sql) => activityOf(sql, { workspace, app: undefined, since }));
+  const activity = (workspace: string) => control.run((sql) => activityOf(sql, { workspace, since }));
   expect(await activity('staying')).toEqual({ requests: 3, hook_runs: 1 });
   expect(await activity('going')).toEqual({ requests: 0, hook_runs: 0 });
 });

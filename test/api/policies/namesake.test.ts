@@ -47,7 +47,6 @@ afterAll(async () => {
 const untouched = {
   config: { hooks: hookSettings('/nowhere') },
   blobs: new LocalBlobs('/nowhere'),
-  activity: { drop: unasked },
   hooks: { drop: unasked },
   observe: unasked,
 };
