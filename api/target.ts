@@ -1,7 +1,9 @@
 // What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
 import type { Change } from '../storage/changes.ts';
+import type { Sql } from '../storage/connections/pool.ts';
 import type { AppDefinition, CollectionDefinition, WorkspaceDefinition } from '../storage/definition.ts';
 import { readableCollection } from '../storage/identities.ts';
+import { isWorkspaceKept } from '../storage/workspaces.ts';
 import { fail } from './errors.ts';
 
 /** The cache of definitions, as requests use it. */
@@ -71,6 +73,17 @@ function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {
 /** A collection of an app, also a built-in one. Throws `404 not_found`. */
 export function collectionOf(app: AppDefinition, id: string): CollectionDefinition {
   return readableCollection(app, id) ?? failNoCollection(id);
+}
+
+/**
+ * Keeps exactly this workspace from being deleted until a transaction of the control database ends, for what is written
+ * there under its id alone: it may be another's by now. Throws `404 workspace_not_found`.
+ */
+export async function holdWorkspace(
+  control: Sql,
+  workspace: Pick<WorkspaceDefinition, 'id' | 'database'>,
+): Promise<void> {
+  if (!await isWorkspaceKept(control, workspace)) failNoWorkspace(workspace.id);
 }
 
 /** Ends a request for a workspace that does not exist. */

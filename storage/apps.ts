@@ -58,14 +58,14 @@ export async function listAppIds(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Renames an app and answers it; undefined when it does not exist. */
+/** Renames exactly this app and answers it with the name it had; undefined when it is gone. */
 export async function renameApp(
   sql: Sql,
-  id: string,
+  { id, schema }: Pick<AppRow, 'id' | 'schema'>,
   { name, now }: { name: string; now: Date },
 ): Promise<{ app: AppRow; from: string } | undefined> {
   const [row] = await sql<(AppRow & { from: string })[]>`
-    with before as (select id, name from workspace.apps where id = ${id} for update)
+    with before as (select id, name from workspace.apps where id = ${id} and schema = ${schema} for update)
     update workspace.apps as now set name = ${name}, updated_at = ${now} from before where now.id = before.id
     returning now.id, now.name, now.schema, now.created_at, now.updated_at, before.name as from`;
   if (row === undefined) return undefined;

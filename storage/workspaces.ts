@@ -54,14 +54,15 @@ export async function listWorkspaces(
   return pageOf([...items], total?.count ?? 0, request);
 }
 
-/** Renames a workspace and answers it with the name it had; undefined when it does not exist. */
+/** Renames exactly this workspace and answers it with the name it had; undefined when it is gone. */
 export async function renameWorkspace(
   sql: Sql,
-  id: string,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
   { name, now }: { name: string; now: Date },
 ): Promise<{ workspace: WorkspaceDefinition; from: string } | undefined> {
   const [row] = await sql<(WorkspaceDefinition & { from: string })[]>`
-    with before as (select id, name from control.workspaces where id = ${id} for update)
+    with before as (
+      select id, name from control.workspaces where id = ${id} and database = ${database} for update)
     update control.workspaces as now set name = ${name}, updated_at = ${now} from before where now.id = before.id
     returning now.id, now.name, now.database, now.created_at, now.updated_at, before.name as from`;
   if (row === undefined) return undefined;
@@ -69,10 +70,14 @@ export async function renameWorkspace(
   return { workspace, from };
 }
 
-/** Removes a workspace with its admins and their sessions, and answers it; undefined when it does not exist. */
-export async function removeWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
+/** Removes exactly this workspace with its admins and their sessions, and answers it; undefined when it is gone. */
+export async function removeWorkspace(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+): Promise<WorkspaceDefinition | undefined> {
   const [row] = await sql<WorkspaceDefinition[]>`
-    delete from control.workspaces where id = ${id} returning id, name, database, created_at, updated_at`;
+    delete from control.workspaces where id = ${id} and database = ${database}
+    returning id, name, database, created_at, updated_at`;
   return row;
 }
 

@@ -6,6 +6,7 @@ import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
+import { holdWorkspace } from '../target.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
 import { type Admin, showAdmin } from './shape.ts';
 
@@ -20,7 +21,7 @@ export interface NewAdmin {
   app_ids?: readonly string[] | undefined;
 }
 
-/** Answers the new admin. Throws `400 validation`, `409 conflict` for an id or email that is taken. */
+/** Answers the new admin. Throws `400 validation`, `404 workspace_not_found`, `409 conflict` for an id or email that is taken. */
 export async function createAdmin(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
@@ -42,6 +43,7 @@ export async function createAdmin(
   };
   try {
     await deps.databases.control.transaction(async (sql) => {
+      await holdWorkspace(sql, workspace);
       await insertAdmin(sql, row);
       await auditSystem(sql, deps, {
         actor: await actorIn(sql, by.principal),

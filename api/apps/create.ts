@@ -17,6 +17,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { loadEarlyFiles } from '../hooks/source/reload.ts';
+import { holdWorkspace } from '../target.ts';
 
 type CreateDeps =
   & Pick<
@@ -43,7 +44,7 @@ export async function createApp(
   const actor = await actorOf(deps, by.principal);
   const { app, left } = await databases.provisioner(database).transaction(async (sql) => {
     const app = await settle(sql, deps, { id, name, database, now: by.now });
-    const left = await disinherit(deps, workspace.id, id);
+    const left = await disinherit(deps, workspace, id);
     // Those that came too late to be ended with the earlier app.
     if (left.revocation !== undefined) await revokeSessionsOfApp(sql, id, by.now);
     await auditWorkspace(sql, deps, {
@@ -73,13 +74,16 @@ interface Left {
 /**
  * Takes away what was set for an earlier app of this id while that one was being deleted: policies, rights of admins, and
  * tokens. It is done before the app can be seen, so nothing of its own can go with it. Answers what there was.
+ * Throws `404 workspace_not_found`.
  */
 async function disinherit(
   { databases, revocations }: Pick<CreateDeps, 'databases' | 'revocations'>,
-  workspace: string,
+  held: WorkspaceDefinition,
   id: string,
 ): Promise<Left> {
+  const { id: workspace } = held;
   return await databases.control.transaction(async (sql) => {
+    await holdWorkspace(sql, held);
     await stripApp(sql, workspace, id);
     const policies = await deletePoliciesOfApp(sql, workspace, id);
     if (policies) await publish(sql, { kind: 'policies', workspace });

@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts';
 import { forgetAllBytes } from '../files/upload.ts';
 import type { Hooks } from '../hooks/ports.ts';
 import { Departure } from '../hooks/source/departure.ts';
-import { failNoApp } from '../target.ts';
+import { failNoApp, holdWorkspace } from '../target.ts';
 
 type RemoveDeps =
   & Pick<
@@ -46,6 +46,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   if (current?.schema !== schema) failNoApp(id);
   const { actor, revoked } = await databases.control.transaction(async (sql) => {
     await lockPolicies(sql);
+    await holdWorkspace(sql, workspace);
     await stripApp(sql, workspace.id, id);
     await deletePoliciesOfApp(sql, workspace.id, id);
     await publish(sql, { kind: 'policies', workspace: workspace.id });

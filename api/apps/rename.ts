@@ -9,13 +9,13 @@ import { failNoApp } from '../target.ts';
 /** Answers the renamed app. Throws `404 app_not_found`. */
 export async function renameApp(
   deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
-  { id, workspace }: AppDefinition,
+  app: AppDefinition,
   { name, by }: { name: string; by: By },
 ): Promise<AppRow> {
+  const { id, workspace } = app;
   const actor = await actorOf(deps, by.principal);
   const renamed = await deps.databases.provisioner(workspace.database).transaction(async (sql) => {
-    const { app, from } = await renameRow(sql, id, { name, now: by.now }) ??
-      failNoApp(id);
+    const { app: renamed, from } = await renameRow(sql, app, { name, now: by.now }) ?? failNoApp(id);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_update',
@@ -23,7 +23,7 @@ export async function renameApp(
       details: { name, from: { name: from } },
       origin: by.origin,
     });
-    return app;
+    return renamed;
   });
   await deps.definitions.invalidate(workspace.id, id);
   return renamed;

@@ -15,6 +15,7 @@ import { actorIn, type By } from '../audit/actor.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
+import { holdWorkspace } from '../target.ts';
 import { entriesAt } from './book.ts';
 import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
 import { definitionOf, levelOf, serverSpec } from './chain.ts';
@@ -106,6 +107,8 @@ async function change(
   const place = placeOf(target);
   const changed = await deps.databases.control.transaction(async (sql) => {
     await lockPolicies(sql);
+    const workspace = target.app?.workspace ?? target.workspace;
+    if (workspace !== undefined) await holdWorkspace(sql, workspace);
     const before = readStored(await listPoliciesOf(sql, field));
     const to = await apply(sql, before);
     const rows = await listPoliciesOf(sql, field);

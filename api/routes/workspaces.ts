@@ -73,9 +73,9 @@ export const workspacesRename = route({
   body: object({ name: tenantName }),
   status: 200,
   response: workspace,
-  handle: async ({ deps, params, body, principal, origin, now }) => {
+  handle: async ({ deps, target, body: { name }, principal, origin, now }) => {
     const by: By = { principal, origin, now };
-    return shown(await renameWorkspace(deps, { id: params.workspace, name: body.name }, by));
+    return shown(await renameWorkspace(deps, target.workspace, { name, by }));
   },
 });
 
@@ -87,8 +87,8 @@ export const workspacesRemove = route({
   scope: 'master',
   status: 200,
   response: done,
-  handle: async ({ deps, params, principal, origin, now }) => {
-    await removeWorkspace(deps, params.workspace, { principal, origin, now });
+  handle: async ({ deps, target, principal, origin, now }) => {
+    await removeWorkspace(deps, target.workspace, { principal, origin, now });
     return { ok: true };
   },
 });

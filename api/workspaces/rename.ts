@@ -10,11 +10,12 @@ import { failNoWorkspace } from '../target.ts';
 /** Answers the renamed workspace. Throws `404 workspace_not_found`. */
 export async function renameWorkspace(
   deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
-  { id, name }: { id: string; name: string },
-  by: By,
+  workspace: WorkspaceDefinition,
+  { name, by }: { name: string; by: By },
 ): Promise<WorkspaceDefinition> {
+  const { id } = workspace;
   const renamed = await deps.databases.control.transaction(async (sql) => {
-    const { workspace, from } = await renameRow(sql, id, { name, now: by.now }) ??
+    const { workspace: renamed, from } = await renameRow(sql, workspace, { name, now: by.now }) ??
       failNoWorkspace(id);
     const actor = await actorIn(sql, by.principal);
     await auditSystem(sql, deps, {
@@ -26,7 +27,7 @@ export async function renameWorkspace(
       origin: by.origin,
     });
     await publish(sql, { kind: 'workspace', workspace: id });
-    return workspace;
+    return renamed;
   });
   deps.definitions.forget({ kind: 'workspace', workspace: id });
   return renamed;

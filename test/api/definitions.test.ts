@@ -111,7 +111,8 @@ it('forgets the apps of a workspace with it', async () => {
   await there.app('acme', app);
   const told = hearing();
   await storage.databases.control.transaction(async (sql) => {
-    await renameWorkspace(sql, 'acme', { name: 'Renamed', now: new Date() });
+    const { workspace } = await there.app('acme', app) ?? expect.fail('the app is not there');
+    await renameWorkspace(sql, workspace, { name: 'Renamed', now: new Date() });
     await publish(sql, { kind: 'workspace', workspace: 'acme' });
   });
   await told;

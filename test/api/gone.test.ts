@@ -82,6 +82,16 @@ describe('when its app is deleted before its body has come', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'app_not_found' } });
     expect((await own.master.get(`${app.path}/policies/late.thing`)).status).toBe(404);
   });
+
+  it('a name is not given to a later app of the same id', async () => {
+    const { id, path } = await own.app();
+    const answer = await sendLate(own.master, { method: 'PATCH', path, body: { name: 'Late' } }, async () => {
+      expectOk(await own.admin.delete(path));
+      expectOk(await own.admin.post(`${own.path}/apps`, { id, name: 'Another' }));
+    });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'app_not_found' } });
+    expect(expectOk(await own.admin.get(path)).name).toBe('Another');
+  });
 });
 
 it('is answered that the workspace is gone when it is deleted before the body has come', async () => {
@@ -93,6 +103,30 @@ it('is answered that the workspace is gone when it is deleted before the body ha
   expect(answer).toEqual({
     status: 404,
     body: { code: 'workspace_not_found', message: `workspace "${other.id}" does not exist` },
+  });
+});
+
+describe('when its workspace is deleted and another one made of the same id before its body has come', () => {
+  const admin = { email: 'late@example.com', password: 'a password of the test', name: '', app_ids: [] };
+  it.each([
+    ['a name', 'PATCH', '', { name: 'Late' }],
+    ['an admin', 'POST', '/admins', admin],
+    ['an app', 'POST', '/apps', { id: 'late', name: 'Late' }],
+    ['a policy', 'PUT', '/policies/late.thing', { kind: 'free' }],
+  ])('%s is not that of the later one', async (_what, method, path, body) => {
+    const other = await ownWorkspace();
+    const { master } = other;
+    const late = { method, path: other.path + path, body };
+    const answer = await sendLate(master, late, async () => {
+      expectOk(await master.delete(other.path));
+      expectOk(await master.post('/api/workspaces', { id: other.id, name: 'Another' }));
+    });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'workspace_not_found' } });
+    expect(expectOk(await master.get(other.path)).name).toBe('Another');
+    for (const list of ['admins', 'apps', 'policies']) {
+      const { items } = expectOk(await master.get(`${other.path}/${list}`));
+      expect(JSON.stringify(items)).not.toContain('late');
+    }
   });
 });
 

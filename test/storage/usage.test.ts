@@ -34,7 +34,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
     hook_runs: 1,
   }));
   const { adding } = await control.transaction(async (sql) => {
-    await removeWorkspace(sql, 'going');
+    await removeWorkspace(sql, { id: 'going', database: databases.get('going') ?? '' });
     const adding = control.run((other) => addActivity(other, now, used));
     while (!await somebodyWaits(sql));
     return { adding };

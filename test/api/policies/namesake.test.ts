@@ -1,9 +1,11 @@
-// What other processes hear of policies when an app is made: nothing, unless an earlier one of its id has left some.
+// What other processes hear of policies when an app is made: nothing, unless an earlier one of its id has left some. And what
+// becomes of an app or workspace when somebody comes too late with what an earlier one of its id was to go through: nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/apps/create.ts';
 import { removeApp } from '../../../api/apps/remove.ts';
 import type { By } from '../../../api/audit/actor.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
+import { removeWorkspace } from '../../../api/workspaces/remove.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { type Change, listen, type Listening, publish } from '../../../storage/changes.ts';
 import { uuidV7Source } from '../../../storage/ids.ts';
@@ -47,12 +49,13 @@ afterAll(async () => {
 const untouched = {
   config: { hooks: hookSettings('/nowhere') },
   blobs: new LocalBlobs('/nowhere'),
-  hooks: { drop: unasked },
+  hooks: { drop: unasked, dropWorkspace: unasked },
+  upkeep: { poke: unasked },
   observe: unasked,
 };
 
 function unasked(): never {
-  return expect.fail('the app was touched');
+  return expect.fail('it was touched');
 }
 
 /** Makes it, and answers what was published meanwhile, and whether this process forgot what it knew of policies. */
@@ -93,5 +96,38 @@ describe('an app that is made', () => {
     await expect(late).rejects.toMatchObject({ code: 'app_not_found' });
     expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toMatchObject([{ app: 'again' }]);
     expect(await control.run((sql) => listRevocations(sql, { now: created, since: undefined }))).toEqual([]);
+  });
+});
+
+describe('a workspace that has the id of an earlier one', () => {
+  const row = { workspace: 'acme', app: 'shared', field: 'shop.discount', spec: { kind: 'free' } };
+
+  /** One whose database is still there, with an app in it that the later one has, too. */
+  async function earlier() {
+    const { definitions, databases } = deps;
+    const other = await createWorkspace(deps, { name: 'Earlier' }, by);
+    for (const workspace of [other, await definitions.workspace('acme')]) {
+      if (workspace !== undefined) await createApp(deps, workspace, { id: 'shared', name: 'Shared', by });
+    }
+    await databases.control.run((sql) => putPolicies(sql, [{ ...row, updated_at: created }]));
+    const app = await definitions.app(other.id, 'shared') ?? expect.fail('the app is not there');
+    return { ...app, workspace: { ...app.workspace, id: 'acme' } };
+  }
+
+  it('stays, and keeps what its apps have, when a deletion or an app comes late', async () => {
+    const app = await earlier();
+    const gone = { code: 'workspace_not_found' };
+    const { workspace } = app;
+    await expect(removeWorkspace({ ...deps, ...untouched }, workspace, by)).rejects.toMatchObject(gone);
+    await expect(removeApp({ ...deps, ...untouched }, app, by)).rejects.toMatchObject(gone);
+    const late = createApp(deps, workspace, { id: 'later', name: 'Late', by });
+    await expect(late).rejects.toMatchObject(gone);
+    const { control } = deps.databases;
+    expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toContainEqual(
+      expect.objectContaining({ app: 'shared' }),
+    );
+    expect(await control.run((sql) => listRevocations(sql, { now: created, since: undefined }))).toEqual([]);
+    const kept = await deps.definitions.workspace('acme');
+    expect(kept?.database).not.toBe(workspace.database);
   });
 });

@@ -98,7 +98,7 @@ it('is left to a later app that has put another text there', async () => {
 it('goes with a workspace', async () => {
   const answer = await putLate({
     connection: app.deps.databases.control,
-    remove: (sql) => removeWorkspace(sql, 'acme'),
+    remove: (sql) => removeWorkspace(sql, definition.workspace),
     leaver: { workspace: 'acme', database: definition.workspace.database },
   });
   expect(answer).toMatchObject({ code: 'workspace_not_found' });
