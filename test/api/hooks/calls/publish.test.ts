@@ -81,6 +81,34 @@ describe('$app.realtime.publish', () => {
     expect(anybody).toEqual([]);
   });
 
+  it('has a rule follow its relations, and hides it where one is missing', async () => {
+    const title = { name: 'title', kind: 'text' };
+    const boards = await app.define('boards', [title]);
+    const [open, closed] = [
+      await app.make(boards, { title: 'open' }),
+      await app.make(boards, { title: 'x' }),
+    ];
+    // The other record has a field of the same name, which the event shows.
+    const fields = [title, { name: 'owner', kind: 'text' }, {
+      name: 'board',
+      kind: 'relation',
+      target: 'boards',
+    }];
+    const cards = await watched(app, { list: "board.title != 'x' || title = 'end'" }, fields);
+    const told: [string, unknown][] = [
+      ['moved', { board: open, title: 'a' }],
+      ['moved', { board: closed, title: 'b' }],
+      ['moved', { title: 'c' }],
+    ];
+    // The last one says all that the rule reads.
+    const client = await cards.watch();
+    for (const [event, data] of told) await publish(cards.name, event, data);
+    await publish(cards.name, 'end', { board: open, title: 'end' });
+    await client.until(({ body }) => body.includes('event: end'));
+    client.socket.destroy();
+    expect(client.events.slice(0, -1).map(({ event, data }) => [event, data])).toEqual([told[0]]);
+  });
+
   it('is narrowed by the filter of a subscriber', async () => {
     const rooms = await watched(app);
     const told: [string, unknown][] = [['typing', { title: 'a' }], ['typing', { title: 'b' }], [
