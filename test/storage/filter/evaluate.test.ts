@@ -1,6 +1,7 @@
-// What only records in memory can be: PostgreSQL has one spelling of an id, a hook that makes a record up has many.
+// What only records in memory can be: PostgreSQL has one spelling of an id, a hook that makes a record up has many; and a record
+// that was told of lacks the fields that came after it.
 import { expect, it } from 'vitest';
-import type { Condition } from '../../../storage/filter/condition.ts';
+import type { Condition, Term } from '../../../storage/filter/condition.ts';
 import { compile } from '../../../storage/filter/evaluate.ts';
 
 const stamp = '2026-01-02T03:04:05.678Z';
@@ -16,4 +17,10 @@ it('an id is the same however a record spells it', () => {
   };
   const record = { id: 'x', fields: { owner: id.toUpperCase() }, created_at: stamp, updated_at: stamp };
   expect(compile(condition)({ record }, request)).toBe(true);
+});
+
+it('a field that a record does not have is empty, whatever its name', () => {
+  const term: Term = { kind: 'column', hops: [], column: 'constructor', type: 'json', path: [] };
+  const record = { id: 'x', fields: {}, created_at: stamp, updated_at: stamp };
+  expect(compile({ kind: 'empty', term })({ record }, request)).toBe(true);
 });

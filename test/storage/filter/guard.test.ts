@@ -50,24 +50,39 @@ describe('what a caller may not get', () => {
   });
 });
 
-describe('looks at related records', () => {
-  const plan = async (count: number, guard?: string) => {
-    const filter = Array.from({ length: count }, (_, index) => `author.name != '${index}'`).join(' && ');
-    const residue = fold(conditionOf(filter), requestOf());
-    const place = { alias: 'r', firstParameter: 1 };
-    const rule = guard === undefined
-      ? undefined
-      : fold(conditionOf(guard, scopeIn(tables.app, 'authors')), requestOf());
-    const { text, params } = toSql(residue, rule === undefined ? place : { ...place, guard: () => rule });
-    const rows = await tables.pool.run((sql) =>
-      sql.unsafe(`explain select from "filtered app".posts as r where ${text}`, params).values()
-    );
-    return rows.join('\n').match(/(?:Join|Nested Loop).*/g)?.length ?? 0;
-  };
+/** How PostgreSQL finds the records that a filter selects. */
+async function planOf(filter: string, guard?: string): Promise<string> {
+  const residue = fold(conditionOf(filter), requestOf());
+  const place = { alias: 'r', firstParameter: 1 };
+  const rule = guard === undefined
+    ? undefined
+    : fold(conditionOf(guard, scopeIn(tables.app, 'authors')), requestOf());
+  const { text, params } = toSql(residue, rule === undefined ? place : { ...place, guard: () => rule });
+  const rows = await tables.pool.run((sql) =>
+    sql.unsafe(`explain select from "filtered app".posts as r where ${text}`, params).values()
+  );
+  return rows.join('\n');
+}
 
+describe('looks at related records', () => {
   it('are joins as long as there are few of them', async () => {
-    expect(await plan(8)).toBe(8);
-    expect(await plan(9)).toBe(0);
-    expect(await plan(4, "company.name != 'x'")).toBe(4);
+    const joins = async (count: number, guard?: string) => {
+      const filter = Array.from({ length: count }, (_, index) => `author.name != '${index}'`).join(' && ');
+      return (await planOf(filter, guard)).match(/(?:Join|Nested Loop).*/g)?.length ?? 0;
+    };
+    expect(await joins(8)).toBe(8);
+    expect(await joins(9)).toBe(0);
+    expect(await joins(4, "company.name != 'x'")).toBe(4);
+  });
+});
+
+describe('looks that may take long in a single record', () => {
+  it('are steps of the plan, between which PostgreSQL can be told to stop', async () => {
+    const steps = async (filter: string) => (await planOf(filter)).match(/^ *SubPlan .*/gm)?.length ?? 0;
+    for (
+      const look of ["title ~ 'a%b'", '!(title !~ subtitle)', 'meta.a = 1', 'meta != null', 'views = meta']
+    ) {
+      expect([look, await steps(`${look} || done = true || ${look}`)]).toEqual([look, 2]);
+    }
   });
 });

@@ -167,10 +167,13 @@ describe('filter.limits', () => {
     ['parentheses', (depth: number) => `${'('.repeat(depth)}a = 1${')'.repeat(depth)}`],
     ['negations', (depth: number) => `${'!'.repeat(depth)}a = 1`],
     ['words', (depth: number) => `${'not '.repeat(depth)}a = 1`],
-    ['both', (depth: number) => `${'!('.repeat(depth / 2)}a = 1${')'.repeat(depth / 2)}`],
+    [
+      'both',
+      (depth: number) => `${'!('.repeat(depth / 2)}${'!'.repeat(depth % 2)}a = 1${')'.repeat(depth / 2)}`,
+    ],
   ])('filter.limits: reads %s to a depth of 32, and no deeper', (_, nested) => {
     expect(faultOf(nested(32))).toBeUndefined();
-    expect(faultOf(nested(34))).toMatchObject({ code: 'parse_error' });
+    expect(faultOf(nested(33))).toMatchObject({ code: 'parse_error' });
   });
 
   it('filter.limits: counts depth, not how often it is left again', () => {

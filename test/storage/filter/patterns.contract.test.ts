@@ -37,6 +37,9 @@ describe('patterns', () => {
     ['ab', 'a%b%b', false],
     ['abb', 'a%b%b', true],
     ['abc', 'a%b%bc', false],
+    ['aaa', '%aa%aa%', false],
+    ['abc', 'a_c%', false],
+    ['a_c', 'A_C%', true],
     ['é', 'É', true],
     ['ΟΔΟΣ', 'οδος', true],
     ['null', 'x', false],
@@ -227,6 +230,8 @@ describe('unlike types', () => {
       'json.text.0',
       'json.own.00',
       'json.list.99999999999',
+      'json.list.0x0',
+      'json.list.0e0',
       'json.__proto__',
       'json.own.__proto__.x',
     ];
