@@ -150,6 +150,16 @@ describe('a process that has not heard of a change', () => {
     await expect(createRecord(reader, target, creation)).rejects.toMatchObject(refused);
   });
 
+  it('takes a rule about what has just come to be behind a relation', async () => {
+    await define('authors', [base]);
+    await define('books', [base, { name: 'author', kind: 'relation', target: 'authors' }]);
+    const target = await known('books');
+    await alter('authors', [base, { name: 'age', kind: 'number' }]);
+    const rule = { template: 'filter', filter: 'author.age > 1' } as const;
+    const set = await putRule(reader, target, rule, { action: 'get', by });
+    expect(set).toEqual({ collection: 'books', action: 'get', ...rule });
+  });
+
   it('works on a collection that was made again under the same id', async () => {
     await define('again', [base]);
     const target = await known('again');
