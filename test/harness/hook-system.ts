@@ -14,8 +14,9 @@ import { ActivityMeter } from '../../api/usage/activity.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import { createHooks as createSupervision } from '../../supervisor/hooks.ts';
-import type { Config } from '../../supervisor/protocol.ts';
+import type { Config, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import { type BareApp, bareApp } from './bare-app.ts';
+import { type Speaker, spokenRunners } from './spoken-runner.ts';
 
 /** The hooks of apps that a test makes. */
 export interface OwnHooks {
@@ -33,10 +34,12 @@ export interface HookOptions {
   /** See `HookParts`. */
   restShare?: number;
   settings?: Partial<Pick<Config['hooks'], 'max_runners' | 'idle_ms'>>;
+  /** Speaks for the runners, in place of real ones. */
+  speaker?: Speaker;
 }
 
 /** Makes them. */
-export async function ownHooks({ restShare, settings = {} }: HookOptions = {}): Promise<OwnHooks> {
+export async function ownHooks({ restShare, settings = {}, speaker }: HookOptions = {}): Promise<OwnHooks> {
   const app = await bareApp();
   const folder = await mkdtemp(join(tmpdir(), 'bulkhead-hooks-'));
   // Runners have users of their own.
@@ -45,7 +48,10 @@ export async function ownHooks({ restShare, settings = {} }: HookOptions = {}): 
   const { config: usual } = resolveConfig(input);
   const hooks = { ...usual.hooks, ...settings, dir: join(folder, 'hooks') };
   const config = { ...usual, data_dir: folder, hooks };
-  const { system, stop } = supervised(app, config, restShare === undefined ? {} : { restShare });
+  const { system, stop } = supervised(app, config, {
+    ...(restShare === undefined ? {} : { restShare }),
+    ...(speaker === undefined ? {} : { speaker }),
+  });
   const { workspace } = await app.definition();
   const write = async (id: string, files: Record<string, string>) => {
     const place = join(config.hooks.dir, workspace.id, id);
@@ -71,21 +77,29 @@ export async function ownHooks({ restShare, settings = {} }: HookOptions = {}): 
 }
 
 /** The hooks of an API process, and the supervisor's side of them. */
-function supervised({ deps }: BareApp, config: Config, options: { restShare?: number }) {
+function supervised(
+  { deps }: BareApp,
+  config: Config,
+  { speaker, ...options }: Pick<HookOptions, 'restShare' | 'speaker'>,
+) {
   const supervision = createSupervision({
     config,
     uid: process.getuid?.() ?? -1,
     path: process.env['PATH'] ?? '',
     say: () => undefined,
   });
-  const desk = supervision.runners.connect((report, socket) => system.receive(report, socket));
+  const report = (report: RunnerReport, socket: unknown) => system.receive(report, socket);
+  const desk = supervision.runners.connect(report);
+  const ask = speaker === undefined
+    ? (request: RunnerRequest) => desk.ask(request)
+    : spokenRunners(speaker, report);
   const observe = () => undefined;
   const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
   const activity = new ActivityMeter(own);
   const policies = effectivePolicies({ config, book: own.policyBook });
   const system: HookSystem = createHooks({ ...own, activity, policies }, {
     send: (request) => {
-      if (request.type !== 'peers_ask' && request.type !== 'peers_answer') desk.ask(request);
+      if (request.type !== 'peers_ask' && request.type !== 'peers_answer') ask(request);
     },
     deps: () => {
       throw new Error('no hook of these tests asks for anything');
