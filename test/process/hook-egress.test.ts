@@ -54,6 +54,7 @@ beforeAll(async () => {
     if (url === '/moved') response.writeHead(302, { Location: '/here' });
     if (url === '/silent') return void response.once('close', silence.resolve);
     if (url === '/long') return void response.end(Buffer.alloc(2 ** 20 + 1));
+    if (url === '/late') return void setTimeout(() => response.end('late'), 200);
     const [coding, body] = codings[url ?? ''] ?? [];
     if (coding !== undefined) response.setHeader('Content-Encoding', coding);
     response.end(body ?? method);
@@ -71,6 +72,16 @@ beforeAll(async () => {
     } catch (error) { return { error: error.message }; }
   });
   routerAdd('GET', '/pass', (e) => fetch(e.query.url));
+  routerAdd('GET', '/stream', (e) => {
+    const text = new TextEncoder();
+    let piece = 0;
+    return new Response(new ReadableStream({ async pull(controller) {
+      if (piece++ === 0) return controller.enqueue(text.encode('begun '));
+      await new Promise((resolve) => setTimeout(resolve, 2_100));
+      controller.enqueue(text.encode(await (await fetch(e.query.url)).text()));
+      controller.close();
+    } }));
+  });
   routerAdd('GET', '/head', async (e) => {
     const { url, redirected, headers } = await fetch(e.query.url);
     return { url, redirected, type: headers.get('content-type'), coding: headers.get('content-encoding') };
@@ -141,6 +152,14 @@ it('follows a redirect, shows it or fails, as it is asked to', async () => {
     status: 200,
     body: 'GET',
   });
+});
+
+it('has the time of an answer that streams, which is more than that of a call', async () => {
+  const policy = `${app}/policies/hooks.timeout_ms`;
+  expectOk(await admin.put(policy, { kind: 'range', min: 1, max: 2_000 }));
+  const streamed = await fetch(`${server.url}${app}/custom/stream?url=http://${host}/late`);
+  expect(await streamed.text()).toBe('begun late');
+  expectOk(await admin.delete(policy));
 });
 
 it('takes an answer of 1 MiB and the time of its call, and no more', async () => {
