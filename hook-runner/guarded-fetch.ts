@@ -18,6 +18,8 @@ export function createFetch(asking: Asking): typeof fetch {
     const redirect = request.redirect === 'manual' || request.redirect === 'error'
       ? request.redirect
       : 'follow';
+    // Nobody waits for it any more, so it is not to do anything either.
+    signal.throwIfAborted();
     const answer = asking.ask('fetch', {
       url,
       method,
@@ -54,8 +56,6 @@ function unlessAborted(
       failure.cause = cause;
       reject(failure);
     });
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }

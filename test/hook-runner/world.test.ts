@@ -1,4 +1,4 @@
-// What hook files find around them in a real runner: globals, `$app`, `fetch`, the log.
+// What hook files find around them in a real runner: globals, `$app`, the log.
 import { describe, expect, it } from 'vitest';
 import { order, startForTest, type TestRunner } from './runner.ts';
 
@@ -118,46 +118,6 @@ describe('the world of hook files', () => {
       });
     }
     expect(runner.frames.filter(({ type }) => type === 'call')).toEqual([]);
-  });
-
-  it('sends fetch through the API, whole', async () => {
-    const runner = await run(`
-      routerAdd('GET', '/fetch', async () => {
-        const answer = await fetch('https://api.example/x', { method: 'POST', body: 'hi', headers: { 'x-a': 'b' } });
-        return [answer.status, answer.ok, answer.url, answer.headers.get('x-c'), await answer.json()];
-      });
-      routerAdd('GET', '/refused', () => fetch('http://10.0.0.1/').catch((e) => [e.name, e.message]));`);
-    const id = runner.request('GET /fetch');
-    const call = await runner.call('fetch');
-    expect(call.args[0]).toMatchObject({
-      url: 'https://api.example/x',
-      method: 'POST',
-      body: { text: 'hi' },
-      redirect: 'follow',
-    });
-    expect(call.args[0].headers).toContainEqual(['x-a', 'b']);
-    runner.answer(call, {
-      url: 'https://api.example/y',
-      redirected: true,
-      status: 201,
-      status_text: 'Created',
-      headers: [['x-c', 'd']],
-      body: { text: '{"n":1}' },
-    });
-    expect(await runner.next('response', id)).toMatchObject({
-      body: { text: JSON.stringify([201, true, 'https://api.example/y', 'd', { n: 1 }]) },
-    });
-    const refused = runner.request('GET /refused');
-    const { id: second } = await runner.call('fetch');
-    runner.send({
-      type: 'result',
-      id: second,
-      ok: false,
-      error: { code: 'forbidden', status: 403, message: 'not in hooks.egress' },
-    });
-    expect(await runner.next('response', refused)).toMatchObject({
-      body: { text: JSON.stringify(['TypeError', 'fetch: not in hooks.egress']) },
-    });
   });
 
   it('stores, reads and deletes files, mails and publishes', async () => {
