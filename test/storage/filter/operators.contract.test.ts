@@ -1,5 +1,5 @@
 // Every operator on the same pairs of values, in SQL and in memory, from every place a value can come from.
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScalarType } from '../../../storage/filter/condition.ts';
 import { type FilteredTables, requestOf } from './fixture.ts';
 import { expectKeys, jsonTypes, keysWhere, makePairs, orders, quoted, says, types, values } from './pairs.ts';
@@ -103,4 +103,34 @@ describe.each(jsonTypes)('operators on JSON that holds %s', (type) => {
       await expectBoth(`json.l ${operator} @request.body.v`, type, withRight, request);
     }
   });
+});
+
+it('JSON has its own members only, in SQL and here', async () => {
+  await tables.insert('pairs', {
+    key: 'members',
+    json: { list: ['a'], text: 'abc', own: { constructor: 'c', '0': 'zero' } },
+  });
+  const present = ['json.list.0', 'json.list.00', 'json.own.constructor', 'json.own.0'];
+  const absent = [
+    'json.constructor',
+    'json.toString',
+    'json.list.length',
+    'json.list.constructor',
+    'json.text.length',
+    'json.text.0',
+    'json.own.00',
+    'json.list.99999999999',
+    'json.list.0x0',
+    'json.list.0e0',
+    'json.__proto__',
+    'json.own.__proto__.x',
+  ];
+  for (const [paths, operator] of [[present, '!='], [absent, '=']] as const) {
+    for (const path of paths) {
+      const found = await tables.select(`key = 'members' && ${path} ${operator} null`, {
+        collection: 'pairs',
+      });
+      expect(found, path).toEqual({ sql: ['members'], memory: ['members'] });
+    }
+  }
 });

@@ -105,6 +105,7 @@ describe('rule.null-logic', () => {
     ['@request.auth.email = mail', ["ada's"]],
     ['owner.email = @request.auth.email', ["ada's"]],
     ['owner.verified = false', ["bob's"]],
+    ['owner.last_login = null && owner.created_at < @now', ["ada's", "bob's"]],
     ["@request.auth.id != ''", all],
     ["@request.auth.role = 'user'", all],
     ["@request.auth.role = 'admin'", []],
