@@ -1,7 +1,6 @@
 // Which tables a list is made of, and which a write may change: by their names as `Totals` knows them.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { filesId } from '../../storage/files.ts';
-import { usersId } from '../../storage/identities.ts';
 import { referrersOf } from '../../storage/records/referrers.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../rules/compile.ts';
@@ -44,11 +43,10 @@ export function basisOf(
     for (const name of relatedOf(condition)) names.add(name);
   }
   names.add(collection.id);
-  // Each sign-in changes a user.
-  const isHeardOf = !names.has(usersId);
   const related = [...names];
   return {
-    heard: isHeardOf && related.every((name) => app.collections.get(name)?.kind === 'base'),
+    // Each sign-in changes a user, and what profiles show of it.
+    heard: related.every((name) => app.collections.get(name)?.kind === 'base'),
     tables: [usersTable(app.workspace.database), ...related.map((name) => tableOf(app, name))],
     versions: related.map((name) => app.collections.get(name)?.version).join(' '),
   };
