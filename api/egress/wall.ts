@@ -116,8 +116,8 @@ export class Wall {
     const reach = reachOf(address);
     if (reach === 'public' || reach === 'forbidden') return reach === 'public';
     if (this.#setting === 'allow') return true;
-    if (this.#setting === 'deny') return false;
     if (this.#setting === 'auto') return reach === 'loopback' && this.#isLocal;
+    // Where it is `deny`, there are none.
     return namesHost(this.#hosts, url);
   }
 

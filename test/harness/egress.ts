@@ -1,5 +1,5 @@
 // The guarded client for tests that call it themselves.
-import { createEgress, type Egress } from '../../api/egress/client.ts';
+import { createEgress, type Egress, type EgressRequest } from '../../api/egress/client.ts';
 import type { Resolve } from '../../api/egress/names.ts';
 import type { Wall } from '../../api/egress/wall.ts';
 
@@ -30,4 +30,18 @@ export function egressConfig({ hosts = 'auto', listen = '127.0.0.1' }: EgressSet
 /** Makes one, which is to be closed. */
 export function testEgress(setting: EgressSetting = {}): Egress {
   return createEgress(egressConfig(setting), setting.resolve);
+}
+
+/** The status of an answer, or why there is none. */
+export async function ask(
+  egress: Egress,
+  url: string,
+  more: Partial<EgressRequest> = {},
+): Promise<number | string> {
+  try {
+    const request = { method: 'GET', url: new URL(url), maxBytes: 1_000, milliseconds: 2_000, ...more };
+    return (await egress.send(request)).status;
+  } catch (error) {
+    return error instanceof Error && 'failure' in error ? String(error.failure) : String(error);
+  }
 }

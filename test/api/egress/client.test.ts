@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Egress, EgressRequest } from '../../../api/egress/client.ts';
-import { type EgressSetting, testEgress } from '../../harness/egress.ts';
+import type { Egress } from '../../../api/egress/client.ts';
+import { ask, type EgressSetting, testEgress } from '../../harness/egress.ts';
 
 const seen: string[] = [];
 const opened: Egress[] = [];
@@ -27,21 +27,15 @@ const answers: Record<string, RequestListener> = {
     const timer = setInterval(() => response.write('x'), 50);
     response.on('close', () => clearInterval(timer));
   },
-  '/here': (_request, response) => response.writeHead(302, { Location: '/' }).end(),
-  '/round': (_request, response) => response.writeHead(302, { Location: '/round' }).end(),
-  '/talkative': (request, response) => {
-    response.writeHead(302, { Location: '/' });
-    answers['/endless']?.(request, response);
-  },
-  '/metadata': (_request, response) => response.writeHead(302, { Location: 'http://169.254.169.254/' }).end(),
-  '/port': (_request, response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
   '/broken': (request) => request.socket.destroy(),
 };
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
-    answers[request.url ?? '']?.(request, response);
+    const answer = answers[request.url ?? ''];
+    if (answer === undefined) response.writeHead(404).end();
+    else answer(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,16 +57,6 @@ function egressWith(setting: EgressSetting = {}): Egress {
   const egress = testEgress(setting);
   opened.push(egress);
   return egress;
-}
-
-/** The status of an answer, or why there is none. */
-async function ask(egress: Egress, url: string, more: Partial<EgressRequest> = {}): Promise<number | string> {
-  try {
-    const request = { method: 'GET', url: new URL(url), maxBytes: 1_000, milliseconds: 2_000, ...more };
-    return (await egress.send(request)).status;
-  } catch (error) {
-    return error instanceof Error && 'failure' in error ? String(error.failure) : String(error);
-  }
 }
 
 const here = (path = '/', host = '127.0.0.1') => `http://${host}:${port}${path}`;
@@ -174,28 +158,6 @@ describe('a URL', () => {
   });
 });
 
-describe('a redirect', () => {
-  it('is followed on the same origin, for reading only', async () => {
-    expect(await ask(egressWith(), here('/here'))).toBe(200);
-    expect(seen).toEqual(['GET /here', 'GET /']);
-    expect(await ask(egressWith(), here('/here'), { method: 'POST' })).toBe('redirected');
-  });
-
-  it.each(['/metadata', '/port', '/round'])('oauth.ssrf: %s leads nowhere', async (path) => {
-    expect(await ask(egressWith({ hosts: 'allow' }), here(path))).toBe('redirected');
-  });
-
-  it('is not read any further', async () => {
-    const closed = once(server, 'request').then(([, response]) => once(response, 'close'));
-    expect(await ask(egressWith(), here('/talkative'), { milliseconds: 600_000 })).toBe(200);
-    await closed;
-  });
-
-  it('is an answer for who asks for it', async () => {
-    expect(await ask(egressWith(), here('/metadata'), { redirects: 'answer' })).toBe(302);
-  });
-});
-
 describe('a bad server', () => {
   it.each([['/silent'], ['/trickle'], ['/', 'unanswered.example']])(
     'oauth.ssrf: is given up in time at %s',
@@ -234,17 +196,38 @@ describe('a bad server', () => {
 
 describe('what is sent', () => {
   it('keeps the headers of the connection to itself', async () => {
-    const headers = [['Host', 'bank.example'], ['Content-Length', '99'], ['X-Own', 'yes']] as const;
+    const headers = [
+      'Connection',
+      'Content-Length',
+      'Expect',
+      'HOST',
+      'Keep-Alive',
+      'Proxy-Authorization',
+      'Proxy-Connection',
+      'TE',
+      'Trailer',
+      'Transfer-Encoding',
+      'Upgrade',
+    ].map((name) => [name, '99'] as const);
     const { body } = await egressWith().send({
       method: 'GET',
       url: new URL(here()),
-      headers,
+      headers: [...headers, ['X-Own', 'yes']],
       maxBytes: 1_000,
     });
-    expect(JSON.parse(body.toString())).toMatchObject({ 'host': `127.0.0.1:${port}`, 'x-own': 'yes' });
+    expect(JSON.parse(body.toString())).toEqual({
+      host: `127.0.0.1:${port}`,
+      connection: 'keep-alive',
+      'x-own': 'yes',
+    });
   });
 
-  it.each(['CONNECT', 'trace'])('never is a %s', async (method) => {
+  it('is all of the URL but its fragment', async () => {
+    await ask(egressWith(), here('/a/b?c=d&e#f'));
+    expect(seen).toEqual(['GET /a/b?c=d&e']);
+  });
+
+  it.each(['CONNECT', 'trace', 'TRACK'])('never is a %s', async (method) => {
     expect(await ask(egressWith(), here(), { method })).toBe('refused');
   });
 });

@@ -5,7 +5,20 @@ import { egressConfig, type EgressSetting, testEgress } from '../../harness/egre
 
 describe('the reach of an address', () => {
   const table: Record<string, readonly string[]> = {
-    public: ['1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101'],
+    public: [
+      '1.1.1.1',
+      '172.32.0.1',
+      '100.128.0.1',
+      '192.0.1.1',
+      '198.20.0.1',
+      '2606:4700::1111',
+      '2001:200::1',
+      '3ffe::1',
+      '::ffff:1.1.1.1',
+      '64:ff9b::101:101',
+      '2001:4860::ffff:a00:1',
+      '2606:4700::a00:1',
+    ],
     loopback: ['127.0.0.1', '127.255.255.254', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1'],
     private: [
       '10.0.0.1',
@@ -13,6 +26,10 @@ describe('the reach of an address', () => {
       '172.31.255.255',
       '192.168.1.1',
       '100.64.0.1',
+      '100.127.255.255',
+      '198.18.0.1',
+      '198.19.255.255',
+      'fc00::1',
       'fd12::1',
       '::ffff:10.0.0.1',
     ],
@@ -20,13 +37,26 @@ describe('the reach of an address', () => {
       '0.0.0.0',
       '169.254.169.254',
       '100.100.100.200',
+      '168.63.129.16',
+      '192.0.0.1',
+      '192.0.2.1',
+      '192.88.99.1',
+      '198.51.100.1',
+      '203.0.113.1',
       '224.0.0.1',
+      '240.0.0.1',
       '255.255.255.255',
       '::',
       'fe80::1',
       'fe80::1%eth0',
       'ff02::1',
       'fd00:ec2::254',
+      'fd20:ce::254',
+      '2001:1ff::1',
+      '2001:db8::1',
+      '3fff:fff::1',
+      '64:ff9b:1::a00:1',
+      '1::ffff:a00:1',
       '::ffff:169.254.169.254',
       '::127.0.0.1',
       '2002:7f00:1::',
@@ -54,11 +84,21 @@ describe('the wall', () => {
     expect(refuses(['10.0.0.1:443'], 'https://10.0.0.1:8443/')).toBe(true);
     expect(refuses(['10.0.0.1:80'], 'http://10.0.0.1/')).toBe(false);
     expect(refuses(['10.0.0.1:80'], 'https://10.0.0.1/')).toBe(true);
+    expect(refuses(['Box.Localhost'], 'http://box.localhost/')).toBe(false);
   });
 
-  it.each(['http://name@1.1.1.1/', 'http://:secret@1.1.1.1/', 'ftp://1.1.1.1/'])('refuses %s', (url) => {
+  it.each([
+    'http://name@1.1.1.1/',
+    'http://:secret@1.1.1.1/',
+    'ftp://1.1.1.1/',
+    'http://localhost/',
+    'http://a.localhost./',
+    'http://[::1]/',
+    'http://[fd12::1]/',
+  ])('oauth.ssrf: refuses %s before any name is looked up', (url) => {
     expect(refuses([], url)).toBe(true);
     expect(refuses([], 'http://1.1.1.1/')).toBe(false);
+    expect(refuses([], 'http://[2606:4700::1111]/')).toBe(false);
   });
 
   it('has names looked up in the way that takes a thread only where the operator vouches for them', () => {
