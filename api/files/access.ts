@@ -39,7 +39,7 @@ export async function fileOf(
   id: string,
 ): Promise<FileRow> {
   const file = isUuid(id)
-    ? await databases.app(database, schema).run((sql) => findFile(sql, schema, id.toLowerCase()))
+    ? await databases.app(database, schema).run((sql) => findFile(sql, schema, id))
     : undefined;
   return file ?? fail('not_found', `file "${id.slice(0, 100)}" does not exist`);
 }

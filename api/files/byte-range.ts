@@ -8,7 +8,7 @@ export type Portion = { start: number; end: number } | undefined | 'unsatisfiabl
  * the RFC allows.
  */
 export function portionOf(header: string | undefined, size: number): Portion {
-  const [, first = '', last = ''] = /^bytes=([0-9]*)-([0-9]*)$/i.exec(header?.trim() ?? '') ?? [];
+  const [, first = '', last = ''] = /^bytes=([0-9]*)-([0-9]*)$/i.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   if (first === '') return fromEnd(Number(last), size);
   const start = Number(first);
@@ -25,5 +25,5 @@ function fromEnd(length: number, size: number): Portion {
 /** Whether an `If-None-Match` names the tag; comparison is weak (RFC 9110 section 13.1.2). */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+  return header === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }

@@ -56,7 +56,7 @@ async function send(
     response.writeHead(304, always.flat()).end();
     return;
   }
-  const isSame = heading['if-range'] === undefined || heading['if-range'].trim() === tag;
+  const isSame = heading['if-range'] === undefined || heading['if-range'] === tag;
   const portion = isSame ? portionOf(heading.range, file.size) : undefined;
   if (portion === 'unsatisfiable') {
     throw new ApiError('range_not_satisfiable', `the file has ${file.size} bytes`, [
@@ -74,7 +74,7 @@ async function send(
       : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies [string, string]]),
   ];
   const status = portion === undefined ? 200 : 206;
-  if (response.req.method === 'HEAD' || file.size === 0) {
+  if (response.req.method === 'HEAD') {
     response.writeHead(status, head.flat()).end();
     return;
   }

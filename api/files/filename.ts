@@ -7,7 +7,7 @@ const printable = /^[\x20-\x7e]*$/;
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
 export function filenameOf(header: string | undefined): string {
   if (header === undefined) return 'file';
-  const text = replaceDeceptive(decoded(utf8Of(header)).toWellFormed(), () => '');
+  const text = replaceDeceptive(decoded(utf8Of(header)), () => '');
   const segment = text.split(/[/\\]/).at(-1)?.trim() ?? '';
   const name = cut(segment);
   return name === '' || name === '.' || name === '..' ? 'file' : name;
@@ -15,7 +15,7 @@ export function filenameOf(header: string | undefined): string {
 
 /** The name as `X-Filename` carries it back: as it is where it survives that, else percent-encoded (RFC 3986). */
 export function filenameHeader(name: string): string {
-  return printable.test(name) && name === name.trim() && filenameOf(name) === name ? name : encoded(name);
+  return printable.test(name) && filenameOf(name) === name ? name : encoded(name);
 }
 
 /** A `Content-Disposition` with the name (RFC 6266, RFC 8187). */

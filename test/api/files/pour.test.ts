@@ -1,6 +1,6 @@
 // What `pour` says of an answer that did not come to its end, and whose fault that was.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
@@ -44,8 +44,10 @@ async function lengthOf(answer: IncomingMessage): Promise<number> {
 
 const chunks = (count: number) => Array.from({ length: count }, () => Buffer.alloc(announced / 10));
 
-it('is all there when it is', async () => {
-  expect(await outcomeOf(Readable.from(chunks(10)))).toEqual({ poured: 'all', received: announced });
+it('is all there when it is, and its memory let go of', async () => {
+  const all = chunks(10);
+  expect(await outcomeOf(Readable.from(all))).toEqual({ poured: 'all', received: announced });
+  expect(all.map(({ length }) => length)).toEqual(Array(10).fill(0));
 });
 
 it('says of bytes that end too soon how many are missing', async () => {
@@ -92,4 +94,40 @@ it('says of a client that leaves that it did, and reads no further', async () =>
   const { poured } = await outcomeOf(slow, leave);
   expect(poured).toBeInstanceOf(ClientGone);
   expect(slow.destroyed).toBe(true);
+});
+
+it('waits for no bytes when the client has left before the first', async () => {
+  const never = new Readable({ read: () => undefined });
+  const poured = Promise.withResolvers<unknown>();
+  const server = createServer(({ socket }, response) => {
+    socket.once('close', () => pour(never, announced, response).then(poured.resolve, poured.resolve));
+    socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(request({ host: '127.0.0.1', port }).end(), 'error');
+  expect(await poured.promise).toBeInstanceOf(ClientGone);
+  expect(never.destroyed).toBe(true);
+  server.close();
+});
+
+it('leaves nothing at a connection that goes on', async () => {
+  const listeners: number[] = [];
+  const server = createServer(({ socket }, response) => {
+    response.once('finish', () => listeners.push(socket.listenerCount('close')));
+    void pour(Readable.from([Buffer.alloc(10)]), 10, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let count = 0; count < 3; count++) {
+    const [answer] = await once(request({ host: '127.0.0.1', port, agent }).end(), 'response');
+    await lengthOf(answer);
+  }
+  agent.destroy();
+  server.close();
+  expect(listeners).toHaveLength(3);
+  expect(new Set(listeners).size).toBe(1);
 });
