@@ -78,28 +78,29 @@ function isRequest(value: unknown): value is { headers: Record<string, string>; 
 }
 
 /** What a store has against a request stays what it is; all else becomes `StoreAway`. */
-export function explained(error: unknown): unknown {
-  if (error instanceof StoreAway) return error;
-  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode ?? 0 : 0;
+export function explained(error: unknown): Error {
+  if (!(error instanceof S3ServiceException)) return new StoreAway(error);
+  const { httpStatusCode: status = 0 } = error.$metadata;
   return status >= 400 && status < 500 && status !== 429 ? error : new StoreAway(error);
 }
 
 /** The bytes of an answer, as they are taken; reading throws `StoreAway` when the next ones do not come in time. */
 export function heard(body: Readable, milliseconds: number): Readable {
+  const bytes = body[Symbol.asyncIterator]();
   const giveUp = () => body.destroy(new Error('no more bytes came'));
-  const bytes = async function* () {
-    let silence = setTimeout(giveUp, milliseconds);
-    try {
-      for await (const chunk of body) {
-        clearTimeout(silence);
-        yield chunk;
-        silence = setTimeout(giveUp, milliseconds);
-      }
-    } catch (error) {
-      throw explained(error);
-    } finally {
-      clearTimeout(silence);
-    }
-  };
-  return Readable.from(bytes(), { objectMode: false }).once('close', () => body.destroy());
+  return new Readable({
+    highWaterMark: 1,
+    read() {
+      const silence = setTimeout(giveUp, milliseconds);
+      bytes.next().finally(() => clearTimeout(silence)).then(
+        ({ done, value }) => this.push(done === true ? null : value),
+        (error: unknown) => this.destroy(explained(error)),
+      );
+    },
+    // Whoever leaves does not wait for a store that is silent.
+    destroy(error, done) {
+      body.destroy();
+      done(error);
+    },
+  });
 }

@@ -1,5 +1,5 @@
 // Blobs in a directory.
-import { mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -84,6 +84,33 @@ describe('a blob in a directory', () => {
     }
   });
 
+  it('is brought to the disk in pieces while it comes, so that no one sync takes long', async () => {
+    const handle = await open(root);
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'datasync');
+    try {
+      const quarters = Array.from({ length: 9 }, () => Buffer.alloc(256 * 1024));
+      await new LocalBlobs(root).put(key, Readable.from(quarters));
+      expect(sync).toHaveBeenCalledTimes(4);
+    } finally {
+      sync.mockRestore();
+      await handle.close();
+    }
+  });
+
+  it('is the only thing that is listed or swept of what lies there', async () => {
+    const store = new LocalBlobs(root);
+    await store.put(key, Readable.from([Buffer.from('x')]));
+    const folder = join(root, key.database, key.schema);
+    await mkdir(join(root, key.database, 'lost+found'));
+    await writeFile(join(folder, 'README'), 'x');
+    // As one that somebody else removes between the listing and the look at it.
+    await symlink('nowhere', join(folder, '01890000-0000-7000-8000-000000000003'));
+    expect(await Array.fromAsync(store.apps(key.database))).toEqual([key.schema]);
+    const listed = await Array.fromAsync(store.list(key, new Date(Date.now() + 3_600_000)));
+    expect(listed.map(({ id }) => id)).toEqual([key.id]);
+    expect(await names()).toContain('README');
+  });
+
   it('leaves nothing when it breaks off', async () => {
     const bytes = (async function* () {
       yield Buffer.from('x');
@@ -96,6 +123,8 @@ describe('a blob in a directory', () => {
   it('file.key-safety: is in a place of ours', async () => {
     const elsewhere = { ...key, database: '..', schema: '..' };
     await expect(new LocalBlobs(root).open(elsewhere)).rejects.toThrow(RangeError);
-    await expect(new LocalBlobs(root).removeAll({ database: '..' })).rejects.toThrow(RangeError);
+    for (const database of ['..', `${key.database}/..`, `${key.database}0`, `x/${key.database}`]) {
+      await expect(new LocalBlobs(root).removeAll({ database })).rejects.toThrow(RangeError);
+    }
   });
 });

@@ -101,6 +101,21 @@ it('a store that falls silent in the middle of a blob is given up', async () => 
   await expect(reading).rejects.toMatchObject({ name: 'StoreAway' });
 });
 
+it('a reader that leaves while the store is silent takes its connection along', async () => {
+  const key = await keep();
+  const before = new Set(ends);
+  const bytes = await open(600_000).open(key);
+  const [end = expect.fail()] = ends.difference(before);
+  end.unpipe().pause();
+  let size = 0;
+  bytes.on('data', (chunk) => size += chunk.length);
+  // All that had come until then is read, and more is waited for.
+  let last = -1;
+  await expect.poll(() => last === (last = size), { interval: 200 }).toBe(true);
+  bytes.destroy();
+  await expect.poll(() => ends.has(end)).toBe(false);
+});
+
 it('a reader that rests for longer than a store may be silent gets the rest', async () => {
   const bytes = await store.open(await keep());
   const rest = () => new Promise((resolve) => setTimeout(resolve, 2 * silence));

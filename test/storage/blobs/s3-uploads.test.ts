@@ -12,7 +12,8 @@ beforeEach(async () => {
   peer = await startUploadStore();
   store = new S3Blobs({
     bucket: peer.bucket,
-    region: 'us-east-1',
+    // Nothing says which one, where the store is not AWS's own.
+    region: '',
     endpoint: peer.endpoint,
     access_key_id: 'anybody',
     secret_access_key: 'anything',
@@ -41,9 +42,9 @@ async function* mebibytes(count: number) {
 describe('unfinished uploads', () => {
   it('that were abandoned are all aborted by a sweep of their app, and those of others stay', async () => {
     beginAll('w_1/a_1');
-    const other = peer.begin('w_1/a_2/other');
+    const others = ['w_1/a_2/other', 'w_1/a_10/other'].map(peer.begin);
     expect(await drain(store.list({ database: 'w_1', schema: 'a_1' }, new Date()))).toEqual([]);
-    expect([...peer.uploads.keys()]).toEqual([other]);
+    expect([...peer.uploads.keys()]).toEqual(others);
   });
 
   it('that may go on yet are left alone', async () => {
@@ -55,9 +56,9 @@ describe('unfinished uploads', () => {
   it('go with all else of a workspace', async () => {
     beginAll('w_1/a_1');
     beginAll('w_1/a_2');
-    const other = peer.begin('w_2/a_1/other');
+    const others = ['w_2/a_1/other', 'w_10/a_1/other'].map(peer.begin);
     await store.removeAll({ database: 'w_1' });
-    expect([...peer.uploads.keys()]).toEqual([other]);
+    expect([...peer.uploads.keys()]).toEqual(others);
   });
 
   it('count for the apps that a database has', async () => {
@@ -99,6 +100,18 @@ describe('an upload', () => {
   it('that the store refuses says what the store said, and leaves nothing unfinished', async () => {
     peer.onPart = () => 403;
     await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'AccessDenied' });
+    expect(peer.uploads.size).toBe(0);
+  });
+
+  it('that the store cannot take for now is sent once more', async () => {
+    const failures = [503];
+    peer.onPart = () => failures.shift();
+    expect(await store.put(key, mebibytes(12))).toEqual({ size: 12 * 1_048_576 });
+  });
+
+  it.each([429, 500, 503])('that the store answers %i finds it away', async (status) => {
+    peer.onPart = () => status;
+    await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'StoreAway' });
     expect(peer.uploads.size).toBe(0);
   });
 

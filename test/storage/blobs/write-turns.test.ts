@@ -40,3 +40,26 @@ it('begins no work before others have been let pass', async () => {
   await done;
   expect(hasBegun).toBe(true);
 });
+
+it('lets nobody in between two turns, at whichever moment somebody asks', async () => {
+  for (let depth = 0; depth < 12; depth++) {
+    const turns = new WriteTurns(() => undefined);
+    const end = Promise.withResolvers<void>();
+    let atWork = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++atWork);
+      await nextTurn();
+      atWork--;
+    };
+    const first = turns.take(() => end.promise);
+    const second = turns.take(work);
+    const later = async () => {
+      for (let step = 0; step < depth; step++) await undefined;
+      await turns.take(work);
+    };
+    end.resolve();
+    await Promise.all([first, second, later()]);
+    expect([depth, most]).toEqual([depth, 1]);
+  }
+});
