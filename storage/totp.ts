@@ -41,16 +41,13 @@ export async function enableTotp(
   return row !== undefined;
 }
 
-/** Uses a time step up: of several at once, exactly one is answered true. */
-export async function useTotpStep(
-  sql: Sql,
-  userId: string,
-  { sealed, step }: { sealed: Buffer; step: number },
-): Promise<boolean> {
+/**
+ * Uses a time step up; false when it, or a later one, was used before. For whoever has the factor locked: what the step was
+ * found with is still the user's then.
+ */
+export async function useTotpStep(sql: Sql, userId: string, step: number): Promise<boolean> {
   const [row] = await sql`
-    update workspace.users set totp_last_step = ${step}
-    where id = ${userId} and totp_enabled and totp_sealed = ${sealed}
-      and (totp_last_step is null or totp_last_step < ${step})
+    update workspace.users set totp_last_step = ${step} where id = ${userId} and totp_last_step < ${step}
     returning 1`;
   return row !== undefined;
 }

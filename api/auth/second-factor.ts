@@ -15,6 +15,6 @@ export async function useSecondFactor(
   if (known?.totp_enabled !== true || known.totp_sealed === null) return false;
   const sealed = known.totp_sealed;
   const step = stepOfCode(secrets, { userId, sealed, code, now });
-  if (step !== undefined) return await useTotpStep(sql, userId, { sealed, step });
+  if (step !== undefined) return await useTotpStep(sql, userId, step);
   return await useRecoveryCode(sql, userId, hashOfRecoveryCode(secrets, userId, code));
 }

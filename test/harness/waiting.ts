@@ -1,5 +1,26 @@
 // Who waits for whom in the database.
-import type { Sql } from '../../storage/connections/pool.ts';
+import type { Pool, Sql } from '../../storage/connections/pool.ts';
+import type { Answer } from './api.ts';
+
+/** What changes, what is asked meanwhile, and what is done at last. */
+export type Meanwhile = [
+  change: (sql: Sql) => Promise<unknown>,
+  ask: () => Promise<Answer>,
+  atLast?: (sql: Sql) => Promise<unknown>,
+];
+
+/** The answer to what is asked during a transaction, which ends, after `atLast`, when the asker waits for it or is answered. */
+export async function answerMeanwhile(pool: Pool, ...[change, ask, atLast]: Meanwhile): Promise<Answer> {
+  let isOver = false;
+  const answering = await pool.transaction(async (sql) => {
+    await change(sql);
+    const answer = ask().finally(() => isOver = true);
+    while (!isOver && !await somebodyWaits(sql));
+    await atLast?.(sql);
+    return { answer };
+  });
+  return await answering.answer;
+}
 
 /** Whether anybody waits for the end of this transaction. */
 export async function somebodyWaits(sql: Sql): Promise<boolean> {

@@ -8,7 +8,7 @@ import { Pool } from '../../../storage/connections/pool.ts';
 import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
 import { endpointOf } from '../../harness/database.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
-import { somebodyWaits } from '../../harness/waiting.ts';
+import { answerMeanwhile, howManyWait } from '../../harness/waiting.ts';
 import { claimsOf, cookiesOf, headerOf } from '../../harness/tokens.ts';
 
 const legacySecret = 'the secret of a 0.1 release, 32 bytes or more';
@@ -45,9 +45,15 @@ function bearer(token: string | undefined): Caller {
   return as(token, server.url);
 }
 
+const changePassword = (token: string, current_password: string, new_password: string) =>
+  bearer(token).post('/_/auth/admin/password', { current_password, new_password });
+
 async function refreshes(token: string): Promise<number> {
   return (await bearer(undefined).post('/_/auth/refresh', { refresh_token: token })).status;
 }
+
+const openControl = () =>
+  new Pool(endpointOf(dataDir, 'bulkhead'), { cap: 1, permits: unlimited, now: Date.now });
 
 async function legacyToken(
   options: { secret?: string; header?: object; claims?: object; expiresIn?: number } = {},
@@ -142,14 +148,9 @@ describe('a restart', () => {
 describe('session.revoke-all: the master’s own password', () => {
   it('is not changed by who does not know it, nor to one that is too short', async () => {
     const session = expectOk(await login(passwords.first));
-    const change = (current: string, next: string) =>
-      bearer(session.access_token).post('/_/auth/admin/password', {
-        current_password: current,
-        new_password: next,
-      });
-    const wrong = await change('not the password', passwords.second);
+    const wrong = await changePassword(session.access_token, 'not the password', passwords.second);
     expect([wrong.status, wrong.body.code]).toEqual([401, 'bad_credentials']);
-    const short = await change(passwords.first, 'short');
+    const short = await changePassword(session.access_token, passwords.first, 'short');
     expect([short.status, short.body.message]).toEqual([
       400,
       'new_password: must have at least 8 characters',
@@ -160,17 +161,14 @@ describe('session.revoke-all: the master’s own password', () => {
 
   it('leaves no session to a refresh token that is being exchanged', async () => {
     const { refresh_token } = expectOk(await login(passwords.first));
-    const endpoint = endpointOf(dataDir, 'bulkhead');
-    const control = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
-    const { answering } = await control.transaction(async (sql) => {
-      await sql`select 1 from control.master_admins for update`;
-      let isOver = false;
-      const answering = refreshes(refresh_token).finally(() => isOver = true);
-      while (!isOver && !await somebodyWaits(sql));
-      await sql`update control.sessions set revoked_at = now()`;
-      return { answering };
-    }).finally(() => control.end());
-    expect(await answering).toBe(401);
+    const control = openControl();
+    const answer = await answerMeanwhile(
+      control,
+      (sql) => sql`select 1 from control.master_admins for update`,
+      () => bearer(undefined).post('/_/auth/refresh', { refresh_token }),
+      (sql) => sql`update control.sessions set revoked_at = now()`,
+    ).finally(() => control.end());
+    expect(answer.status).toBe(401);
   });
 
   it('ends every other session and token when it changes', async () => {
@@ -181,12 +179,7 @@ describe('session.revoke-all: the master’s own password', () => {
     const { refresh_token } = expectOk(
       await bearer(undefined).post('/_/auth/refresh', { refresh_token: own.refresh_token }),
     );
-    expectOk(
-      await bearer(own.access_token).post('/_/auth/admin/password', {
-        current_password: passwords.first,
-        new_password: passwords.second,
-      }),
-    );
+    expectOk(await changePassword(own.access_token, passwords.first, passwords.second));
     for (const token of [...others.map(({ access_token }) => access_token), legacy]) {
       expect((await bearer(token).get('/api/workspaces')).status).toBe(401);
     }
@@ -201,12 +194,27 @@ describe('session.revoke-all: the master’s own password', () => {
     expect(items).toMatchObject([{ actor: 'admin', action: 'password_change' }]);
   });
 
+  it('ends the session that a refresh token is exchanged for at that moment', async () => {
+    const [own, other] = [expectOk(await login(passwords.second)), expectOk(await login(passwords.second))];
+    const control = openControl();
+    const { refreshing, changing } = await control.transaction(async (sql) => {
+      // The exchange is held up in its midst, and then comes the change.
+      await sql`select 1 from control.sessions for update`;
+      const { refresh_token } = other;
+      const refreshing = bearer(undefined).post('/_/auth/refresh', { refresh_token });
+      while (await howManyWait(sql) < 1);
+      const changing = changePassword(own.access_token, passwords.second, passwords.second);
+      while (await howManyWait(sql) < 2);
+      return { refreshing, changing };
+    }).finally(() => control.end());
+    expectOk(await changing);
+    expect(await refreshes(expectOk(await refreshing).refresh_token)).toBe(401);
+  });
+
   it('forgets failures when it is changed, as a login does', async () => {
     const { access_token } = expectOk(await login(passwords.second));
-    const change = async (current_password: string) => {
-      const body = { current_password, new_password: passwords.second };
-      return (await bearer(access_token).post('/_/auth/admin/password', body)).status;
-    };
+    const change = async (current: string) =>
+      (await changePassword(access_token, current, passwords.second)).status;
     for (let count = 0; count < 4; count++) expect(await change('a guess')).toBe(401);
     expect(await change(passwords.second)).toBe(200);
     for (let count = 0; count < 2; count++) expect(await change('a guess')).toBe(401);
@@ -217,11 +225,7 @@ describe('session.revoke-all: the master’s own password', () => {
 describe('auth.lockout: the master', () => {
   it('stays locked over a restart, also for a password change, while its tokens stay good', async () => {
     const session = expectOk(await login(passwords.second));
-    const change = (current: string) =>
-      bearer(session.access_token).post('/_/auth/admin/password', {
-        current_password: current,
-        new_password: 'another password',
-      });
+    const change = (current: string) => changePassword(session.access_token, current, 'another password');
     // All at once, and the right one last.
     const guesses = Array.from({ length: 20 }, (_, index) => change(`guess ${index}`));
     const right = change(passwords.second);

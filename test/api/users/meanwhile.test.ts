@@ -1,7 +1,7 @@
 // Sign-ins that are under way while somebody else changes the account.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pool, Sql } from '../../../storage/connections/pool.ts';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
@@ -9,7 +9,7 @@ import { expectError } from '../../harness/expectations.ts';
 import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
-import { somebodyWaits } from '../../harness/waiting.ts';
+import { answerMeanwhile, type Meanwhile } from '../../harness/waiting.ts';
 
 let own: OwnWorkspace;
 let host: CodeHost;
@@ -22,22 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([host.close(), pool.end()]));
 
-/** Changes a user in a transaction that ends, after `atLast`, when the sign-in waits for it or is over. */
-async function signInMeanwhile(
-  change: (sql: Sql) => Promise<unknown>,
-  signIn: () => Promise<Answer>,
-  atLast: (sql: Sql) => Promise<unknown> = () => Promise.resolve(),
-): Promise<Answer> {
-  let isOver = false;
-  const answering = await pool.transaction(async (sql) => {
-    await change(sql);
-    const answer = signIn().finally(() => isOver = true);
-    while (!isOver && !await somebodyWaits(sql));
-    await atLast(sql);
-    return { answer };
-  });
-  return await answering.answer;
-}
+const signInMeanwhile = (...meanwhile: Meanwhile) => answerMeanwhile(pool, ...meanwhile);
 
 /** Somebody else makes an account of an address. */
 const squat = (email: string) => (sql: Sql) =>
@@ -71,6 +56,19 @@ describe('session.revoke-all', () => {
     const answer = await signInMeanwhile(
       (sql) => change(sql, id),
       () => as().post(`${own.path}/auth/users/login`, { email, password }),
+    );
+    expectError(answer, 401, 'bad_credentials');
+  });
+
+  it('mfa.no-bypass: takes no code of a second factor that is taken away while the code is looked at', async () => {
+    const user = await ownUser(own);
+    const { email, password } = user;
+    const authenticator = await enrol(user, `${own.path}/auth`);
+    const { challenge_id } = expectOk(await as().post(`${own.path}/auth/users/login`, { email, password }));
+    const body = { challenge_id, code: authenticator.code() };
+    const answer = await signInMeanwhile(
+      (sql) => sql`update workspace.users set totp_enabled = false, totp_sealed = null where id = ${user.id}`,
+      () => as().post(`${own.path}/auth/users/login/totp`, body),
     );
     expectError(answer, 401, 'bad_credentials');
   });
