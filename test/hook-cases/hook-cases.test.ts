@@ -12,6 +12,8 @@ const timeout = 1_500;
 const patience = timeout + 500 + 1_500;
 
 interface Expected {
+  /** Of a file that is left out: what its `PUT` says of it, as a regular expression. */
+  fault?: string;
   status: number | number[];
   code?: string | string[];
 }
@@ -33,7 +35,12 @@ describe('a hook that misbehaves', () => {
     expectOk(await admin.post(`${path}/collections`, { schema: { id: 'orders', kind: 'base', fields } }));
     expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: timeout }));
     const put = expectOk(await admin.put(`${path}/hooks/hook.js`, { source: await file('hook.js') }));
-    expect(put.reload).toEqual({ loaded: ['hook.js'], errors: [] });
+    const { fault } = expected;
+    if (fault === undefined) expect(put.reload).toEqual({ loaded: ['hook.js'], errors: [] });
+    else {
+      const error = { file: 'hook.js', message: expect.stringMatching(fault), line: null, column: null };
+      expect(put.reload).toEqual({ loaded: [], errors: [error] });
+    }
 
     const records = `${path}/collections/orders/records`;
     const began = performance.now();

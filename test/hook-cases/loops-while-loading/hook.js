@@ -1,0 +1,3 @@
+// A file that keeps its process from doing anything else is left out.
+onRecordBeforeCreate('orders', () => false);
+for (;;);
