@@ -30,7 +30,7 @@ describe('the README', () => {
 describe('the tutorial', () => {
   it('shows the errors that it speaks of, and no other', async () => {
     const output = await follow('docs/tutorial/first-backend.md', { server });
-    expect(codesIn(output)).toEqual(['uninitialized', 'forbidden', 'validation']);
+    expect(codesIn(output)).toEqual(['uninitialized', 'forbidden', 'validation', 'who_are_you']);
     expect(output).toContain('{"initialized":false}');
     expect(output).toContain('colour: unknown field');
     expect(output).toContain('"action":"collection_update"');
