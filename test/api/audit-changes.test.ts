@@ -19,10 +19,16 @@ async function newest(path: string, action: string, caller = workspace.master): 
   return expectOk(await caller.get(`${path}/audit?action=${action}&per_page=1`)).items[0];
 }
 
+/** The same of the system, about this target: other tests change workspaces and admins at the same time. */
+async function newestOf(target: string, action: string): Promise<Entry> {
+  const { items } = expectOk(await workspace.master.get(`/api/system/audit?action=${action}&per_page=200`));
+  return items.find((entry: Entry) => entry.target === target);
+}
+
 it('audit.integrity: a changed name has the one before', async () => {
   expectOk(await workspace.master.patch(workspace.path, { name: 'Second' }));
   expectOk(await workspace.master.patch(workspace.path, { name: 'Third' }));
-  expect((await newest('/api/system', 'workspace_update')).details).toMatchObject({
+  expect((await newestOf(workspace.id, 'workspace_update')).details).toMatchObject({
     name: 'Third',
     from: { name: 'Second' },
   });
@@ -37,8 +43,7 @@ it('audit.integrity: a changed admin has the rights before, and no password', as
   const { id, email } = await workspace.login();
   const patch = { app_ids: ['shop'], password: 'quite another password' };
   expectOk(await workspace.master.patch(`${workspace.path}/admins/${id}`, patch));
-  const { details, target } = await newest('/api/system', 'admin_update');
-  expect(target).toBe(email);
+  const { details } = await newestOf(email, 'admin_update');
   expect(details).toMatchObject({
     changed: ['app_ids', 'password'],
     role: 'app_admin',
@@ -132,11 +137,8 @@ it('audit.integrity: a variable of hooks that is set again or deleted says when 
 it('audit.integrity: a deleted admin and a deleted user have what they were', async () => {
   const { id, email } = await workspace.login(['shop']);
   expectOk(await workspace.master.delete(`${workspace.path}/admins/${id}`));
-  const gone = await newest('/api/system', 'admin_delete');
-  expect([gone.target, gone.details['from']]).toEqual([
-    email,
-    { name: expect.any(String), role: 'app_admin', app_ids: ['shop'] },
-  ]);
+  const gone = await newestOf(email, 'admin_delete');
+  expect(gone.details['from']).toEqual({ name: expect.any(String), role: 'app_admin', app_ids: ['shop'] });
   const user = await ownUser(workspace);
   expectOk(await workspace.admin.delete(`${workspace.path}/users/${user.id}`));
   expect((await newest(workspace.path, 'user_delete')).details).toMatchObject({

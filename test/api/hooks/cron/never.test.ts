@@ -24,11 +24,12 @@ it('hold up nobody while their next time is looked for, and are looked at once',
       turn = setImmediate(count);
     };
     let turn = setImmediate(count);
-    const began = performance.now();
+    const began = process.threadCpuUsage();
     const { state } = await stateOf(hooks, timing);
     clearImmediate(turn);
     expect(state.jobs.map(({ next_run }) => next_run)).toEqual(Array(60).fill(null));
-    return { took: performance.now() - began, turns };
+    const { user, system } = process.threadCpuUsage(began);
+    return { took: user + system, turns };
   };
   const first = await look();
   const second = await look();
