@@ -1,8 +1,9 @@
 // Uploads and downloads as clients do them, in a workspace of a test file's own.
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type Caller, type OwnApp, type OwnWorkspace, ownWorkspace, serverUrl } from './api.ts';
+import { databaseOf } from './database.ts';
 import { type OwnUser, ownUser } from './users.ts';
 
 /** A workspace with an app and two end-users. */
@@ -17,6 +18,11 @@ export interface FileApp {
   unfinished(): Promise<number[]>;
 }
 
+/** Where the shared server keeps the files of a workspace; what is beside it comes and goes with other tests. */
+export async function blobFolderOf(workspace: string): Promise<string> {
+  return join(inject('server').dataDir, 'blobs', await databaseOf(workspace));
+}
+
 /** How bytes are sent. */
 export interface Sent {
   name?: string;
@@ -28,13 +34,11 @@ export async function fileApp(): Promise<FileApp> {
   const own = await ownWorkspace();
   const app = await own.app();
   const [user, other] = [await ownUser(own), await ownUser(own)];
-  const landmark = String((await upload(user, app, 'landmark')).id);
-  const root = join(inject('server').dataDir, 'blobs');
+  // With it there is a folder.
+  await upload(user, app, 'landmark');
+  const folder = await blobFolderOf(own.id);
   const stored = async () => {
-    const all = await readdir(root, { recursive: true, withFileTypes: true });
-    const home = all.find(({ name }) => name === landmark)?.parentPath;
-    if (home === undefined) throw new Error('the landmark is not there');
-    const entries = await readdir(dirname(home), { recursive: true, withFileTypes: true });
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile());
   };
   const blobs = async () => (await stored()).map(({ name }) => name).sort();

@@ -5,9 +5,9 @@ import { readdir, readlink, truncate } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { beforeAll, expect, inject, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { serverUrl } from '../../harness/api.ts';
-import { type FileApp, fileApp, get, upload } from '../../harness/file-app.ts';
+import { blobFolderOf, type FileApp, fileApp, get, upload } from '../../harness/file-app.ts';
 import { listProcesses } from '../../harness/processes.ts';
 
 const size = 10 * 1_048_576;
@@ -87,8 +87,7 @@ it('closes the file when the client leaves half-way, also before its turn has co
 
 it('is cut off when bytes are missing, so that nobody takes it for whole', async () => {
   const short = await upload(files.user, files.app, Buffer.alloc(1_000_000, 'x'));
-  const root = join(inject('server').dataDir, 'blobs');
-  const found = (await readdir(root, { recursive: true, withFileTypes: true }))
+  const found = (await readdir(await blobFolderOf(files.own.id), { recursive: true, withFileTypes: true }))
     .find(({ name }) => name === short.id);
   await truncate(join(found?.parentPath ?? '', short.id), 600_000);
   const answer = await get(files.user, `${files.app.path}/files/${short.id}`);
