@@ -166,7 +166,11 @@ export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefine
     // Loaded only when there is a file: it would cost every server 10 MB.
     const { loadConfig } = await import('c12');
     const off = { rcFile: false, globalRc: false, packageJson: false, dotenv: false, extend: false } as const;
-    const { config } = await loadConfig({ cwd, configFile: name, envName: false, giget: false, ...off });
+    // Else what it compiled would lie in the temporary directory: for all to read, and run from there the next time, by
+    // whomever it was put there.
+    const jitiOptions = { fsCache: false };
+    const options = { configFile: name, envName: false, giget: false, jitiOptions, ...off } as const;
+    const { config } = await loadConfig({ cwd, ...options });
     return { path, value: config };
   } catch (error) {
     const [line] = (error instanceof Error ? error.message : String(error)).split('\n');

@@ -1,14 +1,10 @@
 // How the configuration is put together.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeConfig, describeConfigAsJson } from '../../supervisor/commands/config.ts';
 import {
   type ConfigInput,
   environmentName,
   flagName,
-  loadConfigFile,
   resolveConfig,
   settingsByKey,
 } from '../../supervisor/config.ts';
@@ -203,48 +199,5 @@ describe('the configuration', () => {
   it('writes for a person on a terminal, unless told otherwise', () => {
     expect(resolve({ terminal: true }).config.log.format).toBe('pretty');
     expect(resolve({ terminal: true, env: { BULKHEAD_LOG__FORMAT: 'json' } }).config.log.format).toBe('json');
-  });
-});
-
-describe('the configuration file', () => {
-  let cwd = '';
-  beforeEach(async () => {
-    cwd = await mkdtemp(join(tmpdir(), 'bulkhead-config-'));
-  });
-  afterEach(() => rm(cwd, { recursive: true }));
-
-  it.each([
-    ['ts', 'const port: number = 99;\nexport default { http: { port } };\n'],
-    ['js', 'export default { http: { port: 99 } };\n'],
-    ['json', '{"http": {"port": 99}}'],
-    ['yaml', 'http:\n  port: 99\n'],
-    ['toml', '[http]\nport = 99\n'],
-  ])('may end in .%s', async (extension, text) => {
-    await writeFile(join(cwd, `bulkhead.config.${extension}`), text);
-    const file = await loadConfigFile(cwd);
-    expect(file?.path).toBe(join(cwd, `bulkhead.config.${extension}`));
-    expect(resolve({ file }).config.http.port).toBe(99);
-  });
-
-  it('need not be there', async () => {
-    expect(await loadConfigFile(cwd)).toBeUndefined();
-  });
-
-  it('may be all comments', async () => {
-    await writeFile(join(cwd, 'bulkhead.config.yaml'), '# http:\n#   port: 99\n\n');
-    expect(resolve({ file: await loadConfigFile(cwd) }).config.http.port).toBe(8080);
-  });
-
-  it('is refused in one line that names it when it cannot be read', async () => {
-    await writeFile(join(cwd, 'bulkhead.config.json'), '{"http": ');
-    const error = await loadConfigFile(cwd).catch((reason: Error) => reason);
-    expect(error).toBeInstanceOf(StartRefused);
-    expect(String(error)).toMatch(/^StartRefused: \S+bulkhead\.config\.json cannot be read: .+$/);
-  });
-
-  it('is refused when there are two', async () => {
-    await writeFile(join(cwd, 'bulkhead.config.json'), '{}');
-    await writeFile(join(cwd, 'bulkhead.config.yaml'), '{}');
-    await expect(loadConfigFile(cwd)).rejects.toThrow(/two configuration files/);
   });
 });
