@@ -1,5 +1,5 @@
 // Rows of control.admins: workspace and app admins.
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Fragment, Sql } from './connections/pool.ts';
 
 /** Stored, so that an app admin whose last app went reaches nothing instead of everything. */
@@ -69,13 +69,8 @@ export async function findAdmin(sql: Sql, workspace: string, id: string): Promis
 
 /** The admins of a workspace in the order of their creation. */
 export async function listAdmins(sql: Sql, workspace: string, request: PageRequest): Promise<Page<AdminRow>> {
-  const items = await sql<AdminRow[]>`
-    select ${columns(sql)} from control.admins where workspace = ${workspace}
-    order by id limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
-  const [total] = await sql<{ count: number }[]>`
-    select count(*)::int as count from control.admins where workspace = ${workspace}`;
-  return pageOf([...items], total?.count ?? 0, request);
+  const from = sql`control.admins where workspace = ${workspace}`;
+  return await selectPage<AdminRow>(sql, request, { columns: columns(sql), from, order: sql`id` });
 }
 
 /** The admin, locked until the transaction ends, or undefined. */

@@ -1,5 +1,5 @@
 // Rows of workspace.apps: the apps of one workspace.
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Sql } from './connections/pool.ts';
 
 /** An app as it is stored; `schema` is the opaque name of its schema and role. */
@@ -37,13 +37,11 @@ export async function listApps(
   only: readonly string[] | undefined,
 ): Promise<Page<AppRow>> {
   const wanted = only === undefined ? sql`true` : sql`id = any(${[...only]})`;
-  const items = await sql<AppRow[]>`
-    select id, name, schema, created_at, updated_at from workspace.apps where ${wanted}
-    order by id collate "C" limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
-  const [total] = await sql<{ count: number }[]>`
-    select count(*)::int as count from workspace.apps where ${wanted}`;
-  return pageOf([...items], total?.count ?? 0, request);
+  return await selectPage<AppRow>(sql, request, {
+    columns: sql`id, name, schema, created_at, updated_at`,
+    from: sql`workspace.apps where ${wanted}`,
+    order: sql`id collate "C"`,
+  });
 }
 
 /** Schemas of all apps. */

@@ -1,5 +1,5 @@
 // Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Sql } from './connections/pool.ts';
 import { qualified } from './tables.ts';
 
@@ -48,18 +48,12 @@ export async function listFiles(
   schema: string,
   { uploadedBy, page }: { uploadedBy: string | undefined; page: PageRequest },
 ): Promise<Page<FileRow>> {
-  const where = uploadedBy === undefined ? 'where $1::uuid is null' : 'where uploaded_by = $1::uuid';
-  const params = [uploadedBy ?? null];
-  const items = await sql.unsafe<FileRow[]>(
-    `select ${columns} from ${tableOf(schema)} ${where} order by id desc limit $2 offset $3`,
-    [...params, page.per_page, offsetOf(page)],
-  );
-  if (!page.count) return pageOf([...items], 0, page);
-  const [total] = await sql.unsafe<{ count: number }[]>(
-    `select count(*)::int as count from ${tableOf(schema)} ${where}`,
-    params,
-  );
-  return pageOf([...items], total?.count ?? 0, page);
+  const where = uploadedBy === undefined ? sql`true` : sql`uploaded_by = ${uploadedBy}::uuid`;
+  return await selectPage<FileRow>(sql, page, {
+    columns: sql.unsafe(columns),
+    from: sql`${sql.unsafe(tableOf(schema))} where ${where}`,
+    order: sql`id desc`,
+  });
 }
 
 /** Removes a file; false when there is none. Throws `StorageError` `restricted` while a record needs it. */

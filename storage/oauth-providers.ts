@@ -1,5 +1,5 @@
 // Rows of workspace.oauth_providers: where end-users may sign in.
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Fragment, Sql } from './connections/pool.ts';
 
 /** How the client shows its secret at the token endpoint: OpenID Connect Core section 9. */
@@ -31,13 +31,8 @@ export async function findProvider(sql: Sql, provider: string): Promise<Provider
 
 /** Providers in the order of their names. */
 export async function listProviders(sql: Sql, request: PageRequest): Promise<Page<ProviderRow>> {
-  const items = await sql<ProviderRow[]>`
-    select ${columns(sql)} from workspace.oauth_providers
-    order by provider limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
-  const [total] = await sql<{ count: number }[]>`
-    select count(*)::int as count from workspace.oauth_providers`;
-  return pageOf([...items], total?.count ?? 0, request);
+  const from = sql`workspace.oauth_providers`;
+  return await selectPage<ProviderRow>(sql, request, { columns: columns(sql), from, order: sql`provider` });
 }
 
 /**

@@ -1,5 +1,5 @@
 // The logins of one end-user, as that user sees them: rows of workspace.sessions, the live one of each family.
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Sql } from './connections/pool.ts';
 
 /** A login: all tokens that were exchanged for one another are one. */
@@ -19,15 +19,12 @@ export async function listLogins(
   { userId, now }: { userId: string; now: Date },
   request: PageRequest,
 ): Promise<Page<LoginRow>> {
-  const live = sql`
-    kind = 'user' and principal_id = ${userId} and rotated_at is null and revoked_at is null and expires_at > ${now}`;
-  const items = await sql<LoginRow[]>`
-    select family, app, created_at as last_used_at, expires_at, user_agent, ip from workspace.sessions
-    where ${live} order by family limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
-  const [total] = await sql<{ count: number }[]>`
-    select count(*)::int as count from workspace.sessions where ${live}`;
-  return pageOf([...items], total?.count ?? 0, request);
+  return await selectPage<LoginRow>(sql, request, {
+    columns: sql`family, app, created_at as last_used_at, expires_at, user_agent, ip`,
+    from: sql`workspace.sessions where kind = 'user' and principal_id = ${userId} and rotated_at is null
+      and revoked_at is null and expires_at > ${now}`,
+    order: sql`family`,
+  });
 }
 
 /** Whether a login is this user's and has not been ended. */

@@ -1,4 +1,5 @@
 // The one envelope of every list.
+import type { Fragment, Sql } from './connections/pool.ts';
 
 /** Which slice a caller asked for. `count: false` skips the total. */
 export interface PageRequest {
@@ -25,6 +26,19 @@ export function offsetOf(request: PageRequest): number {
 export function pageOfAll<Item>(all: readonly Item[], request: PageRequest): Page<Item> {
   const offset = offsetOf(request);
   return pageOf(all.slice(offset, offset + request.per_page), all.length, request);
+}
+
+/** The slice of the rows that `from`, tables and conditions, names; they are counted where the caller wants it. */
+export async function selectPage<Row extends object>(
+  sql: Sql,
+  request: PageRequest,
+  { columns, from, order }: { columns: Fragment; from: Fragment; order: Fragment },
+): Promise<Page<Row>> {
+  const items = await sql<Row[]>`
+    select ${columns} from ${from} order by ${order} limit ${request.per_page} offset ${offsetOf(request)}`;
+  if (!request.count) return pageOf([...items], 0, request);
+  const [total] = await sql<{ count: number }[]>`select count(*)::int as count from ${from}`;
+  return pageOf([...items], total?.count ?? 0, request);
 }
 
 /** Wraps rows and their total (ignored when the caller asked for none). */

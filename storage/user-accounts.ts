@@ -1,5 +1,5 @@
 // Rows of workspace.users as the auth and user routes read and write them; `sql` has the workspace's role.
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Fragment, Sql } from './connections/pool.ts';
 
 /** An end-user as it is stored, but for the TOTP secret. */
@@ -72,13 +72,8 @@ export async function listUsers(
   request: PageRequest,
 ): Promise<Page<UserRow>> {
   const where = part === undefined ? sql`true` : sql`strpos(email, lower(${part})) > 0`;
-  const items = await sql<UserRow[]>`
-    select ${columns(sql)} from workspace.users where ${where}
-    order by id limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
-  const [total] = await sql<{ count: number }[]>`
-    select count(*)::int as count from workspace.users where ${where}`;
-  return pageOf([...items], total?.count ?? 0, request);
+  const from = sql`workspace.users where ${where}`;
+  return await selectPage<UserRow>(sql, request, { columns: columns(sql), from, order: sql`id` });
 }
 
 /** Remembers a login, unless the credentials that it was made with have changed since the row was read: undefined. */

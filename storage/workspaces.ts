@@ -1,6 +1,6 @@
 // Rows of control.workspaces.
 import type { WorkspaceDefinition } from './definition.ts';
-import { offsetOf, type Page, pageOf, type PageRequest } from './page.ts';
+import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Sql } from './connections/pool.ts';
 
 /** Adds a workspace in its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
@@ -45,13 +45,11 @@ export async function listWorkspaces(
   only: string | undefined,
 ): Promise<Page<WorkspaceDefinition>> {
   const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
-  const items = await sql<WorkspaceDefinition[]>`
-    select id, name, database, created_at, updated_at from control.workspaces where ${wanted}
-    order by id collate "C" limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
-  const [total] = await sql<{ count: number }[]>`
-    select count(*)::int as count from control.workspaces where ${wanted}`;
-  return pageOf([...items], total?.count ?? 0, request);
+  return await selectPage<WorkspaceDefinition>(sql, request, {
+    columns: sql`id, name, database, created_at, updated_at`,
+    from: sql`control.workspaces where ${wanted}`,
+    order: sql`id collate "C"`,
+  });
 }
 
 /** Renames exactly this workspace and answers it with the name it had; undefined when it is gone. */
