@@ -1,7 +1,7 @@
 // What a caller's access asks of the statements on records.
 import type { Stored } from '../../storage/fields/kind.ts';
-import type { Restriction } from '../../storage/records/restriction.ts';
-import { canReach, firstValue, type WriteRestriction } from '../../storage/records/records.ts';
+import type { Restriction, WriteRestriction } from '../../storage/records/restriction.ts';
+import { canReach, firstValue } from '../../storage/records/records.ts';
 import type { Residue } from '../../storage/filter/fold.ts';
 import { filesId } from '../../storage/files.ts';
 import { usersId } from '../../storage/identities.ts';

@@ -1,12 +1,10 @@
 // A record that is not stored yet: what it would look like, and whether it would pass.
 import type { FieldKind } from '../definition.ts';
 import type { Stored } from '../fields/kind.ts';
-import { kinds } from '../fields/kinds.ts';
 import type { Sql } from '../connections/pool.ts';
-import { quoteIdentifier } from '../quote.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { firstValue, type NewRecord, type WriteRestriction } from './records.ts';
-import { recordAlias, whereOfWrite } from './restriction.ts';
+import { firstValue, type NewRecord } from './records.ts';
+import { whereOfWrite, type WriteRestriction } from './restriction.ts';
 import { rowsOf } from '../rows.ts';
 
 /** Kinds whose values are stored in another form than answers show. */
@@ -33,16 +31,11 @@ export async function wouldPass(
   sql: Sql,
   plan: RecordPlan,
   { id, now, values }: NewRecord,
-  { rule, reaches }: WriteRestriction,
+  restriction: WriteRestriction,
 ): Promise<boolean> {
-  const where = whereOfWrite(rule === undefined ? [] : [rule], reaches, firstValue + values.length);
+  const where = whereOfWrite(restriction, firstValue + values.length);
   if (where.text === '') return true;
-  const columns = plan.fields.map(({ field: { name, kind } }, index) =>
-    `, $${index + firstValue}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
-  ).join('');
-  const time = '$2::text::timestamptz(3)';
-  const text = `select (${where.text}) is true from (select $1::uuid as "id", ${time} as "created_at", ` +
-    `${time} as "updated_at"${columns}) as ${quoteIdentifier(recordAlias)}`;
+  const text = `select (${where.text}) is true from ${plan.candidate()}`;
   const [row] = await rowsOf(sql, { text }, [id, now, ...values, ...where.params]);
   return row?.[0] === true;
 }

@@ -49,7 +49,8 @@ export class RecordPlan {
   /** What is selected of a row for `record`. */
   readonly columns: string;
   readonly #rows: RecordRows;
-  readonly #names: readonly string[];
+  /** Quoted names of all columns that an insert writes. */
+  readonly #written: string;
   readonly #positions: ReadonlyMap<string, number>;
   readonly #inserts = new Statements();
   readonly #looks = new Statements();
@@ -73,7 +74,8 @@ export class RecordPlan {
     this.#comment = `/* ${version} */ `;
     this.#rows = new RecordRows(definition, recordAlias);
     this.columns = this.#rows.columns;
-    this.#names = fields.map(({ name }) => name);
+    this.#written = ['id', 'created_at', 'updated_at', ...fields.map(({ name }) => name)].map(quoteIdentifier)
+      .join();
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
     this.#constraints = constraintsOf(definition);
     this.#insert = always(this.#comment + this.#insertText());
@@ -98,14 +100,14 @@ export class RecordPlan {
   }
 
   /** Inserts a record: `$1` id, `$2` the time, then all values. With a condition: the record as it would be stored. */
-  insert(where = ''): Statement {
+  insert(where: string): Statement {
     return where === ''
       ? this.#insert
       : this.#inserts.of(where, () => this.#comment + this.#candidateText(where));
   }
 
   /** One record by its id, `$1`. With a condition, a last column says whether it is true of the record. */
-  selectOne(where = ''): Statement {
+  selectOne(where: string): Statement {
     return where === '' ? this.#selectOne : this.#looks.of(
       where,
       () =>
@@ -114,7 +116,7 @@ export class RecordPlan {
   }
 
   /** Deletes a record by its id, `$1`. */
-  remove(where = ''): Statement {
+  remove(where: string): Statement {
     return this.#removals.of(where, () => {
       const condition = where === '' ? '' : ` and ${where}`;
       return `${this.#comment}delete from ${this.#records} where "id" = $1::uuid${condition} ` +
@@ -133,7 +135,7 @@ export class RecordPlan {
   }
 
   /** Updates the fields at these positions: `$1` id, `$2` updated_at, then their values. */
-  update(positions: readonly number[], where = ''): Statement {
+  update(positions: readonly number[], where: string): Statement {
     return this.#updates.of(`${positions.join()} ${where}`, () => {
       const changes = positions.map((position, index) => {
         const { name, kind } = this.#field(position);
@@ -177,6 +179,19 @@ export class RecordPlan {
     };
   }
 
+  /**
+   * What to select from to judge the parameters of an insert before they are stored: a row of the columns' own types, with
+   * the values rounded as they will be.
+   */
+  candidate(): string {
+    const values = this.fields.map(({ field: { name, kind } }, index) =>
+      `, $${index + 3}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
+    ).join('');
+    const time = '$2::text::timestamptz(3)';
+    return `(select $1::uuid as "id", ${time} as "created_at", ${time} as "updated_at"${values}) ` +
+      `as ${quoteIdentifier(recordAlias)}`;
+  }
+
   #field(position: number): Field {
     const planned = this.fields[position];
     if (planned === undefined) throw new RangeError('no such field');
@@ -191,21 +206,13 @@ export class RecordPlan {
       `values ($1::uuid, $2::text::timestamptz, $2::text::timestamptz${values}) returning ${this.columns}`;
   }
 
-  /** The values become a row of the columns' own types, rounded as they will be stored, before they are judged. */
   #candidateText(where: string): string {
-    const values = this.fields.map(({ field: { name, kind } }, index) =>
-      `, $${index + 3}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
-    ).join('');
-    const time = '$2::text::timestamptz(3)';
-    const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
-    return `${this.#insertHead()} select "id", "created_at", "updated_at"${names} ` +
-      `from (select $1::uuid as "id", ${time} as "created_at", ${time} as "updated_at"${values}) ` +
-      `as ${quoteIdentifier(recordAlias)} where ${where} returning ${this.columns}`;
+    return `${this.#insertHead()} select ${this.#written} from ${this.candidate()} where ${where} ` +
+      `returning ${this.columns}`;
   }
 
   #insertHead(): string {
-    const names = this.#names.map((name) => `, ${quoteIdentifier(name)}`).join('');
-    return `insert into ${this.#records} ("id", "created_at", "updated_at"${names})`;
+    return `insert into ${this.#records} (${this.#written})`;
   }
 }
 

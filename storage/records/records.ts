@@ -5,7 +5,15 @@ import type { Sql } from '../connections/pool.ts';
 import type { ListShape } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { rowsOf } from '../rows.ts';
-import { type Reach, reachSql, type Restriction, type Where, whereOf, whereOfWrite } from './restriction.ts';
+import {
+  type Reach,
+  reachSql,
+  type Restriction,
+  type Where,
+  whereOf,
+  whereOfWrite,
+  type WriteRestriction,
+} from './restriction.ts';
 
 /** A new record: every field's value in the plan's order, null where it is empty. */
 export interface NewRecord {
@@ -20,13 +28,6 @@ export interface RecordChange {
   now: string;
   positions: readonly number[];
   values: readonly (Stored | null)[];
-}
-
-/** What a write must pass. */
-export interface WriteRestriction {
-  rule?: Restriction | undefined;
-  /** Parameters are those of the statement: the first value is number 3. */
-  reaches: readonly Reach[];
 }
 
 /** Which records a list is of. */
@@ -59,8 +60,6 @@ export interface Look {
 /** Number of the first parameter that holds a value, in an insert and in an update. */
 export const firstValue = 3;
 
-const unrestricted: WriteRestriction = { reaches: [] };
-
 /**
  * Stores a record; undefined when the restriction is not met. Throws `StorageError`: `conflict`, `missing_reference`,
  * `invalid` (too large), `undefined`.
@@ -69,9 +68,9 @@ export async function insertRecord(
   sql: Sql,
   plan: RecordPlan,
   record: NewRecord,
-  restriction: WriteRestriction = unrestricted,
+  restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOfChange(restriction, record.values.length);
+  const where = whereOfWrite(restriction, firstValue + record.values.length);
   const parameters = [record.id, record.now, ...record.values, ...where.params];
   const [row] = await rowsOf(sql, plan.insert(where.text), parameters);
   return row === undefined ? undefined : plan.record(row);
@@ -94,7 +93,7 @@ export async function lookAtRecord(
   id: string,
   rule?: Restriction,
 ): Promise<Look | undefined> {
-  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const where = whereOf([rule], 2);
   const [row] = await rowsOf(sql, plan.selectOne(where.text), [id, ...where.params]);
   if (row === undefined) return undefined;
   return { record: plan.record(row), passes: where.text === '' || row.at(-1) === true };
@@ -108,9 +107,9 @@ export async function updateRecord(
   sql: Sql,
   plan: RecordPlan,
   { id, now, positions, values }: RecordChange,
-  restriction: WriteRestriction = unrestricted,
+  restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOfChange(restriction, values.length);
+  const where = whereOfWrite(restriction, firstValue + values.length);
   const [row] = await rowsOf(sql, plan.update(positions, where.text), [id, now, ...values, ...where.params]);
   return row === undefined ? undefined : plan.record(row);
 }
@@ -125,7 +124,7 @@ export async function deleteRecord(
   id: string,
   rule?: Restriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const where = whereOf([rule], 2);
   const [row] = await rowsOf(sql, plan.remove(where.text), [id, ...where.params]);
   return row === undefined ? undefined : plan.record(row);
 }
@@ -178,8 +177,4 @@ export async function canReach(sql: Sql, id: string, reach: Omit<Reach, 'paramet
   const { text, params } = reachSql({ ...reach, parameter: 1 }, 2);
   const [row] = await rowsOf(sql, { text: `select ${text}` }, [id, ...params]);
   return row?.[0] === true;
-}
-
-function whereOfChange({ rule, reaches }: WriteRestriction, values: number): Where {
-  return whereOfWrite(rule === undefined ? [] : [rule], reaches, firstValue + values);
 }

@@ -30,7 +30,7 @@ export async function selectRecords(
   ids: readonly string[],
   { rule, room = { left: Infinity } }: Reading = {},
 ): Promise<StoredRecord[]> {
-  const where = whereOf(rule === undefined ? [] : [{ residue: rule }], 2);
+  const where = whereOf([rule && { residue: rule }], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
   const rows = await rowsWithin(sql, { text, prepare: false }, { params: [[...ids], ...where.params], room });
@@ -44,7 +44,7 @@ export async function lockRecord(
   id: string,
   rule?: Restriction,
 ): Promise<Locked | undefined> {
-  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const where = whereOf([rule], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   const text =
     `select ${lockedColumns} from ${plan.table} as r where r."id" = $1::uuid${condition} for update of r`;

@@ -20,6 +20,13 @@ export interface Reach {
   residue: Residue;
 }
 
+/** What a write must pass. */
+export interface WriteRestriction {
+  rule?: Restriction | undefined;
+  /** Parameters are those of the statement: the first value is number 3. */
+  reaches: readonly Reach[];
+}
+
 /** A condition and its parameters; the text is empty when nothing is to be asked. */
 export interface Where {
   text: string;
@@ -29,12 +36,13 @@ export interface Where {
 /** Alias under which restricted statements know the table of the records. */
 export const recordAlias = 'r';
 
-/** All restrictions at once, with parameters from number `firstParameter` on. */
-export function whereOf(restrictions: readonly Restriction[], firstParameter: number): Where {
+/** All restrictions that there are at once, with parameters from number `firstParameter` on. */
+export function whereOf(restrictions: readonly (Restriction | undefined)[], firstParameter: number): Where {
   let text = '';
   const params: (string | number)[] = [];
-  for (const { residue, guard } of restrictions) {
-    if (isPassed(residue)) continue;
+  for (const restriction of restrictions) {
+    if (restriction === undefined || isPassed(restriction.residue)) continue;
+    const { residue, guard } = restriction;
     const place = { alias: recordAlias, firstParameter: firstParameter + params.length };
     const part = toSql(residue, guard === undefined ? place : { ...place, guard });
     text = text === '' ? part.text : `${text} and ${part.text}`;
@@ -44,12 +52,8 @@ export function whereOf(restrictions: readonly Restriction[], firstParameter: nu
 }
 
 /** The restrictions of a write: on the record, and on those that it points to. */
-export function whereOfWrite(
-  restrictions: readonly Restriction[],
-  reaches: readonly Reach[],
-  firstParameter: number,
-): Where {
-  const whole = whereOf(restrictions, firstParameter);
+export function whereOfWrite({ rule, reaches }: WriteRestriction, firstParameter: number): Where {
+  const whole = whereOf([rule], firstParameter);
   for (const reach of reaches) {
     const part = reachSql(reach, firstParameter + whole.params.length);
     whole.text = whole.text === '' ? part.text : `${whole.text} and ${part.text}`;

@@ -1,8 +1,14 @@
 // Records as somebody has looked at them: changed only while they are still the same.
 import type { Sql } from '../connections/pool.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { firstValue, type Look, type RecordChange, type WriteRestriction } from './records.ts';
-import { recordAlias, type Restriction, whereOf, whereOfWrite } from './restriction.ts';
+import { firstValue, type Look, type RecordChange } from './records.ts';
+import {
+  recordAlias,
+  type Restriction,
+  whereOf,
+  whereOfWrite,
+  type WriteRestriction,
+} from './restriction.ts';
 import { rowsOf } from '../rows.ts';
 
 /** A look at one state of a record. */
@@ -21,7 +27,7 @@ export async function lookAtVersion(
   id: string,
   rule?: Restriction,
 ): Promise<VersionedLook | undefined> {
-  const where = whereOf(rule === undefined ? [] : [rule], 2);
+  const where = whereOf([rule], 2);
   const passes = where.text === '' ? 'true' : `(${where.text}) is true`;
   const text = `select ${plan.columns}, ${versionColumn}, ${passes} from ${plan.table} as ${recordAlias} ` +
     `where ${recordAlias}."id" = $1::uuid`;
@@ -35,9 +41,9 @@ export async function updateVersion(
   sql: Sql,
   plan: RecordPlan,
   { id, now, positions, values, version }: RecordChange & { version: string },
-  { rule, reaches }: WriteRestriction,
+  restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOfWrite(rule === undefined ? [] : [rule], reaches, firstValue + values.length);
+  const where = whereOfWrite(restriction, firstValue + values.length);
   const same = `${versionColumn} = $${firstValue + values.length + where.params.length}::text`;
   const statement = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
   const parameters = [id, now, ...values, ...where.params, version];

@@ -118,7 +118,7 @@ export class FilteredTables {
       return reading.value;
     });
     const record = { id, now: written.toISOString(), values };
-    const stored = await this.pool.run((sql) => insertRecord(sql, plan, record));
+    const stored = await this.pool.run((sql) => insertRecord(sql, plan, record, { reaches: [] }));
     if (stored === undefined) throw new Error('the record was not stored');
     this.#remember(collection, stored);
     return id;
