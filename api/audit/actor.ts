@@ -1,6 +1,7 @@
-// The name under which an admin appears in the audit logs.
+// The names under which those who ask appear in the audit logs and to hooks.
 import { findActor } from '../../storage/actors.ts';
-import type { Sql } from '../../storage/connections/pool.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
+import { findUserEmail } from '../../storage/user-email.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
@@ -21,4 +22,15 @@ export async function actorIn(sql: Sql, { id }: Principal): Promise<string> {
 /** The same for a change that is made in a workspace's database: asked before its transaction opens. */
 export async function actorOf({ databases }: Pick<Deps, 'databases'>, principal: Principal): Promise<string> {
   return await databases.control.run((sql) => actorIn(sql, principal));
+}
+
+/** Email of an end-user, username or email of an admin; undefined for one who is gone. `app` is on the app's schema. */
+export async function nameOf(
+  { databases }: Pick<Deps, 'databases'>,
+  app: Pick<Connection, 'run'>,
+  { id, role }: { id: string; role: string },
+): Promise<string | undefined> {
+  return role === 'user'
+    ? await app.run((sql) => findUserEmail(sql, id))
+    : await databases.control.run((sql) => findActor(sql, id));
 }

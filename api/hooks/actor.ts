@@ -1,8 +1,7 @@
 // Who causes what hooks are called for, as hook code sees it.
 import type { HookAuth } from '../../hook-runner/calls.ts';
-import { findActor } from '../../storage/actors.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { findUserEmail } from '../../storage/user-email.ts';
+import { nameOf } from '../audit/actor.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 import type { Actor, Author } from './ports.ts';
@@ -13,8 +12,11 @@ const rememberedMilliseconds = 2_000;
 /** Tokens do not say it, and looking it up costs as much as a write. */
 const emails = new WeakMap<Principal, { email: Promise<string>; until: number }>();
 
-/** An author with what hooks are told of it, looked up once they ask. */
-export function actorOf(deps: AuthDeps, app: AppDefinition, { principal, requestId, hook }: Author): Actor {
+const server: Author = { principal: null, requestId: '' };
+
+/** An author with what hooks are told of it, looked up once they ask; without one it is what the server does by itself. */
+export function hookActorOf(deps: AuthDeps, app: AppDefinition, author: Author = server): Actor {
+  const { principal, requestId, hook } = author;
   if (hook === undefined) return { requestId, depth: 0, auth: () => authOf(deps, app, principal) };
   const { id, workspace } = app;
   const auth: HookAuth = { id: 'hook', email: '', role: 'hook', workspace: workspace.id, app: id };
@@ -43,12 +45,9 @@ export async function authOf(
 }
 
 async function emailOf(
-  { databases }: AuthDeps,
-  { workspace, schema }: AppDefinition,
-  { id, role }: Principal,
+  deps: AuthDeps,
+  { workspace: { database }, schema }: AppDefinition,
+  principal: Principal,
 ): Promise<string> {
-  const found = role === 'user'
-    ? await databases.app(workspace.database, schema).run((sql) => findUserEmail(sql, id))
-    : await databases.control.run((sql) => findActor(sql, id));
-  return found ?? '';
+  return await nameOf(deps, deps.databases.app(database, schema), principal) ?? '';
 }

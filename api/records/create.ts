@@ -4,6 +4,7 @@ import { foreseeUser } from '../../storage/enrol-user.ts';
 import { recordOf, wouldPass } from '../../storage/records/candidate.ts';
 import { insertRecord } from '../../storage/records/records.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
+import { hookActorOf } from '../hooks/actor.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
@@ -24,7 +25,7 @@ import {
   prepareEnrolment,
   requireSame,
 } from './enrol.ts';
-import { authorOf, settledBy } from './hooked.ts';
+import { settledBy } from './hooked.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, type WrittenValues } from './restrict.ts';
 import { valuesOfNew } from './values.ts';
@@ -50,7 +51,7 @@ export async function createRecord(
   const creation = { ...asked, newId: deps.newId() };
   const known = deps.hooks.writesOf(target.app);
   const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'create');
-  const actor = hooks === undefined ? undefined : authorOf(deps, target.app, by);
+  const actor = hooks === undefined ? undefined : hookActorOf(deps, target.app, by);
   const settled = actor === undefined || hooks?.before !== true
     ? creation
     : await settle(deps, target, creation, async (record) => {

@@ -1,10 +1,9 @@
 // Creating a profile, a record of an `auth` collection: its user is found by the email, or made in the same transaction.
-import { findActor } from '../../storage/actors.ts';
 import { enrolUser } from '../../storage/enrol-user.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
-import { findUserEmail } from '../../storage/user-email.ts';
 import { within } from '../../storage/connections/within.ts';
+import { nameOf } from '../audit/actor.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { requireMethod } from '../auth/user-attempt.ts';
@@ -70,7 +69,7 @@ export async function prepareEnrolment(
     await checkNewPassword(deps.policies, at, { field: 'password', password });
     hash = await deps.passwords.hash(`users of ${at.workspace}`, password);
   }
-  const actor = await actorOf(deps, scope, access) ?? email;
+  const actor = await actorOf(deps, scope, access, email);
   const mostUsers = await mostOf(deps.policies, 'quota.users', at);
   return { email, password, hash, mostUsers, newId: newId ?? deps.newId(), actor, origin };
 }
@@ -83,17 +82,15 @@ export function requireSame(enrolment: Enrolment, credentials: Credentials | und
   }
 }
 
-/** Name of who asks; undefined for somebody without a token, who is known by the email then. */
+/** Name of who asks; somebody without a token is known by the email. */
 async function actorOf(
-  { databases }: EnrolDeps,
+  deps: EnrolDeps,
   { connection }: RecordScope,
   { unbounded, request: { auth } }: Access,
-): Promise<string | undefined> {
-  if (auth === null) return unbounded ? 'system' : undefined;
-  const name = auth.role === 'user'
-    ? await connection.run((sql) => findUserEmail(sql, auth.id))
-    : await databases.control.run((sql) => findActor(sql, auth.id));
-  return name ?? auth.id;
+  email: string,
+): Promise<string> {
+  if (auth === null) return unbounded ? 'system' : email;
+  return await nameOf(deps, connection, auth) ?? auth.id;
 }
 
 /** A profile and how it is stored: undefined when its rule is not met. */

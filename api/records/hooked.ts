@@ -1,9 +1,5 @@
 // What hooks make of the input of a write.
-import type { AppDefinition } from '../../storage/definition.ts';
-import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { actorOf } from '../hooks/actor.ts';
-import type { Actor, Author } from '../hooks/ports.ts';
 import type { RecordInput } from './values.ts';
 
 /** A write's input before hooks, and which fields are theirs. */
@@ -26,8 +22,3 @@ export function settledBy(
 
 /** Sees of a record change only while hooks run: after so many tries its caller is told. */
 export const mostLooks = 3;
-
-/** Who hooks are told wants a write; nobody, for what the server does by itself. */
-export function authorOf(deps: Pick<Deps, 'databases'>, app: AppDefinition, by: Author | undefined): Actor {
-  return actorOf(deps, app, by ?? { principal: null, requestId: '' });
-}

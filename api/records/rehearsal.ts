@@ -5,8 +5,8 @@ import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import { hookActorOf } from '../hooks/actor.ts';
 import type { Actor, AppWriteHooks, Author, RecordHooks, WriteAction, WriteHooks } from '../hooks/ports.ts';
-import { authorOf } from './hooked.ts';
 import { naming } from './naming.ts';
 import type { RecordInput } from './values.ts';
 
@@ -119,7 +119,7 @@ export async function rehearsalOf(
   by: Author | undefined,
 ): Promise<Rehearsal | undefined> {
   const hooks = await deps.hooks.writesOf(app);
-  return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, authorOf(deps, app, by));
+  return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, hookActorOf(deps, app, by));
 }
 
 /** Runs work in a transaction over several apps once all questions have answers. Throws as `run` does. */

@@ -5,6 +5,7 @@ import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/
 import { lookAtRecord, updateRecord as updateRow } from '../../storage/records/records.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { RecordPlan, StoredRecord } from '../../storage/records/plan.ts';
+import { hookActorOf } from '../hooks/actor.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
@@ -19,7 +20,7 @@ import {
   type WriteDeps,
 } from './collection.ts';
 import { failMissing } from './get.ts';
-import { authorOf, type Hooked, mostLooks, settledBy } from './hooked.ts';
+import { type Hooked, mostLooks, settledBy } from './hooked.ts';
 import { mayBeTooLong, refuseTooLong } from './length.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
@@ -61,7 +62,7 @@ async function updateAsked(
   target: RecordTarget,
   { update, by, hooks }: { update: RecordUpdate; by: Author | undefined; hooks: WriteHooks },
 ): Promise<StoredRecord> {
-  const actor = authorOf(deps, target.app, by);
+  const actor = hookActorOf(deps, target.app, by);
   for (let look = 0; look < mostLooks; look++) {
     const seen = await onCollection(deps, target, (scope) => lookOn(scope, update));
     const previous = seen.record;
