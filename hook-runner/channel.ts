@@ -22,7 +22,6 @@ export interface Channel {
 /** Opens the channel. `onFrame` gets every frame of the API in order; `onEnd` is called when the API is gone. */
 export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => void): Channel {
   const descriptor = openDescriptor(
-    3,
     frameReader((text) => {
       const frame = parseFrame(text);
       if (frame === undefined) onEnd();

@@ -11,5 +11,5 @@ const touched = [
   ...[CompressionStream, DecompressionStream, AbortController, CustomEvent, DOMException],
   ...[crypto.subtle, performance, structuredClone, atob],
 ];
-const channel = openDescriptor(3, () => undefined, () => process.exit(0));
+const channel = openDescriptor(() => undefined, () => process.exit(0));
 channel.write(new TextEncoder().encode(`hello ${touched.length}\n`));

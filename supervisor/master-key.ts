@@ -30,7 +30,7 @@ export async function openMasterKey(dataDir: string, configured: string): Promis
       throw new StartRefused(`${file} is missing, and only it opens this data_dir: restore it`);
     }
     const made = randomBytes(masterKeyBytes);
-    await write(file, `${made.toString('base64')}\n`, 0o600);
+    await write(file, `${made.toString('base64')}\n`);
     return checked(made, { check, known, source: file });
   }
   return checked(key, { check, known, source: configured === '' ? file : 'secrets.master_key' });
@@ -65,7 +65,7 @@ async function checked(
     0,
     32,
   );
-  if (known === undefined) await write(check, `${fingerprint}\n`, 0o600);
+  if (known === undefined) await write(check, `${fingerprint}\n`);
   else if (known.trim() !== fingerprint) {
     throw new StartRefused(`${source} is not the key that this data_dir was made with: restore that one`);
   }
@@ -81,17 +81,17 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-async function write(file: string, text: string, mode: number): Promise<void> {
+async function write(file: string, text: string): Promise<void> {
   try {
-    await writeDurably(file, text, mode);
+    await writeDurably(file, text);
   } catch (error) {
     throw new StartRefused(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }
 }
 
 /** Whole and on disk, or not there: nothing that was encrypted under a key may outlive the key in a power cut. */
-async function writeDurably(file: string, text: string, mode: number): Promise<void> {
-  const aside = await open(`${file}.new`, 'w', mode);
+async function writeDurably(file: string, text: string): Promise<void> {
+  const aside = await open(`${file}.new`, 'w', 0o600);
   await aside.writeFile(text);
   await aside.sync();
   await aside.close();

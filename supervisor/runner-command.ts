@@ -166,7 +166,7 @@ function identity({ level, platform, users, tools }: RunnerPlan, { slot }: Runne
 }
 
 /** Nothing of the machine but Deno, its libraries and the runner's code, all read-only. */
-function namespaces(plan: RunnerPlan, more: readonly string[] = []): string[] {
+function namespaces(plan: RunnerPlan, more: readonly string[]): string[] {
   if (plan.level !== 'os') return [];
   const readOnly = plan.libraries.flatMap((path) => ['--ro-bind', path, path]);
   const set = Object.entries(environmentOf(plan)).flatMap(([name, value]) => ['--setenv', name, value]);

@@ -53,7 +53,7 @@ function readAll(reader: Reader): Expression {
 
 function readSingle(reader: Reader): Expression {
   const token = peek(reader);
-  if (takeSign(reader, '!') || (!isOperator(reader, 1) && takeWord(reader, 'not'))) {
+  if (takeSign(reader, '!') || (!isOperandNext(reader) && takeWord(reader, 'not'))) {
     return { kind: 'not', part: deeper(reader, token, readSingle) };
   }
   if (!takeSign(reader, '(')) return readComparison(reader);
@@ -156,11 +156,11 @@ function isComparing(sign: Sign): sign is Operator {
   return comparing.has(sign);
 }
 
-/** Whether an operator stands `ahead` tokens from here: what is before it then is an operand. */
-function isOperator(reader: Reader, ahead: number): boolean {
-  const token = peek(reader, ahead);
+/** Whether the next token has an operator behind it, and so is an operand. */
+function isOperandNext(reader: Reader): boolean {
+  const token = peek(reader, 1);
   if (token.kind === 'sign') return isComparing(token.sign);
-  const following = peek(reader, ahead + 1);
+  const following = peek(reader, 2);
   return isWord(token, 'in') && following.kind === 'sign' && following.sign === '[';
 }
 

@@ -17,7 +17,7 @@ const program = `
 import { openDescriptor } from './descriptor.ts';
 import { frameReader } from './channel.ts';
 const { exit } = Deno;
-const descriptor = openDescriptor(3, frameReader((text) => hear(JSON.parse(text)), () => exit(0)), () => exit(0));
+const descriptor = openDescriptor(frameReader((text) => hear(JSON.parse(text)), () => exit(0)), () => exit(0));
 const raw = (bytes) => void descriptor.write(bytes);
 const frameOf = (text) => {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
