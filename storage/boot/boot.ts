@@ -6,7 +6,7 @@ import { checkMasterKey } from './key-check.ts';
 import { migrate, type Migrations, readMigrations } from './migrate.ts';
 import { unlimited } from '../connections/permits.ts';
 import { type Endpoint, Pool } from '../connections/pool.ts';
-import type { Provisioning } from '../provision/cluster.ts';
+import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
 import { checkServer } from './requirements.ts';
 import { clusterNames, ensureGroupRoles } from '../provision/roles.ts';
@@ -103,12 +103,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 async function prepare(provisioning: Provisioning, options: StorageOptions): Promise<void> {
   const { databases, migrations, names, secrets } = provisioning;
   await databases.control.transaction((sql) => ensureGroupRoles(sql, names.groups));
-  await migrate(databases.control, {
-    schema: 'control',
-    table: 'migrations',
-    migrations: migrations.control,
-    groups: names.groups,
-  });
+  await migrate(databases.control, ownSchema(provisioning, 'control'));
   await databases.control.transaction((sql) => checkMasterKey(sql, secrets));
   await refuseNewerFleet(databases, migrations);
   if (options.worker !== 0) return;

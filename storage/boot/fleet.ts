@@ -1,7 +1,7 @@
 // Brings every workspace database, and every app in each, up to the program's migrations.
 import type { Databases } from '../connections/databases.ts';
 import { latestVersion, migrate, type Migrations, refuseNewer } from './migrate.ts';
-import { currentVersions, type Provisioning } from '../provision/cluster.ts';
+import { currentVersions, ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { appSchema } from '../provision/app.ts';
 import { listAppsBehind, setAppVersion } from '../apps.ts';
 import { highestVersions, listBehind, setVersions } from '../tenant-databases.ts';
@@ -44,14 +44,9 @@ export async function migrateFleet(
 
 /** The app's own role migrates its schema, so that nothing in it ever runs with more rights than the app has. */
 async function migrateDatabase(provisioning: Provisioning, database: string): Promise<void> {
-  const { databases, migrations, names: { groups } } = provisioning;
+  const { databases, migrations } = provisioning;
   const provisioner = databases.provisioner(database);
-  await migrate(provisioner, {
-    schema: 'workspace',
-    table: 'migrations',
-    migrations: migrations.workspace,
-    groups,
-  });
+  await migrate(provisioner, ownSchema(provisioning, 'workspace'));
   const version = latestVersion(migrations.app);
   for (const schema of await provisioner.run((sql) => listAppsBehind(sql, version))) {
     const app = databases.app(database, schema);

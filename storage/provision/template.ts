@@ -1,22 +1,16 @@
 // The template that workspace databases are cloned from.
-import type { Databases } from '../connections/databases.ts';
-import { fingerprint, migrate, type Migrations } from '../boot/migrate.ts';
+import { fingerprint, migrate } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier, quoteLiteral } from '../quote.ts';
-import type { ClusterNames } from './roles.ts';
-
-/** What the template is made from. */
-export interface TemplateSource {
-  databases: Databases;
-  names: ClusterNames;
-  migrations: Migrations;
-}
+import { ownSchema, type Provisioning } from './cluster.ts';
 
 /**
  * Makes the template, or makes it anew when it was made from other migrations or never completed: only a complete one
  * refuses connections and carries their fingerprint.
  */
-export async function ensureTemplate(source: TemplateSource): Promise<void> {
+export async function ensureTemplate(
+  source: Pick<Provisioning, 'databases' | 'names' | 'migrations'>,
+): Promise<void> {
   const { databases, names, migrations } = source;
   const wanted = fingerprint(migrations.workspace, names.groups);
   await databases.session(async (sql) => {
@@ -26,12 +20,7 @@ export async function ensureTemplate(source: TemplateSource): Promise<void> {
     await sql.unsafe(`drop database if exists ${template} with (force)`);
     await sql.unsafe(`create database ${template} template template0 encoding 'UTF8' strategy wal_log`);
     await sql.unsafe(`revoke all on database ${template} from public`);
-    await migrate(databases.provisioner(names.template), {
-      schema: 'workspace',
-      table: 'migrations',
-      migrations: migrations.workspace,
-      groups: names.groups,
-    });
+    await migrate(databases.provisioner(names.template), ownSchema(source, 'workspace'));
     await databases.forget(names.template);
     await sql.unsafe(
       `comment on database ${template} is ${quoteLiteral(wanted)};
