@@ -10,6 +10,13 @@ export interface MasterAdminRow {
   updated_at: Date;
 }
 
+/** The master admin `admin`, without a password until setup. Does nothing when there is one. */
+export async function ensureMasterAdmin(sql: Sql, { id, now }: { id: string; now: Date }): Promise<void> {
+  await sql`
+    insert into control.master_admins (id, username, created_at, updated_at) values (${id}, 'admin', ${now}, ${now})
+    on conflict on constraint master_admins_username do nothing`;
+}
+
 /**
  * The master admin with this username, or undefined. Waits for a change that is under way, so that whoever reads an
  * old row has read it before the change takes the instant up to which it revokes.

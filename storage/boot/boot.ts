@@ -10,8 +10,8 @@ import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
 import { checkServer } from './requirements.ts';
 import { clusterNames, ensureGroupRoles } from '../provision/roles.ts';
+import { ensureMasterAdmin } from '../master-admins.ts';
 import { Secrets } from '../secrets.ts';
-import { ensureMasterAdmin } from './first-boot.ts';
 import { StartRefused } from '../start-refused.ts';
 import { Upkeep } from '../provision/upkeep.ts';
 
