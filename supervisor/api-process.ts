@@ -8,7 +8,7 @@ import { type PeerDesk, Peers } from './peers.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
 import { corePulse, Pulse, type PulseRules } from './pulse.ts';
 import { coreRestarts } from './restarts.ts';
-import type { RunnerDesk, Runners } from './runners.ts';
+import type { RunnerDesk, Runners } from './hooks/runners.ts';
 import type { Command, Running } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 

@@ -4,11 +4,11 @@ import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
 import { type DataDir, makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
-import { createHooks, type Hooks } from '../hooks.ts';
+import { createHooks, type Hooks } from '../hooks/hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { createOutput, type Output } from '../output.ts';
-import { provisionerName } from '../postgres-cluster.ts';
-import { type Postgres, preparePostgres } from '../postgres.ts';
+import { provisionerName } from '../postgres/cluster.ts';
+import { type Postgres, preparePostgres } from '../postgres/postgres.ts';
 import type { Config, DatabaseAccess } from '../protocol.ts';
 import { standardOutput } from '../standard-output.ts';
 

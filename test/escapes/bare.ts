@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runnerCommand, type RunnerPlan } from '../../supervisor/runner-command.ts';
+import { runnerCommand, type RunnerPlan } from '../../supervisor/hooks/runner-command.ts';
 import { spawn } from '../../supervisor/spawn.ts';
 import { attempts } from './attempts/index.ts';
 import type { Bait } from './attempts/attempt.ts';

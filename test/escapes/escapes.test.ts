@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
-import { makeRunnerHome, planAt } from '../supervisor/runner-desk.ts';
+import { makeRunnerHome, planAt } from '../supervisor/hooks/runner-desk.ts';
 import { attempts } from './attempts/index.ts';
 import { type Laid, layBait, leaksIn, noOthers } from './bait.ts';
 import { tryBare } from './bare.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { type Postgres, type PostgresOptions, preparePostgres } from '../../supervisor/postgres.ts';
+import { type Postgres, type PostgresOptions, preparePostgres } from '../../supervisor/postgres/postgres.ts';
 import { listProcesses, type ProcessRow } from './processes.ts';
 
 /** A temporary data directory, and the clusters that were started in it. */

@@ -13,7 +13,7 @@ import { type Endpoint, Pool, type Sql } from '../../storage/connections/pool.ts
 import { reap } from '../../storage/provision/reaper.ts';
 import { clusterNames } from '../../storage/provision/roles.ts';
 import { decodeMasterKey, derivePassword } from '../../supervisor/master-key.ts';
-import { socketPort } from '../../supervisor/postgres-socket.ts';
+import { socketPort } from '../../supervisor/postgres/socket.ts';
 
 /** The provisioner of the shared server's cluster, which has the real `pg_hba.conf`. */
 export function provisionerEndpoint(database = 'bulkhead'): Endpoint {

@@ -13,7 +13,7 @@ import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
-import { createHooks as createSupervision } from '../../supervisor/hooks.ts';
+import { createHooks as createSupervision } from '../../supervisor/hooks/hooks.ts';
 import type { Config, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import { type BareApp, bareApp } from './bare-app.ts';
 import { type Speaker, spokenRunners } from './spoken-runner.ts';

@@ -21,8 +21,8 @@ import type {
   RouteInvocation,
   ToRunner,
 } from '../../hook-runner/protocol.ts';
-import { runnerCommand } from '../../supervisor/runner-command.ts';
-import { findRunnerFiles } from '../../supervisor/runner-files.ts';
+import { runnerCommand } from '../../supervisor/hooks/runner-command.ts';
+import { findRunnerFiles } from '../../supervisor/hooks/runner-files.ts';
 import { encodeFrame } from '../harness/frame.ts';
 
 /** A record for events. */

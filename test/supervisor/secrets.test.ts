@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDataDir } from '../../supervisor/data-dir.ts';
 import { decodeMasterKey, derivePassword, openMasterKey } from '../../supervisor/master-key.ts';
-import { scramVerifier } from '../../supervisor/scram.ts';
+import { scramVerifier } from '../../supervisor/postgres/scram.ts';
 import { StartRefused } from '../../supervisor/start-refused.ts';
 
 const uid = process.getuid?.() ?? 0;

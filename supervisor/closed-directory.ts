@@ -1,0 +1,24 @@
+// Whether a user may pass the directories on the way to a file.
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** The first directory on the way to one of the paths that a user may not pass, if there is one. */
+export async function closedDirectory(
+  { uid, gid }: { uid: number; gid: number },
+  paths: readonly string[],
+): Promise<string | undefined> {
+  for (const path of paths) {
+    for (const directory of ancestors(path)) {
+      const found = await stat(directory);
+      const bit = found.uid === uid ? 0o100 : found.gid === gid ? 0o010 : 0o001;
+      if ((found.mode & bit) === 0) return directory;
+    }
+  }
+  return undefined;
+}
+
+/** Root first. */
+function ancestors(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [...ancestors(parent), parent];
+}

@@ -1,0 +1,90 @@
+// What is remembered of each app besides its runners: how often they crashed, and how much they wrote.
+import { type RestartRules, Restarts } from '../restarts.ts';
+import { Budget } from './runner-output.ts';
+
+/** Which app. */
+export interface AppName {
+  workspace: string;
+  app: string;
+}
+
+/** No wait after a crash, as callers wait for an answer; five in a minute, and the app rests for half of one. */
+const rules: RestartRules = {
+  firstWait: 0,
+  longestWait: 0,
+  crashes: 5,
+  window: 60_000,
+  rest: 30_000,
+  healthy: Infinity,
+};
+
+interface Entry {
+  restarts: Restarts;
+  restsUntil: number;
+  budget: Budget;
+  /** Nothing in it matters after this time. */
+  staleAt: number;
+}
+
+/** How many apps are remembered before the stale ones are looked for. */
+const enough = 500;
+
+/** The crashes and the output of all apps. */
+export class CrashHistory {
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+
+  /** `now` in milliseconds, of any origin. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Notes a crash; true when the app is to rest. */
+  crashed(app: AppName): boolean {
+    const now = this.#now();
+    const entry = this.#entry(app);
+    const { wait, opened } = entry.restarts.crashed(now, undefined);
+    if (opened) entry.restsUntil = now + wait;
+    return opened;
+  }
+
+  /** Milliseconds that the app still rests. */
+  restOf(app: AppName): number {
+    return Math.max(0, (this.#entries.get(keyOf(app))?.restsUntil ?? 0) - this.#now());
+  }
+
+  /** What the app may write, by all of its runners together. */
+  budgetOf(app: AppName): Budget {
+    return this.#entry(app).budget;
+  }
+
+  /** Forgets the app's crashes, not what it wrote. */
+  forget(app: AppName): void {
+    const entry = this.#entries.get(keyOf(app));
+    if (entry === undefined) return;
+    entry.restarts = new Restarts(rules);
+    entry.restsUntil = 0;
+  }
+
+  #entry(app: AppName): Entry {
+    const now = this.#now();
+    const key = keyOf(app);
+    const entry = this.#entries.get(key) ??
+      { restarts: new Restarts(rules), restsUntil: 0, budget: new Budget(), staleAt: 0 };
+    entry.staleAt = now + rules.window + rules.rest;
+    if (!this.#entries.has(key) && this.#entries.size >= enough) this.#dropStale(now);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #dropStale(now: number): void {
+    for (const [key, { staleAt }] of this.#entries) {
+      if (staleAt < now) this.#entries.delete(key);
+    }
+  }
+}
+
+/** Ids have no slash in them. */
+function keyOf({ workspace, app }: AppName): string {
+  return `${workspace}/${app}`;
+}

@@ -1,0 +1,80 @@
+// The supervisor's side of hooks, put together: walls, runners, and the watch over the files.
+import { join } from 'node:path';
+import type { Output } from '../output.ts';
+import type { Config, Sandbox } from '../protocol.ts';
+import { Runners } from './runners.ts';
+import { raiseWalls, type Walls } from './sandbox.ts';
+import { type HookChange, watchHooks } from './watch.ts';
+
+/** What hooks depend on. */
+export interface HooksOptions {
+  config: Config;
+  uid: number;
+  /** Where programs are looked for. */
+  path: string;
+  say: Output['say'];
+}
+
+/** Hooks as far as the supervisor has to do with them. */
+export interface Hooks {
+  /** Resolves once the walls were tried. */
+  sandbox: Promise<Sandbox>;
+  runners: Runners;
+  /** Begins to tell of changed files. */
+  watch: (onChange: (change: HookChange) => void) => Promise<void>;
+  /** Ends the watch and every runner. */
+  stop: () => Promise<void>;
+}
+
+/** Tries the walls at once; runners wait for the outcome. */
+export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
+  const folder = join(config.data_dir, 'runtime');
+  const walls = raiseWalls({
+    config: config.hooks,
+    folder,
+    uid,
+    path,
+    platform: process.platform,
+    arch: process.arch,
+  });
+  const sandbox = walls.then((raised) => {
+    report(say, raised);
+    return raised.sandbox;
+  });
+  const runners = new Runners({
+    config: config.hooks,
+    dataDir: config.data_dir,
+    walls,
+    now: () => performance.now(),
+    program: 'main.js',
+    onRest: ({ workspace, app }) =>
+      say('warn', 'hooks of an app keep crashing, and rest for a while', { workspace, app }),
+  });
+  let watching: Promise<() => Promise<void>> | undefined;
+  return {
+    sandbox,
+    runners,
+    watch: async (onChange) => {
+      const onError = (error: unknown) =>
+        say('warn', 'changes of hook files may go unnoticed', { error: String(error) });
+      const tell = (change: HookChange) => {
+        runners.forgive(change);
+        onChange(change);
+      };
+      watching = watchHooks({ directory: config.hooks.dir, onChange: tell, onError });
+      await watching.catch(onError);
+    },
+    stop: async () => {
+      const end = await watching?.catch(() => undefined);
+      await Promise.all([end?.(), runners.stop()]);
+    },
+  };
+}
+
+function report(say: Output['say'], { sandbox: { level, why }, slow }: Walls): void {
+  if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
+  else say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
+  if (slow !== undefined) {
+    say('warn', 'hook processes start more slowly, as their compiled code cannot be kept', { error: slow });
+  }
+}

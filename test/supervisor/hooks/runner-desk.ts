@@ -1,0 +1,147 @@
+// A desk of the runners, with what an API process would hear, for tests without one.
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import type { RunnerReport, SandboxLevel } from '../../../supervisor/protocol.ts';
+import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
+import { type RunnerDesk, Runners } from '../../../supervisor/hooks/runners.ts';
+import { raiseWalls } from '../../../supervisor/hooks/sandbox.ts';
+import type { Program } from './runner-programs.ts';
+
+type Exited = Extract<RunnerReport, { type: 'runner_exited' }>;
+type Answer = Extract<RunnerReport, { id: string }>;
+type Measured = Extract<RunnerReport, { type: 'runner_measured' }>;
+
+/** Settings of the tests' runners. */
+const config = {
+  dir: '',
+  timeout_ms: 5000,
+  memory_mb: 256,
+  idle_ms: 1000,
+  max_runners: 10,
+  sandbox: 'auto',
+  jit: false,
+} as const;
+
+/** A new folder that every user may pass, for what runners need; its owner removes it. */
+export async function makeRunnerHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'bulkhead-runtime-'));
+  await chmod(home, 0o711);
+  return home;
+}
+
+/**
+ * How runners are started at a level, with other programs than the runner's own. What that takes is made in a new folder of
+ * `home`, and so are the users: no two plans have the same. Throws where it does not work.
+ */
+export async function planAt(level: SandboxLevel, home: string, code = ''): Promise<RunnerPlan> {
+  const folder = await mkdtemp(join(home, `${level}-`));
+  await chmod(folder, 0o711);
+  const { plan, sandbox } = await raiseWalls({
+    config: { ...config, sandbox: level },
+    folder,
+    uid: process.getuid?.() ?? 0,
+    path: '/usr/bin:/bin',
+    platform: process.platform,
+    arch: process.arch,
+  });
+  if (plan === undefined) throw new Error(sandbox.why);
+  return { ...plan, code };
+}
+
+/** What a test holds. */
+export interface Desk {
+  runners: Runners;
+  desk: RunnerDesk;
+  reports: RunnerReport[];
+  /** Starts one and answers its socket; throws when it is refused. */
+  start: (app?: string, workspace?: string) => Promise<{ id: string; pid: number; socket: Socket }>;
+  /** Resolves when just this came over the channel. */
+  heard: (id: string, text: string) => Promise<void>;
+  endOf: (id: string) => Promise<Exited>;
+  kill: (id: string) => Promise<Exited>;
+  measure: (id: string) => Promise<Measured>;
+  rested: string[];
+}
+
+/** What was reported so far, and a way to wait for more. */
+function createInbox() {
+  const reports: RunnerReport[] = [];
+  const bus = new EventEmitter();
+  return {
+    reports,
+    put: (report: RunnerReport) => {
+      reports.push(report);
+      bus.emit('report');
+    },
+    until: async <Found extends RunnerReport>(
+      is: (report: RunnerReport) => report is Found,
+    ): Promise<Found> => {
+      for (;;) {
+        const found = reports.find(is);
+        if (found !== undefined) return found;
+        await once(bus, 'report');
+      }
+    },
+  };
+}
+
+/** What a desk depends on; `now` is a clock that a test may move. */
+export interface DeskOptions {
+  plan: RunnerPlan;
+  program: Program;
+  most?: number;
+  now?: () => number;
+}
+
+/** Opens one. */
+export function openDesk({ plan, program, most = 10, now = () => performance.now() }: DeskOptions): Desk {
+  const { reports, put, until } = createInbox();
+  const rested: string[] = [];
+  const sockets = new Map<string, Socket>();
+  const heard = new Map<string, string>();
+  const runners = new Runners({
+    config: { ...config, max_runners: most },
+    dataDir: '/nonexistent',
+    walls: Promise.resolve({ sandbox: { level: plan.level, why: '' }, plan }),
+    now,
+    program: `${program}.ts`,
+    onRest: ({ app }) => rested.push(app),
+  });
+  const desk = runners.connect((report, socket) => {
+    if (report.type === 'runner_started' && socket !== undefined) {
+      sockets.set(report.id, socket);
+      socket.on('data', (chunk: Buffer) => heard.set(report.id, (heard.get(report.id) ?? '') + chunk));
+    }
+    put(report);
+  });
+  const endOf = (id: string) =>
+    until((report): report is Exited => report.type === 'runner_exited' && report.id === id);
+  const kill = (id: string) => {
+    desk.ask({ type: 'runner_stop', id, kill: true });
+    return endOf(id);
+  };
+  const start = async (app = 'shop', workspace = 'acme') => {
+    const id = randomUUID();
+    desk.ask({ type: 'runner_start', id, workspace, app, memory_mb: 256 });
+    const report = await until((found): found is Answer => 'id' in found && found.id === id);
+    const socket = sockets.get(id);
+    if (report.type !== 'runner_started' || socket === undefined) throw new Error(JSON.stringify(report));
+    return { id, pid: report.pid, socket };
+  };
+  return {
+    ...{ runners, desk, reports, rested, start, endOf, kill },
+    heard: (id, text) => vi.waitFor(() => expect(heard.get(id)).toBe(text), { timeout: 10_000, interval: 2 }),
+    measure: async (id) => {
+      const before = reports.length;
+      desk.ask({ type: 'runner_measure', id });
+      return await until((report): report is Measured =>
+        report.type === 'runner_measured' && report.id === id && reports.indexOf(report) >= before
+      );
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// The command line of a type check, whose walls are those of a runner.
+import { expect, it } from 'vitest';
+import { checkCommand, runnerCommand, type RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
+
+const plan: RunnerPlan = {
+  level: 'os',
+  platform: 'linux',
+  users: { first: 70_000, count: 10 },
+  jit: false,
+  deno: '/opt/deno',
+  code: '/opt/code',
+  libraries: ['/lib/libc.so.6'],
+  filter: '/data/seccomp',
+  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
+};
+
+it('is that of a runner but for the files, the memory and what Deno is to do', () => {
+  const check = checkCommand(plan, { slot: 3, folder: '/tmp/check', files: ['a.ts', 'b.js'] });
+  const runner = runnerCommand({ ...plan, jit: true }, { program: 'main.js', slot: 3, memory: 512 });
+  const at = check.args.indexOf('check');
+  const rest = check.args.slice(at);
+  const binds = ['--ro-bind', '/tmp/check/app', '/app', '--ro-bind', '/tmp/check/types', '/types'];
+  const bound = check.args.indexOf('/tmp/check/app') - 1;
+  expect(check.args.slice(bound, bound + binds.length)).toEqual(binds);
+  const walls = [...check.args.slice(0, bound), ...check.args.slice(bound + binds.length, at)];
+  expect(walls).toEqual(runner.args.slice(0, runner.args.indexOf('run')));
+  expect(check.env).toEqual(runner.env);
+  expect(check.socket).toBeUndefined();
+  expect(rest).toEqual([
+    'check',
+    '--quiet',
+    '--no-config',
+    '--no-lock',
+    '--no-remote',
+    '--no-npm',
+    '--cached-only',
+    '--node-modules-dir=none',
+    '--no-code-cache',
+    '--deny-import',
+    '--v8-flags=--max-heap-size=400',
+    '/types/hooks.d.ts',
+    '/app/a.ts',
+    '/app/b.js',
+  ]);
+});
