@@ -5,7 +5,7 @@ import { type ExactTopic, topicKey } from './topic.ts';
 /** Called for each change of a topic, in the order in which they were published. */
 export type ChangeListener = (change: RecordChange) => void;
 
-/** Carries changes from writers to watchers. test/realtime/broker.contract.ts says what every one must do. */
+/** Carries changes from writers to watchers. test/api/realtime/broker.contract.ts says what every one must do. */
 export interface Broker {
   /** Called after the commit. Never throws and never waits; without a listener it costs one look-up. */
   publish(topic: ExactTopic, change: RecordChange): void;

@@ -1,11 +1,17 @@
 // Fan-out: how many deliveries a second one process makes, beside bare socket writes in the same run, and how late they
 // are. Clients check each event's place: one out of order ends the run.
 import { type ChildProcess, fork } from 'node:child_process';
-import { type Answer, frameLength, type Mode, type Order, type Pace } from '../realtime/fan-out-processes.ts';
+import {
+  type Answer,
+  frameLength,
+  type Mode,
+  type Order,
+  type Pace,
+} from '../api/realtime/fan-out-processes.ts';
 import type { Figure, Findings } from './findings.ts';
 import { type Spread, spread } from './statistics.ts';
 
-const child = new URL('../realtime/fan-out-processes.ts', import.meta.url);
+const child = new URL('../api/realtime/fan-out-processes.ts', import.meta.url);
 
 function ask(child: ChildProcess, order: Order): Promise<Answer> {
   child.send(order);

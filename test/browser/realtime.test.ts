@@ -10,7 +10,7 @@ import { as, type Caller, expectOk } from '../harness/api.ts';
 import { type Browser, openBrowser, type Pages, servePages } from '../harness/browser.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { makeShop, setUp } from '../harness/set-up.ts';
-import { openSocket } from '../realtime/socket-client.ts';
+import { openSocket } from '../api/realtime/socket-client.ts';
 
 const password = 'correct horse battery staple';
 const app = '/api/workspaces/acme/apps/shop';

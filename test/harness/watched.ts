@@ -1,6 +1,6 @@
 // Collections that tests write to and watch as a client would.
 import { randomUUID } from 'node:crypto';
-import { type Ask, type EventClient, openEvents } from '../realtime/event-client.ts';
+import { type Ask, type EventClient, openEvents } from '../api/realtime/event-client.ts';
 import { type Answer, expectOk, serverUrl } from './api.ts';
 import type { RuledApp, Rules } from './ruled-app.ts';
 

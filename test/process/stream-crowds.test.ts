@@ -7,8 +7,8 @@ import { isApi, processTree, residentMemory } from '../harness/processes.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
 import { expectOk } from '../harness/api.ts';
-import { type EventClient, openEvents } from '../realtime/event-client.ts';
-import { handshake, openSocket } from '../realtime/socket-client.ts';
+import { type EventClient, openEvents } from '../api/realtime/event-client.ts';
+import { handshake, openSocket } from '../api/realtime/socket-client.ts';
 
 let server: TestServer;
 let store: Storefront;

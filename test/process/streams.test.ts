@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
-import { openEvents } from '../realtime/event-client.ts';
-import { handshake, openSocket } from '../realtime/socket-client.ts';
+import { openEvents } from '../api/realtime/event-client.ts';
+import { handshake, openSocket } from '../api/realtime/socket-client.ts';
 
 const friend = 'https://friend.example';
 

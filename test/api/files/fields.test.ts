@@ -5,7 +5,7 @@ import { as, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { fileApp, upload } from '../../harness/file-app.ts';
 import { tokenOf } from '../../harness/watched.ts';
-import { openEvents } from '../../realtime/event-client.ts';
+import { openEvents } from '../realtime/event-client.ts';
 
 const files = await fileApp();
 const { app } = files;

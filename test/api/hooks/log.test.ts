@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { as, expectOk, type OwnApp, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { tokenOf } from '../../harness/watched.ts';
-import { openEvents } from '../../realtime/event-client.ts';
+import { openEvents } from '../realtime/event-client.ts';
 
 let app: OwnApp;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { hookedApp, seen } from '../../harness/hooked-app.ts';
 import { tokenOf } from '../../harness/watched.ts';
-import { type EventClient, openEvents } from '../../realtime/event-client.ts';
+import { type EventClient, openEvents } from '../realtime/event-client.ts';
 
 let own: OwnWorkspace;
 const clients: EventClient[] = [];

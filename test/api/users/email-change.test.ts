@@ -6,7 +6,7 @@ import { openDatabaseOf } from '../../harness/database.ts';
 import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 import { tokenOf } from '../../harness/watched.ts';
-import { openEvents } from '../../realtime/event-client.ts';
+import { openEvents } from '../realtime/event-client.ts';
 
 let own: OwnWorkspace;
 let auth: string;

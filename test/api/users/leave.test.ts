@@ -5,7 +5,7 @@ import { as, type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
 import { titlesOf, tokenOf, type Watched, watched } from '../../harness/watched.ts';
-import { openEvents } from '../../realtime/event-client.ts';
+import { openEvents } from '../realtime/event-client.ts';
 
 let app: RuledApp;
 

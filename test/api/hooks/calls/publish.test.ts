@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, serverUrl } from '../../../harness/api.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../../../harness/ruled-app.ts';
 import { tokenOf, type Watched, watched } from '../../../harness/watched.ts';
-import { openSocket } from '../../../realtime/socket-client.ts';
+import { openSocket } from '../../realtime/socket-client.ts';
 
 let app: RuledApp;
 /** Path of the app; `app.path` is that of its collections. */

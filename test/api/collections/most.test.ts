@@ -1,0 +1,43 @@
+// How many collections an app can have.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { insertCollection } from '../../../storage/collections.ts';
+import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';
+
+let app: BareApp;
+
+beforeAll(async () => {
+  app = await bareApp();
+});
+afterAll(() => app.end());
+
+it('an app has at most 1,000 collections, and says so', async () => {
+  const { workspace, id, schema } = await app.definition();
+  await app.run(async (sql) => {
+    for (let number = 1; number < 1_000; number++) {
+      await insertCollection(sql, schema, { id: `c${number}`, kind: 'base', fields: [], now: created });
+    }
+  });
+  await app.deps.definitions.invalidate(workspace.id, id);
+  await app.define('last', []);
+  await expect(app.define('more', [])).rejects.toMatchObject({
+    code: 'conflict',
+    message: 'the app has 1000 collections, the most it can have',
+  });
+});
+
+it('the fields of an app take up 8 MiB at most, and may become less', async () => {
+  const own = await bareApp();
+  try {
+    const long = (length: number) => ({ name: 'long', kind: 'text', default: 'x'.repeat(length) }) as const;
+    await own.define('first', [long(4_000_000)]);
+    await own.define('second', [long(4_000_000)]);
+    const refused = { code: 'conflict', message: expect.stringContaining('8388608 bytes') };
+    await expect(own.define('third', [long(4_000_000)])).rejects.toMatchObject(refused);
+    await own.define('third', [long(300_000)]);
+    await expect(own.alter('third', [long(400_000)])).rejects.toMatchObject(refused);
+    await own.alter('second', [long(3_900_000)]);
+    await own.alter('third', [long(400_000)]);
+  } finally {
+    await own.end();
+  }
+});

@@ -1,0 +1,204 @@
+// What a client may cost before it has said anything: raw connections against a real server.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { serverUrl } from '../../harness/api.ts';
+import { expectError, expectStandingHeaders } from '../../harness/expectations.ts';
+import { sendRaw } from '../../harness/raw.ts';
+
+const seconds = 1_000;
+const start = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';
+const posted = 'POST /_/auth/admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
+async function ask(bytes: string | Buffer, until?: string) {
+  const answer = await sendRaw(serverUrl(), bytes, until);
+  return { ...answer, text: answer.body, all: answer.text };
+}
+
+describe('http.limits: time', () => {
+  it.concurrent('headers that are not complete within 10 s are answered 408', async () => {
+    const answer = await ask('GET /healthz HTTP/1.1\r\nHost: x\r\n');
+    expectError(answer, 408, 'unavailable');
+    expect(answer.milliseconds).toBeGreaterThan(9 * seconds);
+    expect(answer.milliseconds).toBeLessThan(14 * seconds);
+  });
+
+  it.concurrent('a connection that says nothing is closed as well', async () => {
+    const answer = await ask('');
+    expect(answer.milliseconds).toBeLessThan(14 * seconds);
+  });
+
+  it.concurrent(
+    'a body that is not complete within 60 s is answered 408',
+    { timeout: 90 * seconds },
+    async () => {
+      const answer = await ask(`${posted}Content-Length: 100\r\n\r\n{"username":`);
+      expectError(answer, 408, 'unavailable');
+      expect(answer.milliseconds).toBeGreaterThan(59 * seconds);
+      expect(answer.milliseconds).toBeLessThan(65 * seconds);
+    },
+  );
+});
+
+describe('http.limits: size', () => {
+  it('headers over 16 KiB are answered 431', async () => {
+    expectError(await ask(`${start}X-Filler: ${'x'.repeat(16_384)}\r\n\r\n`), 431, 'payload_too_large');
+  });
+
+  it('headers just under 16 KiB are read', async () => {
+    const answer = await ask(`${start}Connection: close\r\nX-Filler: ${'x'.repeat(15_000)}\r\n\r\n`);
+    expect(answer.status).toBe(200);
+  });
+
+  it('a path over 16 KiB is answered like headers over it', async () => {
+    expectError(
+      await ask(`GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
+      431,
+      'payload_too_large',
+    );
+  });
+
+  it('100 header lines are read, 101 are answered 431', async () => {
+    const filler = (count: number) =>
+      Array.from({ length: count }, (_, at) => `X-Filler-${at}: x\r\n`).join('');
+    const answer = await ask(`${start}${filler(98)}Connection: close\r\n\r\n`);
+    expect(answer.status).toBe(200);
+    expectError(await ask(`${start}${filler(99)}Connection: close\r\n\r\n`), 431, 'payload_too_large');
+  });
+});
+
+describe('http.limits: what is not HTTP, or is so in two ways', () => {
+  it.each([
+    ['garbage', 'hello\r\n\r\n'],
+    ['a TLS greeting', Buffer.from('160301020001000001fc0303', 'hex')],
+    ['an unknown method', 'FOO /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two Hosts', `${start}Host: y\r\n\r\n`],
+    ['a Host whose port there is not', 'GET /./healthz HTTP/1.1\r\nHost: x:99999\r\n\r\n'],
+    ['a Host that is half an address', "GET /healthz?' HTTP/1.1\r\nHost: [1:::2]\r\n\r\n"],
+    ['a Host that is an address of too much', 'GET /%2e HTTP/1.1\r\nHost: 999.999.999.999\r\n\r\n'],
+    ['a Host with a space', 'GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n'],
+    ['bare line feeds', 'GET /healthz HTTP/1.1\nHost: x\n\n'],
+    ['a space before the colon', `${start}X-A : b\r\n\r\n`],
+    ['a folded line', `${start}X-A: b\r\n c\r\n\r\n`],
+    ['a NUL in a header', `${start}X-A: b\0c\r\n\r\n`],
+    ['a carriage return in a header', `${start}X-A: b\rc\r\n\r\n`],
+    ['a header without a name', `${start}: b\r\n\r\n`],
+    ['length and chunks', `${posted}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['chunks and length', `${posted}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`],
+    ['two lengths', `${posted}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+    ['a negative length', `${posted}Content-Length: -1\r\n\r\n`],
+    ['a length with a sign', `${posted}Content-Length: +2\r\n\r\n{}`],
+    ['a length in words', `${posted}Content-Length: two\r\n\r\n{}`],
+    [
+      'chunks that are not the last encoding',
+      `${posted}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+    ],
+    ['an unknown encoding', `${posted}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['an encoding below the chunks', `${posted}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    [
+      'an encoding in a line of its own',
+      `${posted}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'chunks of HTTP/1.0',
+      `${posted.replace('1.1', '1.0')}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['a chunk of no size', `${posted}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+    ['a chunk of too much size', `${posted}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`],
+  ])('%s is answered 400, and the connection is closed', async (_what, bytes) => {
+    const answer = await ask(bytes);
+    expectError(answer, 400, 'validation');
+    expect(answer.headers.get('Connection')).toBe('close');
+    expect(answer.all.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
+  });
+
+  it('an unknown expectation is answered 417', async () => {
+    expectError(
+      await ask(`${posted}Expect: the-unexpected\r\nContent-Length: 2\r\n\r\n{}`),
+      417,
+      'validation',
+    );
+  });
+
+  it('CONNECT is answered 405', async () => {
+    expectError(
+      await ask('CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'),
+      405,
+      'method_not_allowed',
+    );
+  });
+
+  it('an upgrade is ignored', async () => {
+    const answer = await ask(`${start}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`);
+    expect(answer.status).toBe(200);
+  });
+
+  it('100-continue is answered before the body', async () => {
+    const answer = await ask(
+      `${posted}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    expect(answer.all).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
+  it('requests in one packet are answered one after the other', async () => {
+    const line = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`;
+    const answer = await ask(
+      `${line('/readyz')}\r\n${line('/nope')}\r\n${line('/healthz')}Connection: close\r\n\r\n`,
+    );
+    expect([...answer.all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
+      '200',
+      '404',
+      '200',
+    ]);
+    expectStandingHeaders(answer.headers);
+  });
+
+  it('a body on a route that reads none is not taken for the next request', async () => {
+    const smuggled = 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n';
+    const first = `GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`;
+    const answer = await ask(`${first}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([...answer.all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
+      '200',
+      '200',
+    ]);
+  });
+});
+
+describe('http.limits: many large bodies', () => {
+  const many = 12;
+  const megabytes = 4;
+  const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  async function opened(): Promise<Socket> {
+    const { hostname, port } = new URL(serverUrl());
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** How many of them, complete at one moment, are answered before a request that comes right behind them. */
+  async function answeredBefore(): Promise<number> {
+    const body = `{"x":1${' '.repeat(megabytes * 1_048_576)}`;
+    const head = `${posted}Content-Length: ${body.length + 1}\r\n\r\n`;
+    const large = await Promise.all(Array.from({ length: many }, opened));
+    const small = await opened();
+    const sent = large.map((socket) => new Promise((resolve) => socket.write(head + body, resolve)));
+    await Promise.all(sent);
+    let answered = 0;
+    const answers = large.map((socket) => once(socket, 'data').then(() => answered++));
+    for (const socket of large) socket.write('}');
+    small.write(get);
+    await once(small, 'data');
+    const before = answered;
+    await Promise.all(answers);
+    for (const socket of [small, ...large]) socket.destroy();
+    return before;
+  }
+
+  it('are read one after another, others in between', async () => {
+    const rounds = [await answeredBefore(), await answeredBefore(), await answeredBefore()];
+    // The best, as other processes use the machine too.
+    expect(Math.min(...rounds)).toBeLessThan(many / 2);
+  });
+});

@@ -1,0 +1,50 @@
+// A server whose proxy sets the security headers: on one of its own.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { as } from '../../harness/api.ts';
+import { sendRaw } from '../../harness/raw.ts';
+import { startServer, type TestServer } from '../../harness/server.ts';
+
+const names = [
+  'Strict-Transport-Security',
+  'X-Content-Type-Options',
+  'Referrer-Policy',
+  'X-Frame-Options',
+  'Content-Security-Policy',
+  'Permissions-Policy',
+];
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ config: { http: { security_headers: false } } });
+});
+afterAll(() => server.stop());
+
+/** The security headers of an answer, which are to be none, and that it has a request id. */
+function standing(headers: Headers): { security: string[]; identified: boolean } {
+  return { security: names.filter((name) => headers.has(name)), identified: headers.has('X-Request-Id') };
+}
+
+const none = { security: [], identified: true };
+
+describe('http.security_headers = false', () => {
+  it.each(['/healthz', '/nope', '/_/setup'])('leaves them out of the answer to %s', async (path) => {
+    expect(standing((await as(undefined, server.url).get(path)).headers)).toEqual(none);
+  });
+
+  it.each([
+    ['that is not HTTP', 'hello\r\n\r\n'],
+    ['without a Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['with an unknown expectation', 'POST /_/setup HTTP/1.1\r\nHost: x\r\nExpect: y\r\n\r\n'],
+    ['to connect elsewhere', 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('leaves them out of the answer to a request %s', async (_what, bytes) => {
+    expect(standing((await sendRaw(server.url, bytes)).headers)).toEqual(none);
+  });
+
+  it('has answers kept by no cache all the same', async () => {
+    const kept = async (path: string) =>
+      (await as(undefined, server.url).get(path)).headers.get('Cache-Control');
+    for (const path of ['/healthz', '/_/openapi.json', '/nope', '/api/workspaces']) {
+      expect([path, await kept(path)]).toEqual([path, 'no-store']);
+    }
+  });
+});

@@ -1,0 +1,247 @@
+// The feeds of a process: which are kept, how much their logs hold together, how they take turns.
+import { randomBytes } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type Bounds, defaultBounds } from '../../../api/realtime/bounds.ts';
+import { InProcessBroker } from '../../../api/realtime/broker.ts';
+import type { Feed } from '../../../api/realtime/feed.ts';
+import { Feeds } from '../../../api/realtime/feeds.ts';
+import type { Gate, View } from '../../../api/realtime/ports.ts';
+import { Reviewer } from '../../../api/realtime/review.ts';
+import { Sink } from '../../../api/realtime/sink.ts';
+import { Stream } from '../../../api/realtime/stream.ts';
+import type { Subscription } from '../../../api/realtime/subscription.ts';
+import { place } from './rig.ts';
+
+const sameForAll: View = { key: '', incarnation: '1', passes: () => true };
+
+function setUp(bounds: Partial<Bounds> = {}) {
+  const broker = new InProcessBroker((error) => {
+    throw error;
+  });
+  const clock = { now: 0 };
+  const feeds = new Feeds({
+    broker,
+    now: () => clock.now,
+    cursorKey: randomBytes(16),
+    bounds: { ...defaultBounds, ...bounds },
+    onFailure: () => undefined,
+  });
+  const topic = (collection: string) => ({ ...place, collection });
+  return {
+    feeds,
+    clock,
+    watch: (collection: string) => feeds.watch(topic(collection), '1'),
+    write: (collection: string, text = '', incarnation = '1') =>
+      broker.publish({ ...topic(collection), incarnation }, {
+        type: 'record_created',
+        record: { text },
+      }),
+  };
+}
+
+function streamTo(socket: PassThrough): Stream {
+  return new Stream({
+    place,
+    holder: { principal: null, address: '' },
+    sink: new Sink(socket, defaultBounds.sink),
+    wire: {
+      single: true,
+      ping: undefined,
+      events: ({ frames }) => frames,
+      reset: () => Buffer.from('reset'),
+      failed: () => undefined,
+      lost: (_id, { code }) => Buffer.from(`lost: ${code}`),
+      close: () => socket.end(),
+    },
+    pingAt: 0,
+    onGone: () => undefined,
+  });
+}
+
+function join(feed: Feed, view = sameForAll): { stream: Stream; socket: PassThrough; member: Subscription } {
+  const socket = new PassThrough();
+  const stream = streamTo(socket);
+  const position = feed.log.newest;
+  const member = feed.join({ id: '', stream, filter: undefined, view, position, onLeft: () => undefined });
+  stream.subscriptions.set('', member);
+  member.catchUp();
+  return { stream, socket, member };
+}
+
+function allOf(socket: PassThrough): string {
+  let all = '';
+  for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) all += chunk;
+  return all;
+}
+
+describe('the feeds', () => {
+  it('hold nothing of a collection that nobody watches', () => {
+    const { watch, write } = setUp();
+    write('orders');
+    expect(watch('orders').log.newest).toBe(0);
+    write('orders');
+    expect(watch('orders').log.newest).toBe(1);
+  });
+
+  it('shrink the largest logs first, until all together hold no more than allowed', () => {
+    const { feeds, watch, write } = setUp({ logsBytes: 40_000 });
+    const [small, large] = [watch('small'), watch('large')];
+    for (let n = 0; n < 100; n++) write('large', 'x'.repeat(500));
+    for (let n = 0; n < 10; n++) write('small', 'x'.repeat(500));
+    const before = small.log.bytes;
+    feeds.lookAfter(0);
+    expect(large.log.bytes + before).toBeLessThanOrEqual(40_000);
+    expect(large.log.bytes).toBeGreaterThan(0);
+    expect(small.log.bytes).toBe(before);
+  });
+
+  it('forget a collection some time after its last subscriber left, not before', () => {
+    const { feeds, watch, write } = setUp({ unusedMilliseconds: 1_000 });
+    const { member } = join(watch('orders'));
+    feeds.lookAfter(0);
+    feeds.lookAfter(10_000);
+    member.leave();
+    feeds.lookAfter(10_000);
+    feeds.lookAfter(10_999);
+    write('orders');
+    expect(watch('orders').log.newest).toBe(1);
+    feeds.lookAfter(11_000);
+    expect(watch('orders').log.newest).toBe(0);
+  });
+
+  it('end the subscriptions of a collection whose name is taken by a new one', () => {
+    const { feeds, watch, write } = setUp();
+    const { socket, stream } = join(watch('orders'));
+    const fresh = feeds.watch({ ...place, collection: 'orders' }, '2');
+    write('orders', 'late');
+    expect(fresh.log.newest).toBe(0);
+    write('orders', 'of the new one', '2');
+    expect(fresh.log.newest).toBe(1);
+    expect(String(socket.read())).toBe('lost: not_found');
+    expect(stream.isOpen).toBe(false);
+  });
+
+  it('find their own app and workspace', () => {
+    const { feeds } = setUp();
+    const topics = [
+      { workspace: 'a', app: 'x', collection: 'c' },
+      { workspace: 'a', app: 'y', collection: 'c' },
+      { workspace: 'b', app: 'x', collection: 'c' },
+    ];
+    const made = topics.map((topic) => feeds.watch(topic, '1'));
+    expect([...feeds.of({ workspace: 'a' })]).toEqual(made.slice(0, 2));
+    expect([...feeds.of({ workspace: 'a', app: 'y' })]).toEqual(made.slice(1, 2));
+  });
+});
+
+describe('a feed', () => {
+  it('gives a subscriber that joins amid a burst only what comes after', async () => {
+    const { watch, write } = setUp();
+    const early = join(watch('orders'));
+    write('orders', 'before');
+    const late = join(watch('orders'));
+    write('orders', 'after');
+    while (early.socket.readableLength === 0) await nextTurn();
+    expect(allOf(early.socket).match(/before|after/g)).toEqual(['before', 'after']);
+    expect(allOf(late.socket).match(/before|after/g)).toEqual(['after']);
+  });
+
+  it('joins what waits into writes of bounded size', async () => {
+    const { watch, write } = setUp();
+    const sizes: number[] = [];
+    const { socket } = join(watch('orders'));
+    socket.on('data', (chunk: Buffer) => sizes.push(chunk.length));
+    for (let n = 0; n < 200; n++) write('orders', 'x'.repeat(1_000));
+    while (sizes.reduce((sum, size) => sum + size, 0) < 200_000) {
+      await nextTurn();
+    }
+    expect(sizes.length).toBeLessThan(10);
+    expect(Math.max(...sizes)).toBeLessThan(65_536 + 2_000);
+  });
+});
+
+describe('the fan-out', () => {
+  it('serves a quiet feed between the turns of a busy one', async () => {
+    const { watch, write, clock } = setUp();
+    let now = 0;
+    // Each look at the clock ends a turn.
+    Object.defineProperty(clock, 'now', { get: () => now += 10 });
+    const [busy, quiet] = [watch('busy'), watch('quiet')];
+    const crowd = Array.from({ length: 300 }, () => join(busy));
+    const one = join(quiet);
+    write('busy');
+    write('quiet');
+    const served = () => crowd.filter(({ socket }) => socket.readableLength > 0).length;
+    while (one.socket.readableLength === 0) await nextTurn();
+    expect(served()).toBeLessThan(300);
+    while (served() < 300) await nextTurn();
+  });
+
+  it('lets others have their turn between judgements that take long', async () => {
+    const { watch, write, clock } = setUp();
+    const orders = watch('orders');
+    let judged = 0;
+    const passes = () => {
+      judged++;
+      clock.now += 1_000;
+      return true;
+    };
+    for (let n = 0; n < 100; n++) join(orders, { ...sameForAll, key: String(n), passes });
+    write('orders');
+    const perTurn: number[] = [];
+    for (let before = judged; judged < 100; before = judged) {
+      await nextTurn();
+      perTurn.push(judged - before);
+    }
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a review', () => {
+  it('asks once for a subscription that changed several times while it waited', async () => {
+    const { watch } = setUp();
+    const [first, second] = [join(watch('orders')), join(watch('orders'))];
+    let asked = 0;
+    const waiting = Promise.withResolvers<void>();
+    const gate: Gate = {
+      open: async () => {
+        asked++;
+        await waiting.promise;
+        return sameForAll;
+      },
+      tokenState: () => 'good',
+      onDefinitionChange: () => () => undefined,
+    };
+    const reviewer = new Reviewer({ gate, now: () => 0, report: () => undefined });
+    reviewer.add([first.member, second.member]);
+    for (let times = 0; times < 5; times++) reviewer.add([second.member]);
+    waiting.resolve();
+    while (asked < 2) await nextTurn();
+    await nextTurn();
+    expect(asked).toBe(2);
+    reviewer.add([first.member]);
+    await nextTurn();
+    expect(asked).toBe(3);
+  });
+
+  it('gives no stream what somebody may see whose token it no longer has', async () => {
+    const { watch } = setUp();
+    const { stream, member } = join(watch('orders'));
+    const opening = Promise.withResolvers<View>();
+    const gate: Gate = {
+      open: () => opening.promise,
+      tokenState: () => 'good',
+      onDefinitionChange: () => () => undefined,
+    };
+    new Reviewer({ gate, now: () => 0, report: () => undefined }).add([member]);
+    const principal = { role: 'user', id: 'another', jti: 'other', issuedAt: 0, expiresAt: 0 } as const;
+    stream.holder = { ...stream.holder, principal };
+    const before = member.view;
+    opening.resolve({ ...sameForAll, key: 'of before' });
+    await nextTurn();
+    expect(member.view).toBe(before);
+    expect(stream.isOpen).toBe(true);
+  });
+});

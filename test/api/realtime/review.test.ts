@@ -1,0 +1,96 @@
+// Whom another look at the rights of open streams keeps waiting, and what they are shown meanwhile.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fail } from '../../../api/errors.ts';
+import { openEvents } from './event-client.ts';
+import { type Rig, startRig } from './rig.ts';
+import { openSocket } from './socket-client.ts';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await startRig();
+});
+afterEach(() => rig.close());
+
+it('sse.authz-live: a stream is looked at again while the database of another app does not answer', async () => {
+  const stuck = await openEvents(rig.port, { token: 'bob', path: '/stuck/orders' });
+  const ada = await openEvents(rig.port, { token: 'ada' });
+  const never = new Promise<never>(() => undefined);
+  rig.gate.rule = ({ topic: { app } }) =>
+    app === 'stuck' ? never : fail('forbidden', 'the rule does not allow that');
+  rig.gate.changed({ workspace: 'acme' });
+  await ada.closed;
+  expect([ada.body.includes('forbidden'), stuck.socket.closed]).toEqual([true, false]);
+  stuck.socket.destroy();
+});
+
+it('sse.authz-live: a stream is shown nothing by the old rule while the new one is being read, and misses nothing', async () => {
+  const [bob, ada] = [
+    await openEvents(rig.port, { token: 'bob' }),
+    await openEvents(rig.port, { token: 'ada' }),
+  ];
+  const read = Promise.withResolvers<void>();
+  rig.gate.rule = async ({ principal }) => {
+    if (principal?.id === 'ada') await read.promise;
+    return rig.gate.view(principal?.id ?? '', ({ record }) => record.owner === principal?.id);
+  };
+  rig.gate.changed();
+  for (const [n, owner] of ['ada', 'bob', 'ada', 'bob'].entries()) rig.write({ n, owner });
+  await bob.count(2);
+  expect(ada.events).toEqual([]);
+  rig.gate.changed();
+  read.resolve();
+  expect((await ada.count(2)).map(({ data }) => data)).toEqual([{ n: 0, owner: 'ada' }, {
+    n: 2,
+    owner: 'ada',
+  }]);
+  expect(ada.events).toHaveLength(2);
+});
+
+it('sse.authz-live: a stream is shown nothing by a rule that was changed again while it was being read', async () => {
+  const ada = await openEvents(rig.port, { token: 'ada' });
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  rig.gate.rule = async () => {
+    await first.promise;
+    return rig.gate.view('all', () => true);
+  };
+  rig.gate.changed();
+  const asked = new Promise<void>((resolve) => {
+    rig.gate.rule = async ({ principal }) => {
+      if (principal?.id === 'ada') {
+        resolve();
+        await second.promise;
+      }
+      return rig.gate.view(principal?.id ?? '', ({ record }) => record.owner === principal?.id);
+    };
+  });
+  rig.gate.changed();
+  rig.write({ n: 0, owner: 'bob' });
+  first.resolve();
+  await asked;
+  const bob = await openEvents(rig.port, { token: 'bob' });
+  rig.write({ n: 1, owner: 'bob' });
+  await bob.count(1);
+  second.resolve();
+  rig.write({ n: 2, owner: 'ada' });
+  await ada.until(({ events }) => events.some(({ data }) => JSON.stringify(data).includes('"n":2')));
+  expect(ada.events.map(({ data }) => data)).toEqual([{ n: 2, owner: 'ada' }]);
+});
+
+it('sse.authz-live: the end of a subscription that was given up meanwhile is not that of a new one of its id', async () => {
+  const socket = await openSocket(rig.port, { Authorization: 'Bearer ada' });
+  expect(await socket.subscribe('a')).toMatchObject({ type: 'subscribed' });
+  const read = Promise.withResolvers<void>();
+  const refused = read.promise.then(() => fail('forbidden', 'the rule does not allow that'));
+  const { rule } = rig.gate;
+  rig.gate.rule = () => refused;
+  rig.gate.changed();
+  rig.gate.rule = rule;
+  socket.say({ type: 'unsubscribe', id: 'a' });
+  expect(await socket.subscribe('a')).toMatchObject({ type: 'subscribed' });
+  read.resolve();
+  await refused.catch(() => undefined);
+  await socket.settle();
+  rig.write({ n: 1 });
+  expect((await socket.count(3))[2]).toMatchObject({ type: 'event', id: 'a' });
+  socket.socket.close();
+});

@@ -1,0 +1,106 @@
+// How many streams one principal and one address may hold.
+import { describe, expect, it } from 'vitest';
+import { Seats } from '../../../api/realtime/seats.ts';
+import type { Principal } from '../../../api/scope.ts';
+
+const user = (id: string): Principal => ({
+  role: 'user',
+  id,
+  workspace: 'acme',
+  jti: id,
+  issuedAt: 0,
+  expiresAt: 1,
+});
+const held = (id: string | null, address = 'here') => ({ principal: id === null ? null : user(id), address });
+const full = expect.objectContaining({ code: 'too_many_requests' });
+
+describe('a seat', () => {
+  it('is counted for the principal that it was moved to, and no longer for the one before', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 9 });
+    const seat = seats.take(held('ada'));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seat.move(user('bob'));
+    const other = seats.take(held('ada'));
+    expect(() => seats.take(held('bob'))).toThrow(full);
+    expect(() => other.move(user('bob'))).toThrow(full);
+    seat.release();
+    other.move(user('bob'));
+    seats.take(held('ada'));
+  });
+
+  it('of nobody is counted for its address, and for a principal once it has one', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
+    const seat = seats.take(held(null));
+    seat.move(user('ada'));
+    expect(() => seats.take(held('ada', 'there'))).toThrow(full);
+    seats.take(held(null));
+    expect(() => seats.take(held(null))).toThrow(full);
+  });
+
+  it('is given back once, however often that is said, and not moved afterwards', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
+    const [seat] = [seats.take(held('ada')), seats.take(held('bob'))];
+    seat.release();
+    seat.release();
+    seat.move(user('cid'));
+    seats.take(held('cid'));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seats.take(held('ada', 'there'));
+  });
+
+  it('gives nothing back that went back with it', () => {
+    const seats = new Seats({ perPrincipal: 2, perAddress: 2 });
+    const seat = seats.take(held('ada'));
+    const giveBack = seat.another();
+    seat.release();
+    giveBack();
+    seats.take(held('ada'));
+    seats.take(held('bob'));
+    expect(() => seats.take(held('cid'))).toThrow(full);
+  });
+
+  it('stays as it is when its own principal signs in again', () => {
+    const seats = new Seats({ perPrincipal: 3, perAddress: 9 });
+    const seat = seats.take(held('ada'));
+    seat.another();
+    seat.move(user('ada'));
+    seat.another();
+    expect(() => seat.another()).toThrow(full);
+  });
+
+  it('that its principal is refused is not counted for the address', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 2 });
+    seats.take(held('ada'));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seats.take(held('bob'));
+  });
+
+  it('is not counted for somebody of the same id in another workspace, or of another role', () => {
+    const seats = new Seats({ perPrincipal: 1, perAddress: 9 });
+    seats.take(held('ada'));
+    seats.take({ principal: { ...user('ada'), workspace: 'zoo' }, address: 'here' });
+    seats.take({ principal: { ...user('ada'), role: 'workspace_admin' }, address: 'here' });
+    expect(() => seats.take(held('ada'))).toThrow(full);
+  });
+
+  it('takes along whatever it holds besides, or nothing', () => {
+    const seats = new Seats({ perPrincipal: 2, perAddress: 4 });
+    const seat = seats.take(held(null));
+    const giveBack = seat.another();
+    seat.another();
+    expect(() => seat.move(user('ada'))).toThrow(full);
+    seats.take(held('ada')).release();
+    giveBack();
+    giveBack();
+    seat.move(user('ada'));
+    expect(() => seat.another()).toThrow(full);
+    expect(() => seats.take(held('ada', 'there'))).toThrow(full);
+    seats.take(held('bob'));
+    seats.take(held('bob'));
+    expect(() => seats.take(held('cid'))).toThrow(full);
+    seat.release();
+    seats.take(held('ada', 'there'));
+    seats.take(held('ada', 'there'));
+    seats.take(held('cid'));
+  });
+});

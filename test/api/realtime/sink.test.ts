@@ -1,0 +1,78 @@
+// The bound on what waits for one socket, on a stream whose writes the test lets through.
+import { Duplex } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { Sink } from '../../../api/realtime/sink.ts';
+
+/** A socket that sends a chunk only when it is told to. */
+class Slow extends Duplex {
+  #sent: (() => void)[] = [];
+
+  override _read(): void {}
+
+  override _write(_chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    this.#sent.push(callback);
+  }
+
+  send(): void {
+    this.#sent.shift()?.();
+  }
+}
+
+const bounds = { waitingBytes: 1_000, stallMilliseconds: 10_000 };
+
+describe('a sink', () => {
+  it('takes a write as long as no more than the bound is waiting', () => {
+    const socket = new Slow();
+    const sink = new Sink(socket, bounds);
+    expect(sink.write(Buffer.alloc(1_000))).toBe(true);
+    expect(sink.write(Buffer.alloc(500))).toBe(true);
+    expect(sink.write(Buffer.alloc(1))).toBe(false);
+    expect(socket.writableLength).toBe(1_500);
+  });
+
+  it('takes one event of any size when nothing is waiting', () => {
+    const sink = new Sink(new Slow(), bounds);
+    expect(sink.write(Buffer.alloc(50_000))).toBe(true);
+    expect(sink.write(Buffer.alloc(1))).toBe(false);
+  });
+
+  it('is stalled when nothing has left for the whole time', () => {
+    const sink = new Sink(new Slow(), bounds);
+    sink.write(Buffer.alloc(10));
+    expect(sink.isStalled(0)).toBe(false);
+    expect(sink.isStalled(9_999)).toBe(false);
+    expect(sink.isStalled(10_000)).toBe(true);
+  });
+
+  it('is not stalled while anything leaves, nor while nothing waits', async () => {
+    const socket = new Slow();
+    const sink = new Sink(socket, bounds);
+    for (let count = 0; count < 4; count++) sink.write(Buffer.alloc(10));
+    for (let at = 0; at < 4; at++) {
+      expect(sink.isStalled(at * 9_000)).toBe(false);
+      socket.send();
+      await new Promise((resolve) => process.nextTick(resolve));
+    }
+    expect(sink.isStalled(100_000)).toBe(false);
+    sink.write(Buffer.alloc(10));
+    expect(sink.isStalled(200_000)).toBe(false);
+    expect(sink.isStalled(209_999)).toBe(false);
+    expect(sink.isStalled(210_000)).toBe(true);
+  });
+
+  it('gives a large event more time', () => {
+    const sink = new Sink(new Slow(), bounds);
+    sink.write(Buffer.alloc(5_000));
+    expect(sink.isStalled(0)).toBe(false);
+    expect(sink.isStalled(49_999)).toBe(false);
+    expect(sink.isStalled(50_000)).toBe(true);
+  });
+
+  it('swallows writes to a socket that is closing', () => {
+    const socket = new Slow();
+    const sink = new Sink(socket, bounds);
+    sink.cut();
+    expect(sink.write(Buffer.alloc(1))).toBe(true);
+    expect(socket.writableLength).toBe(0);
+  });
+});

@@ -1,0 +1,28 @@
+// Pages of records that are too large to be answered together.
+import { beforeAll, expect, it } from 'vitest';
+import { expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
+
+let app: OwnApp;
+let records: string;
+
+beforeAll(async () => {
+  app = await (await ownWorkspace()).app();
+  const fields = [{ name: 'text', kind: 'text' }, { name: 'meta', kind: 'json' }];
+  expectOk(
+    await app.admin.post(`${app.path}/collections`, { schema: { id: 'large', kind: 'base', fields } }),
+  );
+  records = `${app.path}/collections/large/records`;
+  const text = 'x'.repeat(3_500_000);
+  for (let count = 0; count < 10; count++) expectOk(await app.admin.post(records, { text, meta: [text] }));
+});
+
+it('a page of more than 64 MiB is refused with what to do, whatever kind its fields are, and smaller ones are not', async () => {
+  const answer = await app.admin.get(records);
+  expectError(answer, 400, 'validation');
+  expect(answer.body.message).toContain('per_page');
+  const page = expectOk(await app.admin.get(`${records}?per_page=5&page=2`));
+  expect(page.items).toHaveLength(5);
+  expect(page.total_items).toBe(10);
+  expect(page.items[4].fields.meta[0]).toHaveLength(3_500_000);
+});

@@ -1,0 +1,174 @@
+// Access rules as settings: shown, set, put back, checked, audited; and what becomes of them when fields go.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { as, type Caller, expectOk } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+
+let app: RuledApp;
+let admin: Caller;
+let user: EndUser;
+let records: string;
+let rules: string;
+
+const actions = ['list', 'get', 'create', 'update', 'delete'];
+const title = { name: 'title', kind: 'text' };
+
+beforeAll(async () => {
+  app = await ruledApp();
+  ({ admin } = app);
+  user = await app.user();
+  records = await app.define('posts', [title, { name: 'owner', kind: 'relation', target: 'users' }]);
+  rules = `${app.path}/posts/access_rules`;
+});
+
+describe('the rules of a collection', () => {
+  it('rule.default-admin: are admins only for all five actions of a new collection', async () => {
+    const fresh = await app.define('fresh', [title]);
+    const shown = expectOk(await admin.get(`${app.path}/fresh/access_rules`));
+    expect(shown).toEqual({
+      items: actions.map((action) => ({ collection: 'fresh', action, template: 'admin', filter: null })),
+      page: 1,
+      per_page: 30,
+      total_items: 5,
+      total_pages: 1,
+    });
+    const { items } = expectOk(await admin.get(`${app.path}/fresh/access_rules?page=2&per_page=2`));
+    expect(items).toEqual(shown.items.slice(2, 4));
+    expectError(await admin.get(`${app.path}/fresh/access_rules?page=0`), 400, 'validation');
+    const { id } = expectOk(await admin.post(fresh, { title: 'mine' }));
+    for (const [caller, status, code] of [[as(), 401, 'unauthorized'], [user, 403, 'forbidden']] as const) {
+      expectError(await caller.get(fresh), status, code);
+      expectError(await caller.get(`${fresh}/${id}`), status, code);
+      expectError(await caller.post(fresh, { title: 'x' }), status, code);
+      expectError(await caller.patch(`${fresh}/${id}`, { title: 'x' }), status, code);
+      expectError(await caller.delete(`${fresh}/${id}`), status, code);
+    }
+    expect(expectOk(await admin.get(fresh)).items.map(({ fields }: { fields: unknown }) => fields))
+      .toEqual([{ title: 'mine' }]);
+  });
+
+  it('are answered as they were set, and count for the very next request', async () => {
+    for (const action of actions) {
+      const set = expectOk(await admin.put(`${rules}/${action}`, { template: 'any' }));
+      expect(set).toEqual({ collection: 'posts', action, template: 'any', filter: null });
+    }
+    const { id } = expectOk(await as().post(records, { title: 'from anybody' }));
+    expect(expectOk(await as().patch(`${records}/${id}`, { title: 'changed' })).fields.title).toBe('changed');
+    expect((await as().get(`${records}/${id}`)).status).toBe(200);
+    expect(expectOk(await as().get(records)).total_items).toBe(1);
+    expect((await as().delete(`${records}/${id}`)).body).toEqual({ ok: true });
+    const filter = 'owner = @request.auth.id';
+    const set = expectOk(await admin.put(`${rules}/get`, { template: 'filter', filter }));
+    expect(set).toEqual({ collection: 'posts', action: 'get', template: 'filter', filter });
+    expectError(await as().get(`${records}/${id}`), 401, 'unauthorized');
+  });
+
+  it('are the default again after a DELETE, also when they were never set', async () => {
+    expectOk(await admin.put(`${rules}/list`, { template: 'any' }));
+    for (let round = 0; round < 2; round++) {
+      expect((await admin.delete(`${rules}/list`)).body).toEqual({ ok: true });
+      expectError(await as().get(records), 401, 'unauthorized');
+    }
+    const [list] = expectOk(await admin.get(rules)).items;
+    expect(list).toEqual({ collection: 'posts', action: 'list', template: 'admin', filter: null });
+  });
+
+  it('let any signed-in principal pass with the template auth', async () => {
+    await app.setRules('posts', { list: 'auth' });
+    expect((await user.get(records)).status).toBe(200);
+    expectError(await as().get(records), 401, 'unauthorized');
+  });
+
+  it('are gone with their collection', async () => {
+    await app.define('short', [title], { list: 'any' });
+    expectOk(await admin.delete(`${app.path}/short`));
+    const again = await app.define('short', [title]);
+    expectError(await as().get(again), 401, 'unauthorized');
+  });
+
+  it('leave an audit entry each time, in the app’s log', async () => {
+    await app.setRules('posts', { update: 'title = "audited"' });
+    expectOk(await admin.delete(`${rules}/update`));
+    const { items } = expectOk(await admin.get(`${app.path.replace('/collections', '')}/audit?per_page=2`));
+    expect(items).toMatchObject([
+      { action: 'rule_reset', target: 'posts.update' },
+      {
+        action: 'rule_set',
+        target: 'posts.update',
+        details: { template: 'filter', filter: 'title = "audited"' },
+      },
+    ]);
+  });
+});
+
+describe('a rule that cannot be', () => {
+  it.each([
+    ['a filter that does not parse', { template: 'filter', filter: 'title = ' }, 400, 'parse_error'],
+    ['an empty filter', { template: 'filter', filter: '' }, 400, 'parse_error'],
+    ['an unknown field', { template: 'filter', filter: 'nope = 1' }, 400, 'unknown_column'],
+    [
+      'a secret of the user',
+      { template: 'filter', filter: 'owner.password_hash = "x"' },
+      400,
+      'unknown_column',
+    ],
+    ['a missing filter', { template: 'filter' }, 400, 'validation'],
+    ['a filter out of place', { template: 'any', filter: 'title = "x"' }, 400, 'validation'],
+    ['an unknown template', { template: 'everyone' }, 400, 'validation'],
+    ['a filter that is no text', { template: 'filter', filter: 5 }, 400, 'validation'],
+    ['an unknown member', { template: 'any', sql: 'x' }, 400, 'validation'],
+  ])('is refused and changes nothing: %s', async (_, body, status, code) => {
+    await app.setRules('posts', { create: 'auth' });
+    expectError(await admin.put(`${rules}/create`, body), status, code);
+    expect(expectOk(await admin.get(rules)).items[2]).toMatchObject({ action: 'create', template: 'auth' });
+  });
+
+  it('says where the mistake is', async () => {
+    const answer = await admin.put(`${rules}/get`, { template: 'filter', filter: 'title ~ ~' });
+    expect(answer.body.message).toMatch(/^filter: .*\(at character 9\)$/);
+  });
+
+  it('is 404 for an action or a collection that does not exist', async () => {
+    expectError(await admin.put(`${rules}/erase`, { template: 'any' }), 404, 'not_found');
+    expectError(await admin.delete(`${rules}/erase`), 404, 'not_found');
+    expectError(await admin.get(`${app.path}/ghosts/access_rules`), 404, 'not_found');
+  });
+});
+
+describe('a rule whose field was dropped', () => {
+  it('denies all but admins, and says that it is broken until it is set again', async () => {
+    const state = { name: 'state', kind: 'text' };
+    const drafts = await app.define('drafts', [title, state], {
+      list: 'state = "public"',
+      get: 'state != "x"',
+    });
+    expectOk(await admin.post(drafts, { title: 'a', state: 'public' }));
+    expect(expectOk(await as().get(drafts)).total_items).toBe(1);
+    expectOk(await admin.patch(`${app.path}/drafts?confirm=drop`, { schema: { fields: [title] } }));
+    expectError(await as().get(drafts), 401, 'unauthorized');
+    expectError(await user.get(drafts), 403, 'forbidden');
+    expect(expectOk(await admin.get(drafts)).total_items).toBe(1);
+    const [list] = expectOk(await admin.get(`${app.path}/drafts/access_rules`)).items;
+    expect(list).toEqual({
+      collection: 'drafts',
+      action: 'list',
+      template: 'filter',
+      filter: 'state = "public"',
+      broken: 'unknown column "state" (at character 1)',
+    });
+    await app.setRules('drafts', { list: 'title = "a"' });
+    expect(expectOk(await as().get(drafts)).total_items).toBe(1);
+    expect(expectOk(await admin.get(`${app.path}/drafts/access_rules`)).items[0]).not.toHaveProperty(
+      'broken',
+    );
+  });
+
+  it('works again when the field is there again', async () => {
+    const state = { name: 'state', kind: 'text' };
+    const back = await app.define('back', [title, state], { list: 'state = null' });
+    expectOk(await admin.post(back, { title: 'a' }));
+    expectOk(await admin.patch(`${app.path}/back?confirm=drop`, { schema: { fields: [title] } }));
+    expectOk(await admin.patch(`${app.path}/back`, { schema: { fields: [title, state] } }));
+    expect(expectOk(await as().get(back)).total_items).toBe(1);
+  });
+});
