@@ -5,7 +5,7 @@ import { qualified } from '../tables.ts';
 import { type ColumnTerm, type Hop, isColumn } from './condition.ts';
 import type { Residue, Test } from './fold.ts';
 import { operators } from './operators.ts';
-import { type Slots, type Spell, testSql } from './test-sql.ts';
+import { comparisonSql, type Slots, type Spell } from './comparison-sql.ts';
 
 /** Where the text will stand. */
 export interface SqlPlace {
@@ -82,15 +82,15 @@ function writeTest(test: Test, context: Context): string {
   const far = columns.find(({ hops }) => hops.length > 0);
   const near: Spell = ({ column }) => `${context.alias}.${quoteIdentifier(column)}`;
   if (far === undefined) {
-    const inside = testSql(test, near, context.slots);
+    const inside = comparisonSql(test, near, context.slots);
     return negate(isLong(test, columns) ? interruptible(inside) : inside, test.negated);
   }
   if (columns.some((column) => column !== far && column.hops.length > 0)) {
     const spell: Spell = (term) => term.hops.length === 0 ? near(term) : subselect(term, context);
-    return negate(testSql(test, spell, context.slots), test.negated);
+    return negate(comparisonSql(test, spell, context.slots), test.negated);
   }
   const { from, alias } = join(far.hops, context);
-  const inside = testSql(
+  const inside = comparisonSql(
     test,
     (term) => term === far ? `${alias}.${quoteIdentifier(term.column)}` : near(term),
     context.slots,

@@ -16,7 +16,7 @@ export interface Slots {
 export type Spell = (term: ColumnTerm) => string;
 
 /** A test without its negation, as a boolean expression in which null may stand for false. */
-export function testSql(test: Test, spell: Spell, slots: Slots): string {
+export function comparisonSql(test: Test, spell: Spell, slots: Slots): string {
   if (test.kind === 'empty') return emptySql(test.term, spell(test.term), slots);
   const { operator, left, right } = test;
   const meaning = operators[operator];
