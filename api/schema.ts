@@ -2,7 +2,7 @@
 // The only importer of superstruct, because its structs do not show their refinements afterwards.
 import * as superstruct from 'superstruct';
 import { hasCharacters, textFault } from '../storage/characters.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './openapi/json-schema.ts';
 
 /** A validator and its description. `isOptional` marks a member that may be left out. */
 export interface Schema<out Value> {

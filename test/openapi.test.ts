@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../api/errors.ts';
 import { hookErrors } from '../api/hooks/errors.ts';
-import { openApiOf } from '../api/openapi.ts';
+import { openApiOf } from '../api/openapi/openapi.ts';
 import { errorsOf } from '../api/route-errors.ts';
 import { routes } from '../api/routes/index.ts';
 import { route } from '../api/route.ts';

@@ -1,5 +1,5 @@
 // The API description, served by the server that it describes.
-import { openApiOf } from '../openapi.ts';
+import { openApiOf } from '../openapi/openapi.ts';
 import { type AnyRoute, route } from '../route.ts';
 import { fieldMap } from '../schema.ts';
 

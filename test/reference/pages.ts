@@ -1,6 +1,6 @@
 // The pages of docs/reference that are made from the code, so that they cannot say anything else.
 import { errorCodes } from '../../api/errors.ts';
-import { openApiOf } from '../../api/openapi.ts';
+import { openApiOf } from '../../api/openapi/openapi.ts';
 import { errorsOf, whoMayCall } from '../../api/route-errors.ts';
 import type { AnyRoute } from '../../api/route.ts';
 import { routes } from '../../api/routes/index.ts';

@@ -1,8 +1,8 @@
 // The OpenAPI 3.1 description, made from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
-import { type ErrorCode, errorCodes } from './errors.ts';
-import { type Parameter, parametersOf } from './openapi-parameters.ts';
-import { errorsByStatus, whoMayCall } from './route-errors.ts';
-import type { AnyRoute } from './route.ts';
+import { type ErrorCode, errorCodes } from '../errors.ts';
+import { type Parameter, parametersOf } from './parameters.ts';
+import { errorsByStatus, whoMayCall } from '../route-errors.ts';
+import type { AnyRoute } from '../route.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 interface Reference {

@@ -1,7 +1,7 @@
 // The parameters of a route as the API description has them: of its path, its query, and the headers that it reads.
-import { tenantIdPattern } from '../storage/ids.ts';
+import { tenantIdPattern } from '../../storage/ids.ts';
 import type { JsonSchema } from './json-schema.ts';
-import type { AnyRoute } from './route.ts';
+import type { AnyRoute } from '../route.ts';
 
 /** A parameter (https://spec.openapis.org/oas/v3.1.1.html#parameter-object). */
 export interface Parameter {
@@ -42,7 +42,7 @@ function pathParametersOf(path: string): Parameter[] {
   return [...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => {
     const known = pathParameters[name];
     if (known === undefined) {
-      throw new RangeError(`${path}: describe the path parameter "${name}" in openapi-parameters.ts`);
+      throw new RangeError(`${path}: describe the path parameter "${name}" in api/openapi/parameters.ts`);
     }
     return { name, in: 'path', required: true, ...known };
   });
