@@ -8,7 +8,7 @@ import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { holdWorkspace } from '../target.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
-import { type Admin, showAdmin } from './shape.ts';
+import { type Admin, showAdmin } from './answer.ts';
 
 /** What the master sends. */
 export interface NewAdmin {

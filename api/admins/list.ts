@@ -3,7 +3,7 @@ import { listAdmins as listRows } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Page, PageRequest } from '../../storage/page.ts';
 import type { Deps } from '../deps.ts';
-import { type Admin, showAdmin } from './shape.ts';
+import { type Admin, showAdmin } from './answer.ts';
 
 /** In the order of their creation. */
 export async function listAdmins(

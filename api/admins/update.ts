@@ -11,7 +11,7 @@ import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoAdmin, requireAdmin } from './find.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
-import { type Admin, showAdmin } from './shape.ts';
+import { type Admin, showAdmin } from './answer.ts';
 
 type UpdateDeps = Pick<
   Deps,

@@ -2,7 +2,7 @@
 import { type AdminRow, findAdminByEmail, rehashAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertSession } from '../../storage/sessions.ts';
-import { type Admin, showAdmin } from '../admins/shape.ts';
+import { type Admin, showAdmin } from '../admins/answer.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';

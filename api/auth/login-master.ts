@@ -1,7 +1,7 @@
 // Login of a master admin.
 import { findMaster, findMasterByUsername, rehashMaster } from '../../storage/master-admins.ts';
 import { insertSession } from '../../storage/sessions.ts';
-import { type Admin, showMaster } from '../admins/shape.ts';
+import { type Admin, showMaster } from '../admins/answer.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../route.ts';
 import {

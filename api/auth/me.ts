@@ -4,11 +4,11 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/ids.ts';
 import { findMaster } from '../../storage/master-admins.ts';
 import { findUser, type UserRow } from '../../storage/user-accounts.ts';
-import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
+import { type Admin, showAdmin, showMaster } from '../admins/answer.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
-import { showUser, type User } from '../users/shape.ts';
+import { showUser, type User } from '../users/answer.ts';
 
 type MeDeps = Pick<Deps, 'databases'>;
 

@@ -17,7 +17,7 @@ import { endAllTokens } from './tokens/end-user-tokens.ts';
 import { failGone, requireUser } from './me.ts';
 
 /** One login of an end-user. */
-export const ownSessionSchema = object({
+export const ownSessionAnswer = object({
   id: text({ format: 'uuid' }),
   app: nullable(text()),
   user_agent: nullable(text()),
@@ -28,7 +28,7 @@ export const ownSessionSchema = object({
   current: boolean(),
 });
 
-type OwnSession = ValueOf<typeof ownSessionSchema>;
+type OwnSession = ValueOf<typeof ownSessionAnswer>;
 type EndDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
 
 /** Logins that are not over, oldest first. `last_used_at`: when the newest of their tokens was issued. */

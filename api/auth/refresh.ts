@@ -16,12 +16,12 @@ import {
   type SessionKind,
 } from '../../storage/sessions.ts';
 import { findUser, holdUser, type UserRow } from '../../storage/user-accounts.ts';
-import { type Admin, showAdmin, showMaster } from '../admins/shape.ts';
+import { type Admin, showAdmin, showMaster } from '../admins/answer.ts';
 import { auditLedger } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { showUser, type User } from '../users/shape.ts';
+import { showUser, type User } from '../users/answer.ts';
 import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { grantOf } from './login-admin.ts';

@@ -6,7 +6,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { showUser, type User } from '../users/shape.ts';
+import { showUser, type User } from '../users/answer.ts';
 import { mostOf } from '../usage/quota.ts';
 import { requireUserQuota } from '../usage/user-quota.ts';
 import { normalizedName } from './attempt.ts';

@@ -6,7 +6,7 @@ import { insertSession } from '../../storage/sessions.ts';
 import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { showUser, type User } from '../users/shape.ts';
+import { showUser, type User } from '../users/answer.ts';
 import { type Attempt, ChangedMeanwhile, succeedWithin, tryInTurn } from './attempt.ts';
 import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';

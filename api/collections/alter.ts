@@ -7,7 +7,7 @@ import { alterTable, attachmentName } from '../../storage/tables.ts';
 import type { By } from '../audit/actor.ts';
 import { ApiError, failValidation, type FieldError } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
-import { answerOf, type CollectionAnswer } from './answer.ts';
+import { type CollectionAnswer, showCollection } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
@@ -56,7 +56,7 @@ export async function alterCollection(
       await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
       await withinRoom({ sql, schema }, () => updateCollection(sql, schema, { id, fields, now: by.now }));
       await audit('collection_update', id, differences(before.fields, fields));
-      return answerOf({ ...before, fields, updated_at: by.now });
+      return showCollection({ ...before, fields, updated_at: by.now });
     },
   });
   return await altered.catch((error: unknown) => {

@@ -21,7 +21,7 @@ export interface CollectionAnswer {
 }
 
 /** A definition as responses show it. */
-export function answerOf(
+export function showCollection(
   { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version' | 'rules'>,
 ): CollectionAnswer {
   // jsonb keeps the members of an object in an order of its own.

@@ -4,7 +4,7 @@ import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { createTable } from '../../storage/tables.ts';
 import { fail, failValidation, type FieldError } from '../errors.ts';
 import type { By } from '../audit/actor.ts';
-import { answerOf, type CollectionAnswer } from './answer.ts';
+import { type CollectionAnswer, showCollection } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
@@ -45,7 +45,7 @@ export async function createCollection(
       await withinRoom({ sql, schema }, () => insertCollection(sql, schema, { id, kind, fields, now }));
       await createTable(sql, { schema, collection: id }, { kind, fields });
       await audit('collection_create', id, { kind, fields: fields.map(({ name }) => name) });
-      return answerOf({ id, kind, fields, created_at: now, updated_at: now });
+      return showCollection({ id, kind, fields, created_at: now, updated_at: now });
     },
   });
 }

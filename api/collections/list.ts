@@ -1,10 +1,10 @@
 // Listing collections: from memory, where the definitions are.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
-import { answerOf, type CollectionAnswer } from './answer.ts';
+import { type CollectionAnswer, showCollection } from './answer.ts';
 
 /** The collections of an app in the order of their ids. */
 export function listCollections({ collections }: AppDefinition, page: PageRequest): Page<CollectionAnswer> {
   const slice = pageOfAll([...collections.values()].sort((a, b) => a.id < b.id ? -1 : 1), page);
-  return { ...slice, items: slice.items.map(answerOf) };
+  return { ...slice, items: slice.items.map(showCollection) };
 }

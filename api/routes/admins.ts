@@ -4,7 +4,7 @@ import { requireAdmin } from '../admins/find.ts';
 import { adminApps, adminName } from '../admins/input.ts';
 import { listAdmins } from '../admins/list.ts';
 import { removeAdmin } from '../admins/remove.ts';
-import { adminSchema } from '../admins/shape.ts';
+import { adminAnswer } from '../admins/answer.ts';
 import { changeAdmin } from '../admins/update.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { emailText, passwordText } from '../credentials.ts';
@@ -36,7 +36,7 @@ export const adminsCreate = route({
     app_ids: apps,
   }),
   status: 201,
-  response: adminSchema,
+  response: adminAnswer,
   errors: ['conflict'],
   alsoWrong: wrongPassword('password'),
   handle: ({ deps, target, body, principal, origin, now }) =>
@@ -51,7 +51,7 @@ export const adminsList = route({
   scope: 'master',
   query: object(pageMembers),
   status: 200,
-  response: pageOf(adminSchema),
+  response: pageOf(adminAnswer),
   handle: ({ deps, target, query }) => listAdmins(deps, target.workspace, pageRequestOf(query)),
 });
 
@@ -68,7 +68,7 @@ export const adminsUpdate = route({
     app_ids: apps,
   }),
   status: 200,
-  response: adminSchema,
+  response: adminAnswer,
   errors: ['conflict'],
   alsoWrong: wrongPassword('password'),
   exists: ({ deps, target, params: { id } }) => requireAdmin(deps, target.workspace, id),

@@ -1,5 +1,5 @@
 // Sessions of master, workspace and app admins.
-import { adminSchema } from '../admins/shape.ts';
+import { adminAnswer } from '../admins/answer.ts';
 import { changeMasterPassword } from '../auth/change-password.ts';
 import { answerTokens, clearSessionCookies } from '../auth/cookies.ts';
 import { loginAdmin } from '../auth/login-admin.ts';
@@ -12,13 +12,13 @@ import { passwordText } from '../credentials.ts';
 import { fail } from '../errors.ts';
 import { route } from '../route.ts';
 import { described, done, either, object, optional, text } from '../schema.ts';
-import { userSchema } from '../users/shape.ts';
+import { userAnswer } from '../users/answer.ts';
 import { userSession } from './sign-in-answer.ts';
 
 /** As long as a name or an address may be; a longer one is nobody's. */
 const loginName = text({ max: 320 });
 const refreshToken = text({ max: 1_000 });
-const session = object({ access_token: text(), refresh_token: text(), admin: adminSchema });
+const session = object({ access_token: text(), refresh_token: text(), admin: adminAnswer });
 
 /** Logs a master admin in. */
 export const masterLogin = route({
@@ -146,6 +146,6 @@ export const me = route({
   summary: 'The admin or end-user whose token this is.',
   scope: 'member',
   status: 200,
-  response: either(adminSchema, userSchema),
+  response: either(adminAnswer, userAnswer),
   handle: ({ deps, principal, target }) => describeMe(deps, principal, target.workspace),
 });

@@ -1,6 +1,6 @@
 // Collections of an app.
 import { alterCollection } from '../collections/alter.ts';
-import { answerOf, collectionAnswer, declaredOnly } from '../collections/answer.ts';
+import { collectionAnswer, declaredOnly, showCollection } from '../collections/answer.ts';
 import { createCollection } from '../collections/create.ts';
 import { collectionBody, collectionChangeBody } from '../collections/define.ts';
 import { dropCollection } from '../collections/drop.ts';
@@ -43,7 +43,7 @@ export const collectionsShow = route({
   scope: 'app_admin',
   status: 200,
   response: collectionAnswer,
-  handle: ({ target }) => answerOf(declaredOnly(target.collection)),
+  handle: ({ target }) => showCollection(declaredOnly(target.collection)),
 });
 
 /** Changes the fields of a collection, and its columns. */

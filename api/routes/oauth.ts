@@ -3,8 +3,8 @@ import { authorize } from '../auth/oauth/authorize.ts';
 import { signInByProvider } from '../auth/oauth/callback.ts';
 import {
   listProviders,
+  providerAnswer,
   providerInput,
-  providerSchema,
   requireProvider,
   showProvider,
 } from '../auth/oauth/provider.ts';
@@ -61,7 +61,7 @@ export const providersList = route({
   scope: 'workspace_admin',
   query: object(pageMembers),
   status: 200,
-  response: pageOf(providerSchema),
+  response: pageOf(providerAnswer),
   handle: ({ deps, target, query }) => listProviders(deps, target.workspace, pageRequestOf(query)),
 });
 
@@ -72,7 +72,7 @@ export const providersShow = route({
   summary: 'A provider, without its secret.',
   scope: 'workspace_admin',
   status: 200,
-  response: providerSchema,
+  response: providerAnswer,
   handle: async ({ deps, target, params }) =>
     showProvider(await requireProvider(deps, target.workspace, params.provider)),
 });
@@ -86,7 +86,7 @@ export const providersPut = route({
   scope: 'workspace_admin',
   body: providerInput,
   status: 200,
-  response: providerSchema,
+  response: providerAnswer,
   handle: ({ deps, target, params, body, principal, origin, now }) => {
     const at = { workspace: target.workspace, name: params.provider };
     return setProvider(deps, at, { input: body, principal, origin, now });

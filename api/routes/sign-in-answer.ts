@@ -4,10 +4,10 @@ import type { SignInOutcome } from '../auth/sign-in-user.ts';
 import type { Deps } from '../deps.ts';
 import type { Reply } from '../route.ts';
 import { described, object, optional, type Schema, text, type ValueOf, yes } from '../schema.ts';
-import { userSchema } from '../users/shape.ts';
+import { userAnswer } from '../users/answer.ts';
 
 /** Tokens, and whose they are. */
-export const userSession = object({ access_token: text(), refresh_token: text(), user: userSchema });
+export const userSession = object({ access_token: text(), refresh_token: text(), user: userAnswer });
 const challenge = object({ mfa_required: yes(), challenge_id: text() });
 
 type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;

@@ -1,6 +1,6 @@
 // End-users look after their own account: logins, address.
 import { confirmEmailChange, requestEmailChange } from '../auth/email-change.ts';
-import { endOwnSession, endOwnSessions, listOwnSessions, ownSessionSchema } from '../auth/own-sessions.ts';
+import { endOwnSession, endOwnSessions, listOwnSessions, ownSessionAnswer } from '../auth/own-sessions.ts';
 import { emailText, passwordText } from '../credentials.ts';
 import { pageMembers, pageRequestOf } from '../page-query.ts';
 import { route } from '../route.ts';
@@ -14,7 +14,7 @@ export const sessionsList = route({
   scope: 'user',
   query: object(pageMembers),
   status: 200,
-  response: pageOf(ownSessionSchema),
+  response: pageOf(ownSessionAnswer),
   handle: ({ deps, target, principal, query, now }) =>
     listOwnSessions(deps, target.workspace, { principal, page: pageRequestOf(query), now }),
 });

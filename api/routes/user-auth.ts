@@ -7,7 +7,7 @@ import { registerUser } from '../auth/register.ts';
 import { emailText, passwordText } from '../credentials.ts';
 import { route } from '../route.ts';
 import { object, text } from '../schema.ts';
-import { userSchema } from '../users/shape.ts';
+import { userAnswer } from '../users/answer.ts';
 import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-answer.ts';
 
 /** Registers an end-user. */
@@ -18,7 +18,7 @@ export const userRegister = route({
   scope: 'anyone',
   body: object({ email: emailText, password: passwordText }),
   status: 201,
-  response: userSchema,
+  response: userAnswer,
   errors: ['conflict', 'quota_exceeded'],
   alsoWrong: wrongPassword('password'),
   handle: ({ deps, target, body, origin, now }) =>

@@ -5,7 +5,7 @@ import { route } from '../route.ts';
 import { boolean, described, done, object, optional, pageOf, text } from '../schema.ts';
 import { listUsers, showOne } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
-import { userSchema } from '../users/shape.ts';
+import { userAnswer } from '../users/answer.ts';
 import { verifyUser } from '../users/verify.ts';
 
 /** Lists the users of a workspace. */
@@ -19,7 +19,7 @@ export const usersList = route({
     q: described(optional(text({ max: 320 })), 'A part of the email, whatever its case.'),
   }),
   status: 200,
-  response: pageOf(userSchema),
+  response: pageOf(userAnswer),
   handle: ({ deps, target, query }) =>
     listUsers(deps, target.workspace, { part: query.q, page: pageRequestOf(query) }),
 });
@@ -31,7 +31,7 @@ export const usersShow = route({
   summary: 'An end-user.',
   scope: 'workspace_admin',
   status: 200,
-  response: userSchema,
+  response: userAnswer,
   handle: ({ deps, target, params }) => showOne(deps, target.workspace, params.id),
 });
 
@@ -43,7 +43,7 @@ export const usersVerify = route({
   scope: 'workspace_admin',
   body: object({ verified: boolean() }),
   status: 200,
-  response: userSchema,
+  response: userAnswer,
   exists: ({ deps, target, params: { id } }) => showOne(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../storage/page.ts';
 import { findUser, listUsers as listRows } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { showUser, type User } from './shape.ts';
+import { showUser, type User } from './answer.ts';
 
 /** In the order of their creation; `part` is a part of the email. */
 export async function listUsers(

@@ -6,7 +6,7 @@ import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoUser } from './list.ts';
-import { showUser, type User } from './shape.ts';
+import { showUser, type User } from './answer.ts';
 
 /** Answers the changed user. Throws `404 not_found`. */
 export async function verifyUser(

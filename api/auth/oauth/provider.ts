@@ -58,7 +58,7 @@ export const providerInput = object({
 });
 
 /** What an admin reads. */
-export const providerSchema = object({
+export const providerAnswer = object({
   provider: text(),
   client_id: text(),
   has_secret: boolean(),
@@ -75,7 +75,7 @@ export const providerSchema = object({
 });
 
 /** The type of that. */
-export type Provider = ValueOf<typeof providerSchema>;
+export type Provider = ValueOf<typeof providerAnswer>;
 
 /** A provider, without its secret. */
 export function showProvider(

@@ -3,7 +3,7 @@ import type { UserRow } from '../../storage/user-accounts.ts';
 import { boolean, described, list, nullable, object, text, timestamp, type ValueOf } from '../schema.ts';
 
 /** The identity that every app of the workspace shares. */
-export const userSchema = object({
+export const userAnswer = object({
   id: text({ format: 'uuid' }),
   email: text({ format: 'email' }),
   verified: described(boolean(), 'Whether the user has shown that the address is theirs.'),
@@ -16,7 +16,7 @@ export const userSchema = object({
 });
 
 /** The type of the shape. */
-export type User = ValueOf<typeof userSchema>;
+export type User = ValueOf<typeof userAnswer>;
 
 /** A user, without the hash. */
 export function showUser({ id, email, verified, password_hash, ...rest }: UserRow): User {

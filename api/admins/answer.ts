@@ -4,7 +4,7 @@ import type { MasterAdminRow } from '../../storage/master-admins.ts';
 import { list, object, oneOf, optional, text, timestamp, type ValueOf } from '../schema.ts';
 
 /** Of a master admin, a workspace admin or an app admin. */
-export const adminSchema = object({
+export const adminAnswer = object({
   id: text({ format: 'uuid' }),
   username: optional(text()),
   email: optional(text({ format: 'email' })),
@@ -16,7 +16,7 @@ export const adminSchema = object({
 });
 
 /** The type of the shape. */
-export type Admin = ValueOf<typeof adminSchema>;
+export type Admin = ValueOf<typeof adminAnswer>;
 
 /** A workspace or app admin, without the hash. */
 export function showAdmin({ id, email, name, role, app_ids, created_at, updated_at }: AdminRow): Admin {
