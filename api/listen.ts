@@ -16,12 +16,12 @@ export interface Listening {
   close(milliseconds: number): Promise<void>;
 }
 
-/** Where to listen; `shared` opens the port with SO_REUSEPORT, so that several processes can; the `first` of them finds it free. */
+/** Where to listen; `isShared` opens the port with SO_REUSEPORT, so that several processes can; the `isFirst` of them finds it free. */
 export interface ListenOptions {
   host: string;
   port: number;
-  shared: boolean;
-  first: boolean;
+  isShared: boolean;
+  isFirst: boolean;
   /** Headers of every answer, also of those that no route gives. */
   standing: HeaderList;
   /** Called with the server: what else it is to answer. */
@@ -37,7 +37,7 @@ const idlePollMilliseconds = 50;
 /** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
   const guarded = boundWaiting(refuseAmbiguous(handler, options.standing));
-  const opening = options.shared ? openShared(guarded, options) : open(guarded, options);
+  const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
   limitBodyTime(server);
@@ -79,9 +79,9 @@ async function open(handler: RequestListener, { host, port }: ListenOptions): Pr
 /** listhen cannot share a port; Node can. */
 async function openShared(
   handler: RequestListener,
-  { host, port, first }: ListenOptions,
+  { host, port, isFirst }: ListenOptions,
 ): Promise<Server> {
-  if (first && port !== 0) await requireFree({ host, port });
+  if (isFirst && port !== 0) await requireFree({ host, port });
   const server = createServer(handler);
   return await new Promise((resolve, reject) => {
     server.once('error', reject);

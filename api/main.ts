@@ -134,8 +134,8 @@ async function openDoor(deps: Deps, { worker, successor }: ApiStart): Promise<Li
   const listening = await listen(nodeListener(createApp(deps, door, routes)), {
     host,
     port,
-    shared: api.workers > 1,
-    first: worker === 0 && !successor,
+    isShared: api.workers > 1,
+    isFirst: worker === 0 && !successor,
     standing: door.standing,
     mount: (server) => sockets.mount(server),
   });
@@ -151,7 +151,7 @@ function recordParts({ api, database }: Config): Pick<Deps, 'totals' | 'writeOrd
 }
 
 function sharingOf({ config: { api: { workers } }, worker }: ApiStart): Sharing {
-  return { alone: workers === 1, workers, worker };
+  return { isAlone: workers === 1, workers, worker };
 }
 
 /** Keeps what is in memory in step with the other processes. */

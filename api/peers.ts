@@ -6,7 +6,7 @@ import type { PeerReport, PeerRequest } from '../supervisor/protocol.ts';
 export interface PeersOptions {
   send: (request: PeerRequest) => void;
   /** Whether this is the only process. */
-  alone: boolean;
+  isAlone: boolean;
   /** What is answered to a question of another process. */
   answer: (question: string) => Promise<string>;
 }
@@ -24,13 +24,13 @@ export class Peers {
   }
 
   /** Whether there are no others. */
-  get alone(): boolean {
-    return this.#options.alone;
+  get isAlone(): boolean {
+    return this.#options.isAlone;
   }
 
   /** What those answer that do so in time. Never throws. */
   async ask(question: string): Promise<readonly string[]> {
-    if (this.alone) return [];
+    if (this.isAlone) return [];
     const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<readonly string[]>();
     this.#asked.set(id, resolve);

@@ -16,7 +16,7 @@ export interface LoadedFile {
 interface Attempt {
   readonly file: string;
   readonly failure: { readonly thrown: unknown } | null;
-  readonly late: boolean;
+  readonly isLate: boolean;
 }
 
 /**
@@ -76,9 +76,9 @@ function refusingCode(message: string): string {
 async function attempt(file: string, deadline: Promise<'late'>): Promise<Attempt> {
   try {
     const ended = await Promise.race([import(urlOf(file)), deadline]);
-    return { file, failure: null, late: ended === 'late' };
+    return { file, failure: null, isLate: ended === 'late' };
   } catch (thrown) {
-    return { file, failure: { thrown }, late: false };
+    return { file, failure: { thrown }, isLate: false };
   }
 }
 
@@ -94,7 +94,7 @@ class Explanation {
     this.#imports = imports;
     this.#faults = faults;
     this.#failed = new Set(
-      attempts.filter(({ failure, late }) => failure !== null || late).map(({ file }) => file),
+      attempts.filter(({ failure, isLate }) => failure !== null || isLate).map(({ file }) => file),
     );
   }
 
@@ -102,10 +102,10 @@ class Explanation {
     return this.#attempts.map((one) => ({ file: one.file, fault: this.#faultOf(one, milliseconds) }));
   }
 
-  #faultOf({ file, failure, late }: Attempt, milliseconds: number): Fault | null {
+  #faultOf({ file, failure, isLate }: Attempt, milliseconds: number): Fault | null {
     const known = this.#faults.get(file);
     if (known !== undefined) return known;
-    if (late) return this.#blamed(file) ?? tooSlow(file, milliseconds);
+    if (isLate) return this.#blamed(file) ?? tooSlow(file, milliseconds);
     return failure === null ? null : this.#thrownIn(file, failure.thrown);
   }
 

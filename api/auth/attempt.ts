@@ -67,13 +67,13 @@ export class ChangedMeanwhile extends ApiError {
  * Then another login has probably renewed the hash of the same password, and the attempt is to be made again.
  */
 export async function unlessRenewed<Result>(
-  outdated: boolean,
+  isOutdated: boolean,
   attempt: Promise<Result>,
 ): Promise<{ result: Result } | undefined> {
   try {
     return { result: await attempt };
   } catch (error) {
-    if (outdated && error instanceof ChangedMeanwhile) return undefined;
+    if (isOutdated && error instanceof ChangedMeanwhile) return undefined;
     throw error;
   }
 }

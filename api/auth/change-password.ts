@@ -34,7 +34,7 @@ export async function changeMasterPassword(
   const known = await control.run((sql) => findMaster(sql, id)) ?? fail('unauthorized', 'this admin is gone');
   const attempt = masterAttempt(deps, known.username, { proof: 'password', origin, now });
   await beginAttempt(deps, attempt);
-  const { matches, outdated } = await passwords.verify('masters', current, known.password_hash);
+  const { matches, isOutdated } = await passwords.verify('masters', current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
   const hashes = { from: known.password_hash, to: await passwords.hash('masters', next) };
   const replacing = tryInTurn(deps, attempt, async (sql) => {
@@ -51,7 +51,7 @@ export async function changeMasterPassword(
     });
     return revoked;
   });
-  const replaced = await unlessRenewed(outdated, replacing);
+  const replaced = await unlessRenewed(isOutdated, replacing);
   if (replaced === undefined) return await changeMasterPassword(deps, principal, change);
   revocations.apply(replaced.result);
 }

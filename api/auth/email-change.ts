@@ -37,7 +37,7 @@ export async function requestEmailChange(
   const user = await requireUser(deps, principal, workspace);
   const attempt = userAttempt(deps, workspace, { email: user.email, proof: 'password', origin, now });
   await beginAttempt(deps, attempt);
-  const { matches, outdated } = await deps.passwords.verify(
+  const { matches, isOutdated } = await deps.passwords.verify(
     `users of ${workspace.id}`,
     password,
     user.password_hash,
@@ -59,7 +59,7 @@ export async function requestEmailChange(
     );
     return await findUserId(sql, email) !== undefined;
   });
-  const begun = await unlessRenewed(outdated, beginning);
+  const begun = await unlessRenewed(isOutdated, beginning);
   if (begun === undefined) return await requestEmailChange(deps, workspace, change);
   await deps.mail.post({
     workspace: workspace.id,

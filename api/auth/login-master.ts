@@ -64,7 +64,7 @@ export async function loginMaster(
     if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
     await insertSession(sql, 'control', draft.row);
   });
-  if (await unlessRenewed(verdict.outdated, completing) === undefined) {
+  if (await unlessRenewed(verdict.isOutdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);
   }
   await deps.passwords.renew(

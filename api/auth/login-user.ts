@@ -32,7 +32,7 @@ export async function loginUser(
   if (user === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const prove = () => Promise.resolve(user);
   const signingIn = signInUser(deps, attempt, { workspace, app, method: 'password', prove });
-  const signedIn = await unlessRenewed(verdict.outdated, signingIn);
+  const signedIn = await unlessRenewed(verdict.isOutdated, signingIn);
   if (signedIn === undefined) return await loginUser(deps, workspace, login);
   await deps.passwords.renew(
     { owner, password, hash: user.password_hash },

@@ -39,7 +39,7 @@ export function createHooks(
   const keeper = { deps: parts, times, newId: () => deps().newId(), find };
   const peers = new Peers({
     send,
-    alone: parts.config.api.workers === 1,
+    isAlone: parts.config.api.workers === 1,
     answer: async (text) => {
       const question: HookQuestion = JSON.parse(text);
       return JSON.stringify(await hooks.answerPeer(question));

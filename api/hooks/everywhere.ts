@@ -87,11 +87,11 @@ function together(parts: readonly StatePart[]): HookState {
 
 /** The log of an app as all processes have it. */
 export class LogEverywhere {
-  readonly #peers: Pick<Peers, 'ask' | 'alone'>;
+  readonly #peers: Pick<Peers, 'ask' | 'isAlone'>;
   readonly #schema: string;
   readonly #own: HookLog;
 
-  constructor(peers: Pick<Peers, 'ask' | 'alone'>, schema: string, own: HookLog) {
+  constructor(peers: Pick<Peers, 'ask' | 'isAlone'>, schema: string, own: HookLog) {
     this.#peers = peers;
     this.#schema = schema;
     this.#own = own;
@@ -127,11 +127,11 @@ export class LogEverywhere {
       let hear: (entry: LogEntry) => void = (entry) => void meanwhile.push(entry);
       const stop = this.#own.follow((entry) => hear(entry));
       stopOwn.signal.addEventListener('abort', stop, { once: true });
-      if (!this.#peers.alone) kept.push(...await this.#others(places));
+      if (!this.#peers.isAlone) kept.push(...await this.#others(places));
       if (stopOwn.signal.aborted) return;
       inOrder([...kept, ...meanwhile]).forEach(tell);
       hear = tell;
-      if (!this.#peers.alone) timer = setTimeout(look, lookEvery);
+      if (!this.#peers.isAlone) timer = setTimeout(look, lookEvery);
     };
     void begin();
     return () => {
@@ -142,7 +142,7 @@ export class LogEverywhere {
 
   /** Lines of other processes after those places, which move on. */
   async #others(places: Map<string, number>): Promise<LogEntry[]> {
-    if (this.#peers.alone) return [];
+    if (this.#peers.isAlone) return [];
     const question = { about: 'log', schema: this.#schema, after: Object.fromEntries(places) } as const;
     const parts = await ask<LogPart>(this.#peers, question);
     for (const { process, place } of parts) places.set(process, place);

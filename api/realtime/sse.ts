@@ -93,7 +93,7 @@ function begin({ response, headers }: EventsRequest): void {
 
 function wireOf(response: ServerResponse): Wire {
   return {
-    single: true,
+    isSingle: true,
     ping,
     events: ({ frames }) => frames,
     // Without data a browser would not dispatch it.

@@ -14,7 +14,7 @@ export interface StreamEnd {
 /** How a protocol says what streams have to say. */
 export interface Wire {
   /** Whether the stream is its one subscription, and ends with it. */
-  single: boolean;
+  isSingle: boolean;
   /** Sent every 15 s; undefined for a protocol that keeps itself alive. */
   ping: Buffer | undefined;
   /** Events of a subscription. */
@@ -99,7 +99,7 @@ export class Stream {
     this.subscriptions.delete(subscription.id);
     const words = this.wire.lost(subscription.id, error);
     if (words !== undefined) this.write(words);
-    if (this.wire.single) this.end({ why: 'done', message: error.message }, now);
+    if (this.wire.isSingle) this.end({ why: 'done', message: error.message }, now);
   }
 
   /** Ends the stream in the protocol's words. */

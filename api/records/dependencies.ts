@@ -46,7 +46,7 @@ export function basisOf(
   const related = [...names];
   return {
     // Each sign-in changes a user, and what profiles show of it.
-    heard: related.every((name) => app.collections.get(name)?.kind === 'base'),
+    isHeard: related.every((name) => app.collections.get(name)?.kind === 'base'),
     tables: [usersTable(app.workspace.database), ...related.map((name) => tableOf(app, name))],
     versions: related.map((name) => app.collections.get(name)?.version).join(' '),
   };

@@ -52,8 +52,8 @@ export async function listRecords(
     const select = selectionOf(plan, fields);
     const branches = branchesOf(scope.target, expand);
     const offset = offsetOf(page);
-    const stamped = page.count && deps.totals.needsSnapshot(basis);
-    const slice = { sort: keys, stamped, limit: page.per_page, offset, mostBytes };
+    const isStamped = page.count && deps.totals.needsSnapshot(basis);
+    const slice = { sort: keys, isStamped, limit: page.per_page, offset, mostBytes };
     const { records, snapshot } = await connection.run((sql) => listRows(sql, plan, selected, slice)).catch(
       explain,
     );
@@ -90,7 +90,7 @@ function selectedBy(access: Access, target: RecordTarget, filter: string | undef
   const narrowing = { rule: access.unbounded ? everything : asked, guarded: !access.unbounded };
   if (filter === undefined || filter === '') {
     const basis = basisOf(target, { ...narrowing, filter: undefined });
-    return { selected: { restrictions: ruled, madeUp: false }, basis };
+    return { selected: { restrictions: ruled, isMadeUp: false }, basis };
   }
   const condition = conditionOfFilter(target.app, target.collection, filter);
   const residue = fold(condition, { ...access.request, body: {} });
@@ -98,7 +98,7 @@ function selectedBy(access: Access, target: RecordTarget, filter: string | undef
   if (guard !== undefined) refuseCostly(target.app, condition);
   const narrowed: Restriction = guard === undefined ? { residue } : { residue, guard };
   const basis = basisOf(target, { ...narrowing, filter: condition });
-  return { selected: { restrictions: [...ruled, narrowed], madeUp: true }, basis };
+  return { selected: { restrictions: [...ruled, narrowed], isMadeUp: true }, basis };
 }
 
 /** A page that is not full is the last one, and says itself how many there are. */

@@ -6,7 +6,7 @@ import { LruCache } from '../lru-cache.ts';
 /** What a total depends on. */
 export interface Basis {
   /** Whether every write to the tables goes through `during`. */
-  heard: boolean;
+  isHeard: boolean;
   tables: readonly string[];
   /** The versions of the definitions that the tables have. */
   versions: string;
@@ -94,12 +94,12 @@ export class RememberedTotals implements Totals {
   }
 
   needsSnapshot(basis: Basis | undefined): boolean {
-    return basis !== undefined && !basis.heard;
+    return basis !== undefined && !basis.isHeard;
   }
 
   async of(question: Question, ask: () => Promise<Counted>): Promise<number> {
     const { count, basis } = question;
-    if (basis === undefined || !basis.heard) return await this.#others.of(question, ask);
+    if (basis === undefined || !basis.isHeard) return await this.#others.of(question, ask);
     const name = nameOf(count);
     const before = this.#stampOf(basis.tables);
     if (before === undefined || name === undefined) return (await ask()).total;

@@ -11,17 +11,17 @@ interface Refusal {
   status: 403 | 413 | 429;
   /** What it allows, in words. */
   allows: (most: number) => string;
-  retry: boolean;
+  mayRetry: boolean;
 }
 
 const refusals: Record<Quota, Refusal> = {
-  'quota.storage_mb': { status: 413, allows: (most) => `${most} MB of tables and files`, retry: false },
-  'quota.records': { status: 403, allows: (most) => `${most} records in the app`, retry: false },
-  'quota.users': { status: 403, allows: (most) => `${most} users in the workspace`, retry: false },
+  'quota.storage_mb': { status: 413, allows: (most) => `${most} MB of tables and files`, mayRetry: false },
+  'quota.records': { status: 403, allows: (most) => `${most} records in the app`, mayRetry: false },
+  'quota.users': { status: 403, allows: (most) => `${most} users in the workspace`, mayRetry: false },
   'quota.requests_per_sec': {
     status: 429,
     allows: (most) => `${most} requests to the app in a second`,
-    retry: true,
+    mayRetry: true,
   },
 };
 
@@ -33,7 +33,7 @@ export async function mostOf(policies: Policies, name: Quota, at: Place): Promis
 
 /** The error `quota_exceeded`, which names the quota. */
 export function quotaExceeded(name: Quota, most: number): ApiError {
-  const { status, allows, retry } = refusals[name];
-  const headers = retry ? [['Retry-After', '1'] as const] : [];
+  const { status, allows, mayRetry } = refusals[name];
+  const headers = mayRetry ? [['Retry-After', '1'] as const] : [];
   return new ApiError('quota_exceeded', `${name} allows ${allows(most)}`, headers, status);
 }

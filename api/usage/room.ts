@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Whom the room is shared with. */
 export interface Sharing {
   /** Whether nobody else takes from it: then what is left is known exactly between two counts. */
-  alone: boolean;
+  isAlone: boolean;
   /** Processes that take from it, and which of them this is, from 0. */
   workers: number;
   worker: number;
@@ -60,7 +60,7 @@ export class Room {
   /** Takes `most` of the room below `below`, or what there is of it when that is at least `least`; undefined otherwise. */
   async take(below: number, { least, most }: { least: number; most: number }): Promise<Claim | undefined> {
     while (this.#counting !== undefined || this.#isDue(below)) await this.#count(below);
-    if (this.#left < least && this.#options.alone) await this.#countAfresh(below);
+    if (this.#left < least && this.#options.isAlone) await this.#countAfresh(below);
     if (this.#left < least) return undefined;
     const amount = Math.min(this.#left, most);
     this.#left -= amount;
@@ -76,8 +76,8 @@ export class Room {
 
   #isDue(below: number): boolean {
     if (this.#most !== below) return true;
-    const { alone, leaks, now } = this.#options;
-    if (!alone) return spanOf(now()) !== spanOf(this.#countedAt);
+    const { isAlone, leaks, now } = this.#options;
+    if (!isAlone) return spanOf(now()) !== spanOf(this.#countedAt);
     return leaks && now() - this.#countedAt > freshMilliseconds;
   }
 
@@ -114,8 +114,8 @@ export class Room {
   }
 
   #shareOf(left: number, at: number): number {
-    const { alone, workers, worker } = this.#options;
-    if (alone || left <= 0) return left;
+    const { isAlone, workers, worker } = this.#options;
+    if (isAlone || left <= 0) return left;
     // What cannot be divided goes round.
     const isFavoured = (worker + spanOf(at)) % workers < left % workers;
     return Math.floor(left / workers) + (isFavoured ? 1 : 0);

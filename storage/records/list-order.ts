@@ -9,7 +9,7 @@ export interface SortKey {
 /** Its order, and whether a last column says which snapshot it saw. */
 export interface ListShape {
   sort: readonly SortKey[];
-  stamped: boolean;
+  isStamped: boolean;
 }
 
 /** The keys as SQL, and then the id: every list has exactly one order. `nameOf` names a column as it is sorted by. */

@@ -125,9 +125,9 @@ export class RecordPlan {
   }
 
   /** How many records there are, or how many a condition is true of; and the snapshot that says so. */
-  count(where: string, madeUp: boolean): Statement {
+  count(where: string, isMadeUp: boolean): Statement {
     const condition = where === '' ? '' : ` where ${where}`;
-    return (madeUp ? this.#filteredCounts : this.#counts).of(
+    return (isMadeUp ? this.#filteredCounts : this.#counts).of(
       where,
       () =>
         `${this.#comment}select count(*)::double precision, ${snapshotColumn} from ${this.#records}${condition}`,
@@ -153,13 +153,13 @@ export class RecordPlan {
    * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
    * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
    */
-  list({ sort, stamped }: ListShape, where: Where, madeUp: boolean): Statement {
+  list({ sort, isStamped }: ListShape, where: Where, isMadeUp: boolean): Statement {
     const order = orderOf(sort, (column) => this.#rows.sortable(column));
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
-    const columns = stamped ? `${this.columns}, ${snapshotColumn}` : this.columns;
-    return (madeUp ? this.#filteredLists : this.#lists).of(
-      `${stamped ? '+' : ''}${order}${condition}`,
+    const columns = isStamped ? `${this.columns}, ${snapshotColumn}` : this.columns;
+    return (isMadeUp ? this.#filteredLists : this.#lists).of(
+      `${isStamped ? '+' : ''}${order}${condition}`,
       () =>
         // In a select of its own, so that instants become texts on the page only, not on all that is sorted for it.
         `${this.#comment}select ${columns} from (select * from ${this.#records}${condition} ` +

@@ -34,7 +34,7 @@ export interface RecordChange {
 export interface RecordSelection {
   restrictions: readonly Restriction[];
   /** Whether a caller wrote one of the restrictions, so that their number is anybody's guess. */
-  madeUp: boolean;
+  isMadeUp: boolean;
 }
 
 /** Which of them. */
@@ -133,14 +133,14 @@ export async function deleteRecord(
 export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
-  { restrictions, madeUp }: RecordSelection,
-  { sort, stamped, limit, offset, mostBytes }: RecordSlice,
+  { restrictions, isMadeUp }: RecordSelection,
+  { sort, isStamped, limit, offset, mostBytes }: RecordSlice,
 ): Promise<Listed> {
   const where = whereOf(restrictions, 1);
-  const { text, prepare } = plan.list({ sort, stamped }, where, madeUp);
+  const { text, prepare } = plan.list({ sort, isStamped }, where, isMadeUp);
   const params = [...where.params, limit, offset];
   const rows = await rowsWithin(sql, { text, prepare }, { params, room: { left: mostBytes } });
-  const snapshot = stamped ? rows[0]?.at(-1) : undefined;
+  const snapshot = isStamped ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
@@ -161,9 +161,9 @@ export interface Count {
 }
 
 /** The count of the selected records. */
-export function countOf(plan: RecordPlan, { restrictions, madeUp }: RecordSelection): Count {
+export function countOf(plan: RecordPlan, { restrictions, isMadeUp }: RecordSelection): Count {
   const { text, params } = whereOf(restrictions, 1);
-  return { ...plan.count(text, madeUp), params };
+  return { ...plan.count(text, isMadeUp), params };
 }
 
 /** Counts. */

@@ -29,19 +29,24 @@ const bundler = fileURLToPath(new URL('bundle-runner.ts', import.meta.url));
 
 /**
  * Deno and the runner's code, as JavaScript. As they are where they can be; as copies under `folder` when the code is
- * TypeScript, or when runners are other users (`foreign`) that may not pass or read. Throws an error with one line for
+ * TypeScript, or when runners are other users (`isForeign`) that may not pass or read. Throws an error with one line for
  * the operator when there is no such place.
  */
 export async function findRunnerFiles(
-  { folder, foreign, platform, arch }: { folder: string; foreign: boolean; platform: string; arch: string },
+  { folder, isForeign, platform, arch }: {
+    folder: string;
+    isForeign: boolean;
+    platform: string;
+    arch: string;
+  },
 ): Promise<RunnerFiles> {
   const deno = await findDeno(platform, arch);
-  const isDenoOpen = !foreign || await isOpen([deno], 0o005);
+  const isDenoOpen = !isForeign || await isOpen([deno], 0o005);
   const scripts = (await readdir(sourceCode)).map((name) => join(sourceCode, name));
-  if (!isSource && isDenoOpen && (!foreign || await isOpen(scripts, 0o004))) {
+  if (!isSource && isDenoOpen && (!isForeign || await isOpen(scripts, 0o004))) {
     return { deno, code: sourceCode };
   }
-  const place = await findPlace(folder, foreign);
+  const place = await findPlace(folder, isForeign);
   if (place === undefined) {
     throw new Error(
       `hook runners have users of their own, which cannot read ${deno} nor anything in ${folder}`,
@@ -53,10 +58,10 @@ export async function findRunnerFiles(
 }
 
 /** The first folder for files of runners that their users may pass: `folder`, or one of the system's. */
-export async function findPlace(folder: string, foreign: boolean): Promise<string | undefined> {
+export async function findPlace(folder: string, isForeign: boolean): Promise<string | undefined> {
   for (const place of [folder, join(systemFolder, 'runtime')]) {
     await makePassable(place);
-    if (!foreign || await closedDirectory(anybody, [join(place, 'files')]) === undefined) return place;
+    if (!isForeign || await closedDirectory(anybody, [join(place, 'files')]) === undefined) return place;
   }
   return undefined;
 }

@@ -67,15 +67,15 @@ function weaknesses({ platform, level, users }: RunnerPlan): string[] {
 
 async function makePlan(options: WallOptions, level: SandboxLevel): Promise<RunnerPlan> {
   const { config, folder, uid, platform, arch } = options;
-  const foreign = uid === 0;
-  const files: RunnerFiles = await findRunnerFiles({ folder, foreign, platform, arch });
+  const isForeign = uid === 0;
+  const files: RunnerFiles = await findRunnerFiles({ folder, isForeign, platform, arch });
   const isOs = level === 'os';
   if (isOs && platform !== 'linux') throw new Error('namespaces are a feature of Linux');
   const tool = (name: string, provider: string) => findTool(name, provider, options.path);
   return {
     level,
     platform,
-    users: foreign && platform === 'linux' ? await reservedUsers(folder) : undefined,
+    users: isForeign && platform === 'linux' ? await reservedUsers(folder) : undefined,
     jit: config.jit,
     ...files,
     libraries: isOs ? await sharedLibraries(files.deno) : [],

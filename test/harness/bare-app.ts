@@ -179,7 +179,7 @@ function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' 
     count: async (id) => {
       const { app, collection } = await target(id);
       const plan = planOf(app.schema, collection);
-      const count = countOf(plan, { restrictions: [], madeUp: false });
+      const count = countOf(plan, { restrictions: [], isMadeUp: false });
       return (await run((sql) => countRecords(sql, count))).total;
     },
   };

@@ -189,7 +189,7 @@ const { platform, arch } = process;
 /** Each file of tests has its own copy of the code. */
 const folder = mkdtempSync(join(tmpdir(), 'bulkhead-runner-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const files = findRunnerFiles({ folder, foreign: false, platform, arch });
+const files = findRunnerFiles({ folder, isForeign: false, platform, arch });
 
 /** Starts a runner at level `deno`, with the very command of the supervisor, and waits until it is ready. */
 export async function startRunner(): Promise<TestRunner> {

@@ -9,7 +9,7 @@ import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './thread
 /** Whether a password is right, and whether its hash was made with other parameters than today's. */
 export interface Verdict {
   matches: boolean;
-  outdated: boolean;
+  isOutdated: boolean;
 }
 
 /** How much may be under way. */
@@ -207,7 +207,7 @@ function checkOf(password: string, hash: string | null | undefined): PasswordJob
 function verdictOf(answer: PasswordAnswer, hash: string | null | undefined): Verdict {
   if (answer.type !== 'verified') throw new Error('not the answer to a check');
   const known = hash !== null && hash !== undefined;
-  return { matches: known && answer.matches, outdated: known && isOutdated(hash) };
+  return { matches: known && answer.matches, isOutdated: known && isOutdated(hash) };
 }
 
 function isOutdated(hash: string): boolean {

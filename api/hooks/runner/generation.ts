@@ -59,12 +59,12 @@ export interface GenerationOptions {
 /** The code did not load: it was too slow, or took its runner down. The message is for its author. */
 export class LoadFailed extends Error {
   /** Whether the code was running already. */
-  readonly ofCode: boolean;
+  readonly isOfCode: boolean;
 
-  constructor(message: string, ofCode: boolean) {
+  constructor(message: string, isOfCode: boolean) {
     super(message);
     this.name = 'LoadFailed';
-    this.ofCode = ofCode;
+    this.isOfCode = isOfCode;
   }
 }
 

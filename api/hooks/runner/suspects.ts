@@ -92,7 +92,7 @@ export class Suspects {
 }
 
 function isOfCode(error: unknown): error is LoadFailed {
-  return error instanceof LoadFailed && error.ofCode;
+  return error instanceof LoadFailed && error.isOfCode;
 }
 
 function keyOf({ file, source }: SourceFile): string {

@@ -175,7 +175,7 @@ export class WebSockets {
 
 function wireOf(peer: Peer): Wire {
   return {
-    single: false,
+    isSingle: false,
     // Protocol pings are crossws's business.
     ping: undefined,
     // Past crossws to the socket: nothing is compressed, so frames of both stand whole between one another.

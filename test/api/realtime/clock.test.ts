@@ -66,7 +66,7 @@ function attach({ stalls = false } = {}): Held {
     holder,
     seat: hub.seat(holder),
     wire: {
-      single: false,
+      isSingle: false,
       ping: Buffer.from('ping'),
       events: ({ frames }) => frames,
       reset: () => Buffer.from('reset'),

@@ -47,7 +47,7 @@ function streamTo(socket: PassThrough): Stream {
     holder: { principal: null, address: '' },
     sink: new Sink(socket, defaultBounds.sink),
     wire: {
-      single: true,
+      isSingle: true,
       ping: undefined,
       events: ({ frames }) => frames,
       reset: () => Buffer.from('reset'),

@@ -81,9 +81,9 @@ async function listed({ app, principal, filter: written }: Asked): Promise<strin
     guard === undefined ? { residue } : { residue, guard },
   ];
   const plan = planOf(app.schema, target.collection);
-  const slice = { sort: [], limit: 1_000, offset: 0, stamped: false, mostBytes: 1_000_000 };
+  const slice = { sort: [], limit: 1_000, offset: 0, isStamped: false, mostBytes: 1_000_000 };
   const { records } = await tables.pool.run((sql) =>
-    listRecords(sql, plan, { restrictions, madeUp: true }, slice)
+    listRecords(sql, plan, { restrictions, isMadeUp: true }, slice)
   );
   return records.map(({ id }) => id).sort();
 }

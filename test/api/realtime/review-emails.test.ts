@@ -91,7 +91,7 @@ async function watch({ principal }: User): Promise<Watching> {
     holder,
     seat: hub.seat(holder),
     wire: {
-      single: true,
+      isSingle: true,
       ping: undefined,
       events: (packet) => {
         shown.push(...String(packet.frames).matchAll(/"title":"([^"]*)"/g).map(([, title = '']) => title));

@@ -139,7 +139,7 @@ describe('a remembered total', () => {
 
 describe('RememberedTotals', () => {
   const count: Count = { text: 'a count', params: [], prepare: true };
-  const basis: Basis = { heard: true, tables: ['users', 'posts'], versions: '1' };
+  const basis: Basis = { isHeard: true, tables: ['users', 'posts'], versions: '1' };
   const question = { count, basis, snapshot: undefined };
 
   function counter(clock: { now: number }, settle = 0) {

@@ -7,7 +7,7 @@ const one = { least: 1, most: 1 };
 
 /** Of a process that is alone. */
 function roomOf(options: Pick<RoomOptions, 'count'> & Partial<RoomOptions>): Room {
-  return new Room({ alone: true, workers: 1, worker: 0, leaks: false, now: () => 0, ...options });
+  return new Room({ isAlone: true, workers: 1, worker: 0, leaks: false, now: () => 0, ...options });
 }
 
 it('counts what ends while it counts as if it were there still', async () => {

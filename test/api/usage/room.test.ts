@@ -9,7 +9,7 @@ const one = { least: 1, most: 1 };
 function store(options: Partial<RoomOptions> = {}) {
   const state = { stored: 0, counts: 0, time: 0 };
   const room = new Room({
-    alone: true,
+    isAlone: true,
     workers: 1,
     worker: 0,
     leaks: false,
@@ -146,7 +146,7 @@ describe('several processes', () => {
           const state = { stored: 0, time: 0 };
           const rooms = Array.from({ length: workers }, (_unused, worker) =>
             new Room({
-              alone: false,
+              isAlone: false,
               workers,
               worker,
               leaks: false,
@@ -168,7 +168,7 @@ describe('several processes', () => {
   it('count once more when the five seconds are over before they have counted', async () => {
     const state = { counts: 0, time: 4_999 };
     const room = new Room({
-      alone: false,
+      isAlone: false,
       workers: 2,
       worker: 0,
       leaks: false,
@@ -187,7 +187,7 @@ describe('several processes', () => {
     const state = { stored: 0, time: 0 };
     const rooms = [0, 1, 2].map((worker) =>
       new Room({
-        alone: false,
+        isAlone: false,
         workers: 3,
         worker,
         leaks: false,

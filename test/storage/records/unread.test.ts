@@ -17,7 +17,7 @@ const plan = planOf('app', collection);
 const [id, time, shownTime] = ['an id', '2026-01-02 03:04:05.678+00', '2026-01-02T03:04:05.678Z'];
 
 it('JSON fields stay text, which the driver does not read either', () => {
-  const { text } = plan.list({ sort: [], stamped: false }, { text: '', params: [] }, false);
+  const { text } = plan.list({ sort: [], isStamped: false }, { text: '', params: [] }, false);
   expect(text).toContain('"meta"::text');
   expect(plan.selectOne('').text).toContain('"meta"::text');
   expect(plan.record([id, time, time, '{"a": 1}', 2]).fields).toEqual({

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 describe('the files of runners', () => {
   it('are one file of JavaScript each that every user can read, made once', async () => {
-    const files = await findRunnerFiles({ folder, foreign: true, platform, arch });
+    const files = await findRunnerFiles({ folder, isForeign: true, platform, arch });
     const scripts = await readdir(files.code);
     expect(scripts.sort()).toEqual(['main.js', 'probe.js']);
     for (const name of scripts) {
@@ -26,19 +26,19 @@ describe('the files of runners', () => {
       expect((await stat(join(files.code, name))).mode & 0o777).toBe(0o644);
     }
     const { mtimeMs } = await stat(files.code);
-    const again = await findRunnerFiles({ folder, foreign: true, platform, arch });
+    const again = await findRunnerFiles({ folder, isForeign: true, platform, arch });
     expect([again, (await stat(again.code)).mtimeMs]).toEqual([files, mtimeMs]);
   });
 
   it('are elsewhere when the folder is closed to others', async () => {
     await chmod(folder, 0o700);
-    const found = findRunnerFiles({ folder, foreign: true, platform, arch });
+    const found = findRunnerFiles({ folder, isForeign: true, platform, arch });
     if (process.getuid?.() !== 0) return await expect(found).rejects.toThrow('EACCES');
     expect((await found).code).toMatch(/^\/var\/lib\/bulkhead\/runtime\//);
   });
 
   it('are given up after a minute when what makes them hangs, and nothing of it is left', async () => {
-    const wanted = { folder, foreign: false, platform, arch };
+    const wanted = { folder, isForeign: false, platform, arch };
     const home = dirname((await findRunnerFiles(wanted)).code);
     await rm(home, { recursive: true });
     // Who writes to a pipe that nobody reads waits for ever.
@@ -59,7 +59,7 @@ describe('the files of runners', () => {
   });
 
   it('include the libraries that Deno needs, as the loader of this system finds them', async () => {
-    const { deno } = await findRunnerFiles({ folder, foreign: false, platform, arch });
+    const { deno } = await findRunnerFiles({ folder, isForeign: false, platform, arch });
     const libraries = await sharedLibraries(deno);
     expect(libraries.filter((path) => /\/libc\.so\.6$/.test(path))).toHaveLength(1);
     expect(libraries.filter((path) => /\/ld-linux[^/]*$/.test(path))).toHaveLength(1);

@@ -17,7 +17,10 @@ describe('a password', () => {
 
   it('matches its hash and no other', async () => {
     const hash = await passwords.hash(owner, 'correct horse');
-    expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, outdated: false });
+    expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({
+      matches: true,
+      isOutdated: false,
+    });
     for (const wrong of ['correct hors', 'correct horse ', 'Correct horse', '']) {
       expect((await passwords.verify(owner, wrong, hash)).matches).toBe(false);
     }
@@ -33,8 +36,8 @@ describe('a password', () => {
       hashLength: 32,
       outputType: 'encoded',
     });
-    expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, outdated: true });
-    expect(await passwords.verify(owner, 'wrong', hash)).toEqual({ matches: false, outdated: true });
+    expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, isOutdated: true });
+    expect(await passwords.verify(owner, 'wrong', hash)).toEqual({ matches: false, isOutdated: true });
   });
 
   it('matches hashes of all three kinds', async () => {
@@ -46,10 +49,13 @@ describe('a password', () => {
     };
     for (const make of [argon2id, argon2i, argon2d]) {
       const hash = await make({ ...options, iterations: 1, parallelism: 2, outputType: 'encoded' });
-      expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({ matches: true, outdated: true });
+      expect(await passwords.verify(owner, 'correct horse', hash)).toEqual({
+        matches: true,
+        isOutdated: true,
+      });
       expect(await passwords.verify(owner, 'correct horsf', hash)).toEqual({
         matches: false,
-        outdated: true,
+        isOutdated: true,
       });
     }
   });
@@ -61,8 +67,8 @@ describe('a password', () => {
 
   it('never matches where there is no hash, however it is guessed', async () => {
     for (const guess of ['', 'admin', 'A'.repeat(43)]) {
-      expect(await passwords.verify(owner, guess, null)).toEqual({ matches: false, outdated: false });
-      expect(await passwords.verify(owner, guess, undefined)).toEqual({ matches: false, outdated: false });
+      expect(await passwords.verify(owner, guess, null)).toEqual({ matches: false, isOutdated: false });
+      expect(await passwords.verify(owner, guess, undefined)).toEqual({ matches: false, isOutdated: false });
     }
   });
 
@@ -149,7 +155,7 @@ describe('somebody who is looked up for a password', () => {
       });
       ended.push(name);
       expect(found?.name).toBe(name);
-      expect(verdict).toEqual({ matches: true, outdated: false });
+      expect(verdict).toEqual({ matches: true, isOutdated: false });
     }));
     expect(begun).toEqual(names);
     expect(ended).toEqual(names);
@@ -192,7 +198,7 @@ describe('somebody who is looked up for a password', () => {
     );
     const next = one.verifyOf(owner, 'x', () => Promise.resolve(undefined));
     for (const failure of failing) await expect(failure).rejects.toThrow('is locked');
-    expect((await next).verdict).toEqual({ matches: false, outdated: false });
+    expect((await next).verdict).toEqual({ matches: false, isOutdated: false });
     await one.close();
   });
 });
