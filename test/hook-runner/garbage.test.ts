@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../harness/frame.ts';
-import { numbersFrom } from '../harness/numbers.ts';
+import { numbersFrom } from '../harness/random-numbers.ts';
 import { processorSeconds } from '../harness/processes.ts';
 import { order, startForTest, type TestRunner } from './runner.ts';
 

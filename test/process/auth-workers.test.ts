@@ -1,7 +1,7 @@
 // Two API processes on one port: what one of them revokes, the other refuses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectOk } from '../harness/api.ts';
-import { askEither, type Carried, startPair } from '../harness/pair.ts';
+import { askEither, type Carried, startPair } from '../harness/two-processes.ts';
 import type { TestServer } from '../harness/server.ts';
 
 const password = 'a password of the test';

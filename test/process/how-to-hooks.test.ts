@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { completionsAt } from '../harness/editor.ts';
-import { codesIn, follow } from '../harness/page.ts';
+import { codesIn, follow } from '../harness/documentation-page.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { ask, makeTestCluster } from '../harness/cluster.ts';
 import { freePort } from '../harness/free-port.ts';
-import { blocksOf, codesIn, follow } from '../harness/page.ts';
+import { blocksOf, codesIn, follow } from '../harness/documentation-page.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
-import { codesIn, follow } from '../harness/page.ts';
+import { codesIn, follow } from '../harness/documentation-page.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 const folder = join(import.meta.dirname, '../../docs/how-to');

@@ -1,7 +1,7 @@
 // Two API processes on one port: a quota holds for both together, and use is that of both.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { expectOk } from '../harness/api.ts';
-import { openPair, type Pair, untilBoth } from '../harness/pair.ts';
+import { openPair, type Pair, untilBoth } from '../harness/two-processes.ts';
 
 const most = 40;
 /** No more can be under way elsewhere, as this test writes: see `write`. */

@@ -1,6 +1,6 @@
 // The commands of the README and of the tutorial, run as a reader would run them, against a new server.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codesIn, follow } from '../harness/page.ts';
+import { codesIn, follow } from '../harness/documentation-page.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;

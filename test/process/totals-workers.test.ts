@@ -1,7 +1,7 @@
 // Two API processes on one port: the totals of both are right, whichever of them has written.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
-import { openPair, type Pair } from '../harness/pair.ts';
+import { openPair, type Pair } from '../harness/two-processes.ts';
 
 let pair: Pair;
 

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serverUrl } from '../../harness/api.ts';
 import { authorization, fileApp, get, upload } from '../../harness/file-app.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 const files = await fileApp();
 const { app, user } = files;

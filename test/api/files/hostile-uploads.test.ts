@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type Answer, type Caller, expectOk, type OwnApp, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, upload } from '../../harness/file-app.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 import { ownUser } from '../../harness/users.ts';
 
 const files = await fileApp();

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { as, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, put, upload } from '../../harness/file-app.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
 import { qualified } from '../../../storage/tables.ts';
 import { ownUser } from '../../harness/users.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { serverUrl } from '../../harness/api.ts';
 import { expectError, expectStandingHeaders } from '../../harness/expectations.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 const seconds = 1_000;
 const start = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';

@@ -2,7 +2,7 @@
 import { beforeAll, describe, it } from 'vitest';
 import { as, type Caller, type OwnWorkspace, ownWorkspace, send, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 const overCap = 8_388_609;
 let own: OwnWorkspace;

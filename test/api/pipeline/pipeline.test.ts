@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { additions, specified } from '../../contract/endpoints.ts';
 import { as, send, serverUrl } from '../../harness/api.ts';
 import { expectError, expectStandingHeaders } from '../../harness/expectations.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 const login = '/_/auth/admin/login';
 const cap = 8_388_608;

@@ -1,7 +1,7 @@
 // A server whose proxy sets the security headers: on one of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as } from '../../harness/api.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 
 const names = [

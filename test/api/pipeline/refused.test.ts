@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { master, ownWorkspace, serverUrl } from '../../harness/api.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 const posted = 'POST /_/auth/admin/login HTTP/1.1\r\nHost: x\r\n';

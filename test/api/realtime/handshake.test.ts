@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, master, serverUrl } from '../../harness/api.ts';
 import { expectStandingHeaders } from '../../harness/expectations.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
 import { handshake } from './socket-client.ts';
 

@@ -1,7 +1,7 @@
 // Who may open a WebSocket, and what happens to an open one when rights change.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fail } from '../../../api/errors.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 import { openEvents } from './event-client.ts';
 import { type Rig, startRig } from './rig.ts';
 import { handshake, openSocket, path } from './socket-client.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type QuotaApp, quotaApp } from '../../harness/quota-app.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 let shop: QuotaApp;
 

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { mailsTo, secretFor } from '../../harness/mailbox.ts';
-import { sendRaw } from '../../harness/raw.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 import { ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;

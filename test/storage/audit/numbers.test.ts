@@ -11,7 +11,7 @@ import { within } from '../../../storage/connections/within.ts';
 import { auditDeps, systemLog, workspaceLog } from '../../harness/audit-log.ts';
 import { expectExact, expectSound, exportedIds, plainRows } from '../../harness/audit-plain.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
-import { numbersFrom } from '../../harness/numbers.ts';
+import { numbersFrom } from '../../harness/random-numbers.ts';
 import { makeApp } from '../../harness/tenants.ts';
 
 const actors = ['ada@example.com', 'bob@example.com', 'system', ''];

@@ -12,7 +12,7 @@ import { FrameReader, ProtocolError } from '../../../../api/hooks/channel/frames
 import { readMessage } from '../../../../api/hooks/channel/inbound.ts';
 import type { ToRunner } from '../../../../hook-runner/protocol.ts';
 import { encodeFrame } from '../../../harness/frame.ts';
-import { numbersFrom } from '../../../harness/numbers.ts';
+import { numbersFrom } from '../../../harness/random-numbers.ts';
 
 const fault = { message: 'no', file: 'a.js', line: 1, column: 2, stack: null };
 const call = (method: string, ...args: unknown[]) => ({ type: 'call', id: 1, parent: 1, method, args });

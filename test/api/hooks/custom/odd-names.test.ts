@@ -1,7 +1,7 @@
 // Names that mean something to JavaScript, and addresses that can be read in two ways, on their way to a custom route.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk, type OwnApp, type OwnWorkspace, ownWorkspace, serverUrl } from '../../../harness/api.ts';
-import { sendRaw } from '../../../harness/raw.ts';
+import { sendRaw } from '../../../harness/raw-requests.ts';
 
 const source = `
 routerAdd('GET', '/names/:__proto__/:constructor', (e) => ({

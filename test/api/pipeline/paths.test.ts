@@ -1,7 +1,7 @@
 // Which path a request line names: what is there, unresolved.
 import { expect, it } from 'vitest';
-import { serverUrl } from '../harness/api.ts';
-import { sendRaw } from '../harness/raw.ts';
+import { serverUrl } from '../../harness/api.ts';
+import { sendRaw } from '../../harness/raw-requests.ts';
 
 it.each([
   '/healthz/.',
