@@ -78,7 +78,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   let response: Response;
   let status: number;
   try {
-    const answer = await process(pipeline, arrival, landing, account);
+    const answer = await answerOf(pipeline, arrival, landing, account);
     // What a write has done is not to be answered as if it had not.
     if (arrival.method === 'GET' && 'body' in answer) arrival.hold(bytesIn(answer.body));
     response = answer instanceof OwnAnswer
@@ -114,7 +114,7 @@ interface Answer {
 }
 
 /** The order of checks is part of the contract (docs/reference/order-of-checks.md). */
-async function process(
+async function answerOf(
   pipeline: Pipeline,
   arrival: Arrival,
   landing: Landing,
