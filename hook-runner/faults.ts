@@ -109,16 +109,18 @@ declare global {
   }
 }
 
-/** Where the runner's own code is, as stacks name it. */
+/** Where the runner's own code is, as stacks name it, and by way of what it calls the author's. */
 const home = new URL('.', import.meta.url).href;
 const ownLine = new RegExp(
-  `\\n {4,}at [^\\n]*?${home.replace(/[.+?]/g, '\\$&')}[^\\s():]*:\\d+:\\d+\\)?`,
+  `\\n {4,}at [^\\n]*?(?:${
+    home.replace(/[.+?]/g, '\\$&')
+  }[^\\s():]*|ext:deno_node/async_hooks\\.ts):\\d+:\\d+\\)?`,
   'g',
 );
 
 /** A text without the lines of stacks that are in the runner's own code, which say nothing to authors. */
 export function withoutRunner(text: string): string {
-  return text.includes(home) ? text.replace(ownLine, '') : text;
+  return text.includes('  at ') ? text.replace(ownLine, '') : text;
 }
 
 /** The lines of a stack that are in the app's files, without the address they are loaded from. */

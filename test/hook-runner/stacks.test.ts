@@ -35,6 +35,7 @@ const source = `
     console.log(wrong.stack);
     $app.log.warn(String(wrong.stack), { stack: wrong.stack, nested: [{ stack: wrong.stack }] });
     $app.log.info('a line    at file:///somewhere/else.js:1:2', { path: '    at (file:///somewhere/else.js:1:2)' });
+    console.log({ wrong });
     return 'done';
   });`;
 
@@ -127,16 +128,17 @@ describe('the log', () => {
   it('has of a stack the lines of the author, of Deno and of the language', async () => {
     const runner = await run(source);
     expect(await answer(runner, '/log')).toBe('done');
-    const [error, text, warning, other] = [
+    const [error, text, warning, other, member] = [
+      await runner.log(),
       await runner.log(),
       await runner.log(),
       await runner.log(),
       await runner.log(),
     ];
-    for (const line of [error, text, warning]) {
+    for (const line of [error, text, warning, member]) {
       const all = JSON.stringify(line);
       expect(all).toContain('file:///hooks/a.ts:17:');
-      expect(all).not.toMatch(/main\.js|bulkhead-runner-|proc/);
+      expect(all).not.toMatch(/main\.js|bulkhead-runner-|proc|AsyncLocalStorage/);
     }
     expect(error?.message).toContain("{\n  code: 'E1',");
     expect(error?.message).toContain('[cause]: Error: inner\n');
