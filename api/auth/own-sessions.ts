@@ -1,7 +1,7 @@
 // An end-user looks through their own logins, and ends one or all of them.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid, millisecondOf } from '../../storage/ids.ts';
-import { hasLogin, listLogins } from '../../storage/own-sessions.ts';
+import { appsOfLogins, hasLogin, listLogins } from '../../storage/own-sessions.ts';
 import type { Page, PageRequest } from '../../storage/page.ts';
 import { insertRevocations } from '../../storage/revocations.ts';
 import { findSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { boolean, nullable, object, text, timestamp, type ValueOf } from '../schema.ts';
 import type { Principal } from '../scope.ts';
-import { stillGood } from './sessions.ts';
+import { sessionTerms, stillGood } from './sessions.ts';
 import { endAllTokens } from './tokens/end-user-tokens.ts';
 import { failGone, requireUser } from './me.ts';
 
@@ -33,15 +33,22 @@ type EndDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
 
 /** Logins that are not over, oldest first. `last_used_at`: when the newest of their tokens was issued. */
 export async function listOwnSessions(
-  deps: Pick<Deps, 'databases'>,
+  deps: Pick<Deps, 'databases' | 'policies'>,
   workspace: WorkspaceDefinition,
   { principal, page, now }: { principal: Principal; page: PageRequest; now: Date },
 ): Promise<Page<OwnSession>> {
   const { id: userId } = await requireUser(deps, principal, workspace);
   const { jti } = principal;
-  return await deps.databases.workspace(workspace.database).run(async (sql) => {
+  const connection = deps.databases.workspace(workspace.database);
+  const apps = await connection.run((sql) => appsOfLogins(sql, userId));
+  // What policy says by now counts, too, when one is refreshed.
+  const lives = await Promise.all(apps.map(async (app) => {
+    const { refreshTtl } = await sessionTerms(deps, { workspace: workspace.id, app: app ?? undefined });
+    return { app, seconds: refreshTtl };
+  }));
+  return await connection.run(async (sql) => {
     const own = isUuid(jti) ? await findSession(sql, 'workspace', { id: jti }) : undefined;
-    const found = await listLogins(sql, { userId, now }, page);
+    const found = await listLogins(sql, { userId, lives, now }, page);
     const items = found.items.map(({ family, ...login }) => ({
       id: family,
       ...login,

@@ -131,6 +131,33 @@ describe('a session, once policy makes sessions shorter,', () => {
       expect(answer.status).toBe(status);
     },
   );
+
+  it('is listed with the end that it has by now, that of its app, and no more after it', async () => {
+    const other = await ownWorkspace();
+    const [user, app] = [await ownUser(other), await other.app()];
+    const { email, password } = user;
+    expectOk(await as().post(`${other.path}/auth/users/login`, { email, password, app: app.id }));
+    const limit = async (path: string, max: number) =>
+      expectOk(
+        await other.admin.put(`${path}/policies/tokens.refresh_ttl_sec`, { kind: 'range', min: 1, max }),
+      );
+    await limit(other.path, 3_600);
+    await limit(app.path, 600);
+    const lives = async (): Promise<[string | null, number][]> => {
+      const { items, total_items } = expectOk(await user.get(`${other.path}/auth/sessions`));
+      expect(items).toHaveLength(total_items);
+      return items.map((item: { app: string | null; last_used_at: string; expires_at: string }) => [
+        item.app,
+        (Date.parse(item.expires_at) - Date.parse(item.last_used_at)) / 1_000,
+      ]);
+    };
+    expect(await lives()).toEqual([[null, 3_600], [app.id, 600]]);
+    const database = await openDatabaseOf(other.id);
+    await database.run((sql) =>
+      sql`update workspace.sessions set created_at = created_at - make_interval(secs => 3600) where app is null`
+    ).finally(() => database.end());
+    expect(await lives()).toEqual([[app.id, 600]]);
+  });
 });
 
 describe('auth.lockout: failures', () => {
