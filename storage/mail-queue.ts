@@ -26,17 +26,27 @@ export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
     values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, ${of_app})`;
 }
 
+/** When mail is claimed, and by whom. */
+export interface Turn {
+  now: Date;
+  last: Date;
+  leaseEnds: Date;
+  served: string[];
+  underWay: string[];
+}
+
 /** Mails of a workspace that others may be about to take in the same moment. */
 const atOnce = 16;
 
 /**
  * The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. Those of workspaces that are
  * being `served` come behind those of others: one with thousands of mails holds nobody else up. It looks at the first mails of
- * each workspace, and so takes no longer when many are due.
+ * each workspace, and so takes no longer when many are due. What is due after `last`, later than anything is put off, was
+ * put off by a clock that has been set back since, and is due; but not the mails `underWay`, which somebody is sending.
  */
 export async function claimMail(
   sql: Sql,
-  { now, leaseEnds, served }: { now: Date; leaseEnds: Date; served: string[] },
+  { now, last, leaseEnds, served, underWay }: Turn,
 ): Promise<ClaimedMail | undefined> {
   const [row] = await sql<ClaimedMail[]>`
     with recursive senders as (
@@ -52,13 +62,18 @@ export async function claimMail(
     where id = (
       select free.id from (
         select due.id from senders, lateral (
-          select id, next_attempt_at from control.mail_queue as mail
-          where mail.of_app = senders.of_app and mail.workspace = senders.workspace and next_attempt_at <= ${now}
-          order by next_attempt_at, id limit ${atOnce}
+          (select id, next_attempt_at from control.mail_queue as mail
+            where mail.of_app = senders.of_app and mail.workspace = senders.workspace and next_attempt_at <= ${now}
+            order by next_attempt_at, id limit ${atOnce})
+          union all
+          (select id, next_attempt_at from control.mail_queue as mail
+            where mail.of_app = senders.of_app and mail.workspace = senders.workspace and next_attempt_at > ${last}
+              and id <> all(${underWay})
+            order by next_attempt_at, id limit ${atOnce})
         ) as due
         order by of_app, workspace = any(${served}), next_attempt_at, id
       ) as due, lateral (
-        select id from control.mail_queue as mail where mail.id = due.id and next_attempt_at <= ${now}
+        select id from control.mail_queue as mail where mail.id = due.id and (next_attempt_at <= ${now} or next_attempt_at > ${last})
         for update skip locked
       ) as free limit 1)
     returning id, workspace, sealed, attempts, created_at, expires_at`;

@@ -8,6 +8,7 @@ import {
   insertMail,
   postponeMail,
   removeMail,
+  type Turn,
 } from '../../storage/mail-queue.ts';
 import type { Deps } from '../deps.ts';
 import type { AppLetter, Content, Letter, Mail } from './letter.ts';
@@ -91,12 +92,10 @@ export class Courier implements Mail {
   }
 
   async #work(): Promise<void> {
-    const { databases: { control }, now, observe } = this.#deps;
+    const { databases: { control }, observe } = this.#deps;
     try {
       while (!this.#closed) {
-        const leaseEnds = new Date(now().getTime() + leaseMilliseconds);
-        const served = [...this.#underWay].map(({ workspace }) => workspace);
-        const mail = await control.run((sql) => claimMail(sql, { now: now(), leaseEnds, served }));
+        const mail = await control.run((sql) => claimMail(sql, this.#turn()));
         if (mail === undefined) return;
         this.#underWay.add(mail);
         await this.#deliver(mail).finally(() => this.#underWay.delete(mail));
@@ -104,6 +103,19 @@ export class Courier implements Mail {
     } catch (error) {
       observe({ type: 'background_failed', task: 'send mail', error: String(error) });
     }
+  }
+
+  #turn(): Turn {
+    const now = this.#deps.now();
+    const underWay = [...this.#underWay];
+    return {
+      now,
+      // A clock that is put right by some seconds changes nothing.
+      last: new Date(now.getTime() + lastRetryMilliseconds + leaseMilliseconds),
+      leaseEnds: new Date(now.getTime() + leaseMilliseconds),
+      served: underWay.map(({ workspace }) => workspace),
+      underWay: underWay.map(({ id }) => id),
+    };
   }
 
   /** Undefined when nobody is to get it. */

@@ -40,8 +40,8 @@ async function queue(workspace: string, seconds: number, { of_app = false } = {}
   return id;
 }
 
-const claim = (sql: Sql, served: string[] = []) =>
-  claimMail(sql, { now: at(100), leaseEnds: at(200), served });
+const turn = { now: at(100), last: at(1_000), leaseEnds: at(200), served: [], underWay: [] };
+const claim = (sql: Sql, served: string[] = []) => claimMail(sql, { ...turn, served });
 
 async function claimAll(served: string[] = []): Promise<string[]> {
   const ids: string[] = [];
@@ -64,6 +64,15 @@ it('is that of a workspace which nobody serves before older ones of others', asy
   const other = await queue('b', 50);
   const ofApp = await queue('c', 0, { of_app: true });
   expect(await claimAll(['a'])).toEqual([other, first, second, ofApp]);
+});
+
+it('is, behind what is due, one put off by a clock that has been set back since, but for what is being sent', async () => {
+  await queue('a', 1_000);
+  const [later, sent] = [await queue('a', 1_002), await queue('a', 1_001)];
+  const first = await queue('a', 99);
+  const { control } = storage.databases;
+  const next = () => control.run((sql) => claimMail(sql, { ...turn, underWay: [sent] }));
+  expect([(await next())?.id, (await next())?.id, (await next())?.id]).toEqual([first, later, undefined]);
 });
 
 it('is another one for each who asks at once', async () => {

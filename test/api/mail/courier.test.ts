@@ -89,6 +89,17 @@ it('is tried again after 2 s, and after twice as long each time, up to 10 minute
   expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]);
 });
 
+it('is tried again though the clock was set back since it was put off', async () => {
+  provider.mood = 'fails for now';
+  const email = freshEmail();
+  await courier().post(letterTo(email));
+  await expect.poll(due).toEqual([2_000]);
+  provider.mood = 'accepts';
+  clock -= 3_600_000;
+  courier().start();
+  expect(await provider.mailsTo(email)).toHaveLength(1);
+});
+
 it('is left to the process that sends it for a minute, and then sent by another', async () => {
   provider.mood = 'has others wait';
   const before = provider.attempts;
