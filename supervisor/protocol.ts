@@ -115,6 +115,12 @@ export type RunnerRefusal = 'breaker_open' | 'full' | 'no_sandbox' | 'cannot_sta
 /** How a runner ended: as asked, killed as asked, by itself with code 0, out of memory, or any other way. */
 export type RunnerEnd = 'stopped' | 'killed' | 'exited' | 'out_of_memory' | 'crashed';
 
+/** Why types were not checked: it took too long, a newer check of the app took its place, or it failed, as the log says. */
+export type Unchecked = 'late' | 'superseded' | 'failed';
+
+/** What `deno check` wrote, at most 256 KiB; or why there is none of it to rely on. */
+export type CheckResult = { output: string } | { unchecked: Unchecked };
+
 /** What an API process hears of its own runners, and of the hook files of all apps. */
 export type RunnerReport =
   /**
@@ -135,8 +141,7 @@ export type RunnerReport =
   }
   /** At most 64 KiB a second of an app; control characters but line ends escaped. */
   | { type: 'runner_output'; id: string; stream: 'stdout' | 'stderr'; text: string }
-  /** What `deno check` wrote, at most 256 KiB; null when it has not ended as it should, or a newer check took its place. */
-  | { type: 'runner_checked'; id: string; output: string | null }
+  | { type: 'runner_checked'; id: string } & CheckResult
   | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
   /** Files of the app changed in `hooks.dir`, by whoever; neither id need be that of anything. */
   | { type: 'hooks_changed'; workspace: string; app: string };

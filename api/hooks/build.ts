@@ -52,7 +52,7 @@ export function createHooks(
     peers,
     checker: {
       // Elsewhere nothing would keep imports from the files of the machine.
-      check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve(''),
+      check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve({ output: '' }),
     },
     answer: (app, call, context) => answerCall(deps(), app, call, context),
     onLoaded: (loaded) => memory.save(loaded),

@@ -49,6 +49,8 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
     program: 'main.js',
     onRest: ({ workspace, app }) =>
       say('warn', 'hooks of an app keep crashing, and rest for a while', { workspace, app }),
+    onUnchecked: ({ workspace, app, error }) =>
+      say('warn', 'the types of hook files could not be checked', { workspace, app, error }),
   });
   let watching: Promise<() => Promise<void>> | undefined;
   return {

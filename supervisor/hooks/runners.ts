@@ -4,7 +4,7 @@ import type { Config, RunnerRefusal, RunnerRequest } from '../protocol.ts';
 import type { RunnerPlan } from './runner-command.ts';
 import { HookRunner, type Tell } from './runner-process.ts';
 import type { Walls } from './sandbox.ts';
-import { TypeChecks } from './type-check.ts';
+import { type FailedCheck, TypeChecks } from './type-check.ts';
 
 /** What an API process has of the runners. */
 export interface RunnerDesk {
@@ -22,6 +22,7 @@ export interface RunnersOptions {
   /** Which program of the runner's code folder runs. */
   program: string;
   onRest: (app: { workspace: string; app: string }) => void;
+  onUnchecked: (failure: FailedCheck) => void;
 }
 
 /** What is worth another try only when the machine or its configuration changed. Milliseconds. */
@@ -53,6 +54,7 @@ export class Runners {
       walls: options.walls,
       takeSlot: (plan) => this.#takeSlot(plan),
       freeSlot: (slot) => void this.#slots.delete(slot),
+      onFailure: options.onUnchecked,
     });
   }
 

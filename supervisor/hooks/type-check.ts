@@ -2,7 +2,7 @@
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeCheckFolder, removeLeftChecks } from './check-folders.ts';
-import type { RunnerReport, RunnerRequest } from '../protocol.ts';
+import type { CheckResult, RunnerReport, RunnerRequest } from '../protocol.ts';
 import { checkCommand, type RunnerPlan } from './runner-command.ts';
 import type { Walls } from './sandbox.ts';
 import { spawn } from '../spawn.ts';
@@ -15,6 +15,15 @@ export interface TypeChecksOptions {
   walls: Promise<Walls>;
   takeSlot: (plan: RunnerPlan) => number;
   freeSlot: (slot: number) => void;
+  /** Told of checks that could not be made, whatever is in the files. */
+  onFailure: (failure: FailedCheck) => void;
+}
+
+/** A check that could not be made. */
+export interface FailedCheck {
+  workspace: string;
+  app: string;
+  error: string;
 }
 
 interface Asked {
@@ -22,6 +31,7 @@ interface Asked {
   tell: (report: RunnerReport) => void;
 }
 
+const superseded: CheckResult = { unchecked: 'superseded' };
 /** A check that takes longer has no answer. Milliseconds. */
 const deadline = 10_000;
 /** Characters of its output that are read. */
@@ -44,12 +54,12 @@ export class TypeChecks {
     this.#plan.catch(() => 'awaited by each check');
   }
 
-  /** Checks in its turn; an older check of the app is of no use any more, and answered with null. */
+  /** Checks in its turn; an older check of the app is of no use any more, and answered so. */
   ask(asked: Asked): void {
     const { request: { workspace, app } } = asked;
     const key = `${workspace}/${app}`;
     const older = this.#waiting.get(key);
-    if (older !== undefined) answer(older, null);
+    if (older !== undefined) answer(older, superseded);
     this.#waiting.set(key, asked);
     if (this.#current?.key === key) this.#current.abort.abort();
     if (this.#current === undefined) void this.#work();
@@ -66,17 +76,24 @@ export class TypeChecks {
       this.#waiting.delete(key);
       const abort = new AbortController();
       this.#current = { key, abort };
-      const output = await this.#check(asked.request, abort.signal).catch(() => null);
-      answer(asked, abort.signal.aborted ? null : output);
+      const result = await this.#check(asked.request, abort.signal).catch((error: unknown) =>
+        this.#fail(asked.request, String(error), abort.signal)
+      );
+      answer(asked, abort.signal.aborted ? superseded : result);
     }
     this.#current = undefined;
   }
 
-  /** The output, or null when there is none to rely on. */
-  async #check(request: Request, signal: AbortSignal): Promise<string | null> {
+  #fail({ workspace, app }: Request, error: string, { aborted }: AbortSignal): CheckResult {
+    if (!aborted) this.#options.onFailure({ workspace, app, error });
+    return { unchecked: 'failed' };
+  }
+
+  async #check(request: Request, signal: AbortSignal): Promise<CheckResult> {
     const plan = await this.#plan;
     // Without namespaces nothing would keep a file's imports from other files of the machine.
-    if (plan?.level !== 'os' || signal.aborted) return null;
+    if (plan?.level !== 'os') throw new Error('there are no namespaces to check types in');
+    if (signal.aborted) return superseded;
     const slot = this.#options.takeSlot(plan);
     try {
       return await this.#checkAs(slot, plan, request, signal);
@@ -90,7 +107,7 @@ export class TypeChecks {
     plan: RunnerPlan,
     { files, types }: Request,
     signal: AbortSignal,
-  ): Promise<string | null> {
+  ): Promise<CheckResult> {
     const folder = await makeCheckFolder(this.#options.dataDir);
     try {
       await lay(folder, { files, types });
@@ -113,8 +130,9 @@ async function lay(folder: string, { files, types }: Pick<Request, 'files' | 'ty
   for (const { file, source } of files) await write(`app/${file}`, source);
 }
 
-async function run(command: ReturnType<typeof checkCommand>, signal: AbortSignal): Promise<string | null> {
+async function run(command: ReturnType<typeof checkCommand>, signal: AbortSignal): Promise<CheckResult> {
   let output = '';
+  let isLate = false;
   const running = spawn({
     ...command,
     onLine: (line) => {
@@ -122,15 +140,20 @@ async function run(command: ReturnType<typeof checkCommand>, signal: AbortSignal
     },
   });
   const kill = () => running.killGroup();
-  const late = setTimeout(kill, deadline);
+  const late = setTimeout(() => {
+    isLate = true;
+    kill();
+  }, deadline);
   signal.addEventListener('abort', kill, { once: true });
-  const { code } = await running.exited;
+  const ended = await running.exited;
   await running.closed;
   clearTimeout(late);
   signal.removeEventListener('abort', kill);
-  return code === 0 || code === 1 ? output : null;
+  if (ended.code === 0 || ended.code === 1) return { output };
+  if (isLate) return { unchecked: 'late' };
+  throw new Error(`deno check ended with code ${ended.code}, signal ${ended.signal}`);
 }
 
-function answer({ request: { id }, tell }: Asked, output: string | null): void {
-  tell({ type: 'runner_checked', id, output });
+function answer({ request: { id }, tell }: Asked, result: CheckResult): void {
+  tell({ type: 'runner_checked', id, ...result });
 }

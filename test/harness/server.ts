@@ -23,6 +23,8 @@ export interface ServerOptions {
   program?: string;
   /** Where the supervisor looks for programs, in place of where this process does. */
   path?: string;
+  /** Where temporary files go, in place of the system's folder. */
+  temporary?: string;
   /** Runs the supervisor as this user; only root can. */
   user?: { uid: number; gid: number };
 }
@@ -71,7 +73,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
   const subprocess = execa(node, [program, 'serve', ...flags], {
     cwd: home,
-    env: { PATH: options.path ?? process.env['PATH'] },
+    env: { PATH: options.path ?? process.env['PATH'], TMPDIR: options.temporary },
     extendEnv: false,
     stdin: 'ignore',
     all: true,

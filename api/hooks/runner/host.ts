@@ -1,7 +1,13 @@
 // Runners as the supervisor starts and ends them for this process: asked for by message, handed over as a socket.
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
-import type { RunnerEnd, RunnerRefusal, RunnerReport, RunnerRequest } from '../../../supervisor/protocol.ts';
+import type {
+  CheckResult,
+  RunnerEnd,
+  RunnerRefusal,
+  RunnerReport,
+  RunnerRequest,
+} from '../../../supervisor/protocol.ts';
 
 /** A runner whose process runs. */
 export interface HostedRunner {
@@ -82,7 +88,7 @@ const checkMilliseconds = 5_000;
 export class SupervisedRunners implements RunnerHost {
   readonly #send: (request: RunnerRequest) => void;
   readonly #entries = new Map<string, Entry>();
-  readonly #checks = new Map<string, (output: string | null) => void>();
+  readonly #checks = new Map<string, (result: CheckResult) => void>();
 
   constructor(send: (request: RunnerRequest) => void) {
     this.#send = send;
@@ -104,12 +110,12 @@ export class SupervisedRunners implements RunnerHost {
     this.#send({ type: 'runner_forgive', workspace, app });
   }
 
-  /** What `deno check` says of an app's files; null when it is not known in time. */
-  check(what: TypeCheck): Promise<string | null> {
+  /** What `deno check` says of an app's files. */
+  check(what: TypeCheck): Promise<CheckResult> {
     const id = randomUUID();
-    const { promise, resolve } = Promise.withResolvers<string | null>();
+    const { promise, resolve } = Promise.withResolvers<CheckResult>();
     this.#checks.set(id, resolve);
-    const late = setTimeout(() => resolve(null), checkMilliseconds);
+    const late = setTimeout(() => resolve({ unchecked: 'late' }), checkMilliseconds);
     this.#send({ type: 'runner_check', id, ...what });
     return promise.finally(() => {
       clearTimeout(late);
@@ -120,7 +126,7 @@ export class SupervisedRunners implements RunnerHost {
   /** Takes what the supervisor says of runners; `handle` is what came with the message. */
   receive(report: Exclude<RunnerReport, { type: 'hooks_changed' }>, handle: unknown): void {
     const { id } = report;
-    if (report.type === 'runner_checked') return this.#checks.get(id)?.(report.output);
+    if (report.type === 'runner_checked') return this.#checks.get(id)?.(report);
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       if (handle instanceof Socket) handle.destroy();

@@ -1,6 +1,7 @@
 // What there is against an app's hook files besides faults: what the type checker says, and, for the log, hooks that nothing calls.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { usersOf } from '../../../storage/identities.ts';
+import type { Unchecked } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { folderOf, readFolder, sourceOfFile } from './folder.ts';
@@ -19,16 +20,22 @@ export interface CheckParts {
   log: HookLog;
 }
 
-/** Type errors in the app's files as they are now. None when that cannot be found out in time, which the log says then. */
+/** What an author is told; what the machine lacks is the operator's to know. */
+const reasons: Readonly<Record<Unchecked, string>> = {
+  late: 'it took too long',
+  superseded: 'a newer file took its turn',
+  failed: 'the server could not, and its own log says why',
+};
+
+/** Type errors in the app's files as they are now. None when that cannot be found out, which the log says then. */
 export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefinition): Promise<FileFault[]> {
   const read = await readFolder(folderOf(deps.config, app));
   const files = read.flatMap(sourceOfFile);
   if (!files.some(({ file }) => file.endsWith('.ts'))) return [];
   const types = await typesOf(app);
-  const output = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
-  if (output !== null) return warningsIn(output);
-  const message = 'the types were not checked: it took too long, or a newer file took its turn';
-  log.add({ level: 'warn', message });
+  const result = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
+  if ('output' in result) return warningsIn(result.output);
+  log.add({ level: 'warn', message: `the types were not checked: ${reasons[result.unchecked]}` });
   return [];
 }
 

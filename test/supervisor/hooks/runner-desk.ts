@@ -10,6 +10,7 @@ import type { RunnerReport, SandboxLevel } from '../../../supervisor/protocol.ts
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { type RunnerDesk, Runners } from '../../../supervisor/hooks/runners.ts';
 import { raiseWalls } from '../../../supervisor/hooks/sandbox.ts';
+import type { FailedCheck } from '../../../supervisor/hooks/type-check.ts';
 import type { Program } from './runner-programs.ts';
 
 type Exited = Extract<RunnerReport, { type: 'runner_exited' }>;
@@ -66,6 +67,8 @@ export interface Desk {
   kill: (id: string) => Promise<Exited>;
   measure: (id: string) => Promise<Measured>;
   rested: string[];
+  /** Checks of types that could not be made. */
+  unchecked: FailedCheck[];
 }
 
 /** What was reported so far, and a way to wait for more. */
@@ -102,6 +105,7 @@ export interface DeskOptions {
 export function openDesk({ plan, program, most = 10, now = () => performance.now() }: DeskOptions): Desk {
   const { reports, put, until } = createInbox();
   const rested: string[] = [];
+  const unchecked: FailedCheck[] = [];
   const sockets = new Map<string, Socket>();
   const heard = new Map<string, string>();
   const runners = new Runners({
@@ -111,6 +115,7 @@ export function openDesk({ plan, program, most = 10, now = () => performance.now
     now,
     program: `${program}.ts`,
     onRest: ({ app }) => rested.push(app),
+    onUnchecked: (failure) => unchecked.push(failure),
   });
   const desk = runners.connect((report, socket) => {
     if (report.type === 'runner_started' && socket !== undefined) {
@@ -134,7 +139,7 @@ export function openDesk({ plan, program, most = 10, now = () => performance.now
     return { id, pid: report.pid, socket };
   };
   return {
-    ...{ runners, desk, reports, rested, start, endOf, kill },
+    ...{ runners, desk, reports, rested, unchecked, start, endOf, kill },
     heard: (id, text) => vi.waitFor(() => expect(heard.get(id)).toBe(text), { timeout: 10_000, interval: 2 }),
     measure: async (id) => {
       const before = reports.length;

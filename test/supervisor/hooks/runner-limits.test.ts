@@ -115,10 +115,10 @@ describe('runners', () => {
     await desk.runners.stop();
   });
 
-  it('have the place again of a check of types that found no folder for its files', async () => {
+  it('have the place again of a check of types that found no folder for its files, which is told', async () => {
     const walled = await planAt('os', home, code);
     const users = walled.users && { ...walled.users, count: 2 };
-    const { desk, reports, runners, start } = openDesk({
+    const { desk, reports, runners, start, unchecked } = openDesk({
       plan: { ...walled, users },
       program: 'echo',
       most: 1,
@@ -126,8 +126,10 @@ describe('runners', () => {
     vi.stubEnv('TMPDIR', '/nonexistent');
     for (const id of [randomUUID(), randomUUID()]) {
       desk.ask({ type: 'runner_check', id, workspace: 'acme', app: 'shop', files: [], types: '' });
-      await expect.poll(() => reports).toContainEqual({ type: 'runner_checked', id, output: null });
+      await expect.poll(() => reports).toContainEqual({ type: 'runner_checked', id, unchecked: 'failed' });
     }
+    const error = expect.stringContaining("ENOENT: no such file or directory, mkdtemp '/nonexistent/");
+    expect(unchecked).toEqual(Array(2).fill({ workspace: 'acme', app: 'shop', error }));
     await start();
     await runners.stop();
   });
@@ -166,6 +168,7 @@ describe('runners', () => {
       now: () => 0,
       program: 'echo.ts',
       onRest: () => {},
+      onUnchecked: () => {},
     });
     const id = randomUUID();
     const desk = runners.connect((report) => reports.push(report));
