@@ -66,7 +66,8 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     ready.catch(() => 'awaited below');
     if (postgres !== undefined) await untilStopped(postgres.start(), signals.stop);
     database.resolve(postgres?.access ?? parseDatabaseUrl(config.database.url));
-    const started = await untilStopped(ready, signals.stop);
+    const explained = ready.catch((error: unknown) => Promise.reject(postgres?.explain(error) ?? error));
+    const started = await untilStopped(explained, signals.stop);
     if (started !== undefined) {
       announce(output, config, started);
       void hooks.watch((change) => api.announce({ type: 'hooks_changed', ...change }));

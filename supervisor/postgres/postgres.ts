@@ -45,6 +45,8 @@ export interface PostgresOptions {
 export interface Postgres {
   access: DatabaseAccess;
   start: () => Promise<void>;
+  /** What a start has failed with; while PostgreSQL does not run, also what that complained of last. */
+  explain: (failure: unknown) => unknown;
   stop: () => Promise<void>;
   kill: () => void;
 }
@@ -92,13 +94,14 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
     options.onLine(line);
   };
   const child = supervise({ options: { ...options, onLine }, binaries, runAs, paths });
+  const explain = (failure: unknown) => {
+    if (child.state === 'ready' || complaint === '' || !(failure instanceof StartRefused)) return failure;
+    return new StartRefused(`${failure.message}: in ${data}: ${complaint}`);
+  };
   return {
     access: accessBy(socket.path, options.password),
-    start: () =>
-      child.start().catch((error: unknown) => {
-        if (complaint === '' || !(error instanceof StartRefused)) throw error;
-        throw new StartRefused(`${error.message}: ${complaint}`);
-      }),
+    start: () => child.start().catch((error: unknown) => Promise.reject(explain(error))),
+    explain,
     stop: async () => {
       await child.stop();
       await socket.remove();

@@ -12,6 +12,12 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.remove());
 
+/** Its process number. */
+async function postmaster(): Promise<number> {
+  const text = await readFile(join(cluster.dir, 'postgresql', 'data', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
 describe('the embedded PostgreSQL', () => {
   it('keeps its data, makes the cluster once, and starts fast then', async () => {
     const first = await cluster.prepare();
@@ -35,13 +41,31 @@ describe('the embedded PostgreSQL', () => {
     await made.start();
     await cluster.stop();
     // As from a PostgreSQL of another release.
-    await writeFile(join(cluster.dir, 'postgresql', 'data', 'PG_VERSION'), '17\n');
+    const data = join(cluster.dir, 'postgresql', 'data');
+    await writeFile(join(data, 'PG_VERSION'), '17\n');
     const other = await cluster.prepare();
     await expect(other.start()).rejects.toThrow(
       new StartRefused(
-        'postgres does not start: exited with code 1: database files are incompatible with server',
+        `postgres does not start: exited with code 1: in ${data}: database files are incompatible with server`,
       ),
     );
+  });
+
+  it('says in one line why it is down for what fails as long as it is', async () => {
+    const made = await cluster.prepare();
+    await made.start();
+    const failure = new StartRefused('the database does not answer');
+    expect(made.explain(failure)).toBe(failure);
+    const data = join(cluster.dir, 'postgresql', 'data');
+    await writeFile(join(data, 'PG_VERSION'), '17\n');
+    process.kill(await postmaster(), 'SIGKILL');
+    const complaint = 'database files are incompatible with server';
+    await expect.poll(() => cluster.lines.join('\n'), { timeout: 60_000 }).toContain(complaint);
+    expect(made.explain(failure)).toEqual(
+      new StartRefused(`the database does not answer: in ${data}: ${complaint}`),
+    );
+    const own = new Error('a mistake of ours');
+    expect(made.explain(own)).toBe(own);
   });
 
   it('begins again when a crash left a cluster half made', async () => {
@@ -66,12 +90,7 @@ describe('the embedded PostgreSQL', () => {
     await expect.poll(() => ask(server, "select 1 from pg_stat_activity where query = 'select pg_sleep(30)'"))
       .toHaveLength(1);
     const began = performance.now();
-    process.kill(
-      Number(
-        (await readFile(join(cluster.dir, 'postgresql', 'data', 'postmaster.pid'), 'utf8')).split('\n')[0],
-      ),
-      'SIGKILL',
-    );
+    process.kill(await postmaster(), 'SIGKILL');
     await vi.waitFor(() => ask(server, 'select 1', { connect_timeout: 1 }), { timeout: 5000, interval: 20 });
     expect(performance.now() - began).toBeLessThan(5000);
     expect(await long).toBeInstanceOf(Error);
