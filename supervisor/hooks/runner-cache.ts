@@ -25,7 +25,10 @@ export async function withCache(plan: RunnerPlan, folder: string, memory: number
   const prefix = `cache-${plan.level}${plan.jit ? '-jit' : ''}-`;
   // All that decides what V8 would make, and where it would look for it.
   const files = [plan.deno, ...programs.map((name) => join(plan.code, name))];
-  const how = JSON.stringify(fillingCommand(plan, seatOf('main.js', memory)));
+  // Whose users fill it, and where their filter lies, changes nothing: servers that share a place share what is there.
+  const { users, ...same } = { ...plan, filter: '' };
+  const anybody = users === undefined ? undefined : { first: 0, count: 1 };
+  const how = JSON.stringify(fillingCommand({ ...same, users: anybody }, seatOf('main.js', memory)));
   const home = join(place, `${prefix}${await nameFor(files, how)}`);
   await makeOnce(home, async (draft) => {
     await fill({ ...plan, cache: join(draft, 'filling') }, memory);

@@ -99,6 +99,13 @@ describe.each(levels)('compiled code of runners at level %s', (level) => {
     plan = other;
   });
 
+  it.runIf(isRoot)('is one for all servers whose own directories are closed to runners', async () => {
+    const raiseClosed = async () => await raise(level, await mkdtemp(join(folder, 'closed-')));
+    const [one, other] = [await raiseClosed(), await raiseClosed()];
+    expect(one.users).not.toEqual(other.users);
+    expect(one.cache).toBe(other.cache);
+  });
+
   it('is made where new files are closed to others, too', async () => {
     const other = await mkdtemp(join(tmpdir(), 'bulkhead-cache-'));
     await chmod(other, 0o711);
