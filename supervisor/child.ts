@@ -1,5 +1,6 @@
 // What keeps a long-running process alive.
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from './errors.ts';
 import { type RestartRules, Restarts } from './restarts.ts';
 import { type Command, type Exit, type Running, spawn } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
@@ -121,7 +122,7 @@ export class Child {
         this.#stop.abort();
         this.#firstReady.reject(error);
       }
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     } finally {
       this.#running = undefined;
     }

@@ -1,6 +1,7 @@
 // The configuration: file, then environment, then flags, the later winning.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { messageOf } from './errors.ts';
 import type { Config } from './protocol.ts';
 import { WrongValue } from './setting-kinds.ts';
 import { type Setting, settings } from './settings.ts';
@@ -173,7 +174,7 @@ export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefine
     const { config } = await loadConfig({ cwd, ...options });
     return { path, value: config };
   } catch (error) {
-    const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [line] = messageOf(error).split('\n');
     throw new StartRefused(`${path} cannot be read: ${line}`);
   }
 }

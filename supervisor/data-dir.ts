@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Another server uses the data directory. */
@@ -43,7 +44,7 @@ export async function makeDirectory(key: string, wanted: string, mode: number): 
     return path;
   } catch (error) {
     throw new StartRefused(
-      `${key} ${wanted} cannot be made: ${error instanceof Error ? error.message : error}`,
+      `${key} ${wanted} cannot be made: ${messageOf(error)}`,
     );
   }
 }

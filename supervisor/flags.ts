@@ -1,6 +1,7 @@
 // The command line's settings: a flag for each, and `--set key=value`.
 import { parseArgs } from 'node:util';
 import { type Flag, flagName, settingsByKey } from './config.ts';
+import { messageOf } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Flags of one command besides the settings. */
@@ -51,7 +52,7 @@ function parse(
       allowPositionals: false,
     });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new StartRefused(`${message.split('. ')[0]} (command line)`);
   }
 }

@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from './error-code.ts';
+import { codeOf, messageOf } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Length of the master key in bytes. */
@@ -77,7 +77,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new StartRefused(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new StartRefused(`${file} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -85,7 +85,7 @@ async function write(file: string, text: string): Promise<void> {
   try {
     await writeDurably(file, text);
   } catch (error) {
-    throw new StartRefused(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw new StartRefused(`${file} cannot be written: ${messageOf(error)}`);
   }
 }
 

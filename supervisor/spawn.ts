@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
-import { codeOf } from './error-code.ts';
+import { codeOf } from './errors.ts';
 import { firstDescriptor, type OrphanSignal, withLifeline } from './lifeline.ts';
 
 /** What to run, and how. */

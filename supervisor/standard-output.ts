@@ -1,7 +1,7 @@
 // Standard output of the supervisor, whose reader may stop reading: a pager, a paused terminal, a log driver that hangs.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { codeOf } from './error-code.ts';
+import { codeOf } from './errors.ts';
 
 /** What waits for a reader; lines beyond it are lost. */
 const mostBytes = 1_048_576;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../errors.ts';
 
 /** As `nameFor` makes them, and drafts of those. */
 const ownName = /^[0-9a-f]{16}(\.\d+)?$/;

@@ -1,4 +1,5 @@
 // The hook runners of all API processes: started on request, bounded in number, left down when they keep crashing.
+import { messageOf } from '../errors.ts';
 import { CrashHistory } from './crash-history.ts';
 import type { Config, RunnerRefusal, RunnerRequest } from '../protocol.ts';
 import type { RunnerPlan } from './runner-command.ts';
@@ -125,7 +126,7 @@ export class Runners {
       });
     } catch (error) {
       this.#slots.delete(slot);
-      refuse('cannot_start', soon, error instanceof Error ? error.message : String(error));
+      refuse('cannot_start', soon, messageOf(error));
     }
   }
 

@@ -1,6 +1,7 @@
 // How strongly hook code can be walled in on this machine: tried, not guessed.
 import { createHash } from 'node:crypto';
 import { access, constants, readFile } from 'node:fs/promises';
+import { messageOf } from '../errors.ts';
 import { findProcess } from '../process-table.ts';
 import type { Config, Sandbox, SandboxLevel } from '../protocol.ts';
 import { withCache } from './runner-cache.ts';
@@ -45,7 +46,7 @@ export async function raiseWalls(options: WallOptions): Promise<Walls> {
         ...await quickened(plan, options),
       };
     } catch (error) {
-      failures.push(`no ${level} level: ${error instanceof Error ? error.message : error}`);
+      failures.push(`no ${level} level: ${messageOf(error)}`);
     }
   }
   const where = platform === 'linux' ? '' : ` on ${platform}`;
@@ -135,7 +136,7 @@ async function quickened(
     return { plan: quick, slow: undefined };
   } catch (error) {
     // As on a file system that SQLite cannot work on.
-    return { plan, slow: error instanceof Error ? error.message : String(error) };
+    return { plan, slow: messageOf(error) };
   }
 }
 

@@ -1,7 +1,7 @@
 // Where the programs of the embedded PostgreSQL are.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../errors.ts';
 import { StartRefused } from '../start-refused.ts';
 
 /** The programs that the embedded package has; there is no `psql` and no `pg_dump` among them. */

@@ -2,7 +2,7 @@
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../errors.ts';
 import { readStat } from '../process-table.ts';
 
 const patience = 3_000;

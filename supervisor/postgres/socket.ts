@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closedDirectory } from '../closed-directory.ts';
+import { messageOf } from '../errors.ts';
 import type { Account } from './user.ts';
 import { StartRefused } from '../start-refused.ts';
 
@@ -70,7 +71,7 @@ async function makeOutside(dataDir: string, account: Account | undefined): Promi
       await own(outside, account);
       return outside;
     } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error));
+      problems.push(messageOf(error));
     }
   }
   throw new StartRefused(
