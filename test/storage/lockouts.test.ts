@@ -105,7 +105,9 @@ describe('a completed login', () => {
     for (const seconds of [0, 1, 2, 3]) await failAt(subject, seconds);
     const { control } = storage.databases;
     const waits = (sql: Sql) =>
-      sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from control.lockouts%'`;
+      sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from control.lockouts%'`;
     const { cleared } = await control.transaction(async (sql) => {
       await countFailure(sql, 'control', { subject, now: at(4), limits });
       const clearing = clear(subject, 4);

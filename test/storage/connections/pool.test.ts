@@ -71,7 +71,9 @@ describe('a pool', () => {
     const grant = (sql: Sql) => sql.unsafe('grant connect on database ' + database + ' to public');
     const database = `"${(await own.run((sql) => sql`select current_database() as name`))[0]?.['name']}"`;
     const waits = (sql: Sql) =>
-      sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like 'grant connect%'`;
+      sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'grant connect%'`;
     const later = await own.transaction(async (sql) => {
       await grant(sql);
       const second = own.transaction(grant).then(() => undefined, (error: unknown) => error);
