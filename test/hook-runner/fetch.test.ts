@@ -19,7 +19,7 @@ it('is sent through the API, whole', async () => {
       const answer = await fetch('https://api.example/x', { method: 'POST', body: 'hi', headers: { 'x-a': 'b' } });
       return [answer.status, answer.ok, answer.url, answer.headers.get('x-c'), await answer.json()];
     });
-    routerAdd('GET', '/refused', () => fetch('http://10.0.0.1/').catch((e) => [e.name, e.message]));`);
+    routerAdd('GET', '/refused', () => fetch('http://10.0.0.1/').catch((e) => [e.name, e.message, e.cause.code]));`);
   const id = runner.request('GET /fetch');
   const call = await runner.call('fetch');
   expect(call.args[0]).toMatchObject({
@@ -49,7 +49,7 @@ it('is sent through the API, whole', async () => {
     error: { code: 'forbidden', status: 403, message: 'not in hooks.egress' },
   });
   expect(await runner.next('response', refused)).toMatchObject({
-    body: { text: JSON.stringify(['TypeError', 'fetch: not in hooks.egress']) },
+    body: { text: JSON.stringify(['TypeError', 'fetch: not in hooks.egress', 'forbidden']) },
   });
 });
 

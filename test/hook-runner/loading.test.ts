@@ -192,6 +192,8 @@ describe('the loader of the hook runner', () => {
     [`routerAdd('GET', '/:a/:a', () => {});`, 'names "a" twice'],
     [`routerAdd('GET', '/x', () => 1); routerAdd('GET', '/x', () => 2);`, 'registered already'],
     [`cronAdd('', '* * * * *', () => {});`, 'the name must be a text'],
+    [`cronAdd('x'.repeat(129), '@daily', () => {});`, 'has at most 128 characters'],
+    [`cronAdd('x', '0' + ',0'.repeat(130) + ' * * * *', () => {});`, 'its expression 256'],
   ])('refuses to register %s', async (source, message) => {
     expect(await loadOne(source)).toMatchObject({
       message: expect.stringContaining(message),

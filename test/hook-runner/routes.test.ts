@@ -18,6 +18,15 @@ routerAdd('GET', '/teapot', () => { throw new HttpError(418, 'teapot', 'short an
 routerAdd('GET', '/bad-status', () => { throw new HttpError(200, 'ok', 'fine'); });
 routerAdd('GET', '/low-status', () => { throw new HttpError(399, 'ok', 'fine'); });
 routerAdd('GET', '/high-status', () => { throw new HttpError(600, 'ok', 'fine'); });
+routerAdd('GET', '/bad-code', () => { throw new HttpError(418, 'two words', 'fine'); });
+routerAdd('GET', '/long-code', () => { throw new HttpError(418, 'x'.repeat(65), 'fine'); });
+class Own extends HttpError { constructor(status, code) { super(418, 'own', 'fine'); Object.assign(this, { status, code }); } }
+routerAdd('GET', '/own-status', () => { throw new Own(99, 'own'); });
+routerAdd('GET', '/own-code', () => { throw new Own(418, 7); });
+routerAdd('GET', '/error-response', () => Response.error());
+const named = (count, length) => new Response('', { headers: Array.from({ length: count }, (_, n) => ['x-' + n, 'x'.repeat(length)]) });
+routerAdd('GET', '/many-headers', () => named(1_001, 1));
+routerAdd('GET', '/long-headers', () => named(10, 14_000));
 routerAdd('GET', '/thrown', () => { throw new Error('broken'); });
 routerAdd('GET', '/large', () => 'x'.repeat(700_000));
 const made = { count: 0, cancelled: null };
@@ -44,6 +53,9 @@ routerAdd('GET', '/failing-stream', () => new Response(new ReadableStream({
   },
 })));
 routerAdd('GET', '/text-stream', () => new Response(new ReadableStream({ start(c) { c.enqueue('no bytes'); c.close(); } })));
+routerAdd('GET', '/late', (e) => new Promise((resolve) => {
+  e.request.signal.addEventListener('abort', () => { console.log('late'); resolve('late'); });
+}));
 routerAdd('GET', '/hang', (e) => new Promise((_, reject) => {
   e.request.signal.addEventListener('abort', () => { console.log('aborted'); reject(new Error('gone')); });
 }));
@@ -98,6 +110,11 @@ describe('custom routes in the hook runner', () => {
   });
 
   it('carries bytes both ways, and every Set-Cookie', async () => {
+    const marked = runner.request('POST /bytes', { body: { text: '\ufeffa' } });
+    expect(await runner.next('response', marked)).toMatchObject({ body: { text: '\ufeffa' } });
+    const bells = Buffer.alloc(40_000, 7).toString('base64');
+    const dear = runner.request('POST /bytes', { body: { base64: bells } });
+    expect(await runner.next('response', dear)).toMatchObject({ body: { base64: bells } });
     const base64 = Buffer.from([0, 255, 128, 10]).toString('base64');
     const id = runner.request('POST /bytes', { body: { base64 } });
     expect(await runner.next('response', id)).toMatchObject({
@@ -123,7 +140,18 @@ describe('custom routes in the hook runner', () => {
       code: 'teapot',
       message: 'short and stout',
     });
-    const wrong = ['/bad-status', '/low-status', '/high-status'].map((path) => [path, 'between 400 and 599']);
+    const [status, code] = [
+      'the status of an HttpError lies between 400 and 599',
+      'the code of an HttpError is',
+    ];
+    const wrong = [
+      // Told where it is made, and of what authors make of it, where it is thrown.
+      ...['/bad-status', '/low-status', '/high-status'].map((path) => [path, `RangeError: ${status}`]),
+      ...['/bad-code', '/long-code'].map((path) => [path, `TypeError: ${code}`]),
+      ...[['/own-status', status], ['/own-code', code]],
+      ...['/many-headers', '/long-headers'].map((path) => [path, 'too many headers, or too long ones']),
+      ['/error-response', 'a route cannot answer with status 0'],
+    ];
     for (const [path, message] of [['/thrown', 'Error: broken'], ...wrong]) {
       expect(await fail(path ?? '')).toMatchObject({
         outcome: 'failed',
@@ -167,7 +195,10 @@ describe('custom routes in the hook runner', () => {
     const before = JSON.stringify((await get('/made')).body);
     expect(runner.frames).toEqual([]);
     expect(JSON.stringify((await get('/made')).body)).toBe(before);
-    runner.send({ type: 'credit', id, bytes: 100_000 });
+    runner.send({ type: 'credit', id, bytes: 10 });
+    await get('/made');
+    expect(runner.frames).toEqual([]);
+    runner.send({ type: 'credit', id, bytes: 99_990 });
     await take(100_000);
     runner.send({ type: 'cancel', id });
     expect(await runner.log()).toMatchObject({ message: expect.stringContaining('no longer waits') });
@@ -186,9 +217,10 @@ describe('custom routes in the hook runner', () => {
   });
 
   it('aborts the request’s signal when the API cancels, and answers nothing more', async () => {
-    const id = runner.request('GET /hang');
-    runner.send({ type: 'cancel', id });
-    expect(await runner.log()).toMatchObject({ message: 'aborted' });
+    for (const [path, message] of [['/hang', 'aborted'], ['/late', 'late']]) {
+      runner.send({ type: 'cancel', id: runner.request(`GET ${path}`) });
+      expect(await runner.log()).toMatchObject({ message });
+    }
     expect(await get('/null')).toMatchObject({ status: 200 });
     expect(runner.frames).toEqual([]);
   });

@@ -95,6 +95,7 @@ describe('the world of hook files', () => {
       });
       routerAdd('GET', '/late', () => { setTimeout(() => $app.records.delete('orders', 'x').catch((e) => console.log(e.message)), 5); });
       routerAdd('GET', '/much', () => $app.records.create('orders', { title: 'x'.repeat(300_000) }));
+      routerAdd('GET', '/much_bytes', () => $app.records.create('orders', { title: 'ü'.repeat(200_000) }));
       routerAdd('GET', '/deep', () => { let v = 1; for (let i = 0; i < 99; i++) v = [v]; return $app.records.create('orders', { v }); });
       routerAdd('GET', '/endless', () => $app.records.update('orders', 'x', { title: 'a', total: 1 / 0 }));`);
     const id = runner.request('GET /error');
@@ -109,6 +110,7 @@ describe('the world of hook files', () => {
     for (
       const [path, message] of [
         ['/much', 'exceed 262144 bytes'],
+        ['/much_bytes', 'exceed 262144 bytes'],
         ['/deep', 'nested deeper'],
         ['/endless', 'the fields: total is Infinity'],
       ]
