@@ -119,6 +119,24 @@ it('the rule of a profile knows as the body what the caller sent, not what hooks
   expect(fields).toMatchObject({ email, nick: 'of the hook' });
 });
 
+it('a profile is shown to hooks where its caller may create it, and its user is asked for when it is there', async () => {
+  const { app: found, collection } = await app.target('members');
+  const rules = { create: { template: 'filter', filter: 'verified = false' } } as const;
+  const target = { app: found, collection: { ...collection, rules } };
+  const request = { now: now.getTime(), auth: null, method: 'POST', query: {} };
+  const access = { action: 'create', unbounded: false, request } as const;
+  const [fresh, verified] = [freshEmail(), freshEmail()];
+  const made = await createRecord(answering({}), target, { access, input: { email: fresh }, now });
+  expect(asked).toEqual([made]);
+  await app.run((sql) => enrolUser(sql, { id: randomUUID(), email: verified, password_hash: null, now }));
+  await app.deps.databases.workspace(found.workspace.database).run((sql) =>
+    sql`update workspace.users set verified = true where email = ${verified}`
+  );
+  const refused = createRecord(answering({}), target, { access, input: { email: verified }, now });
+  await expect(refused).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(asked).toEqual([]);
+});
+
 it('a user who is made because the one of the email has just gone has the password that was sent', async () => {
   const email = freshEmail();
   await app.run((sql) => enrolUser(sql, { id: randomUUID(), email, password_hash: null, now }));

@@ -182,5 +182,13 @@ describe('the order of writes', () => {
     slow.resolve('slow');
     expect(await Promise.race([first, next])).toBe('slow');
     expect(await next).toBe('next');
+    // Nobody has the place any more, so the next one begins at once.
+    let hasBegun = false;
+    const begun = order.inTurn(['a'], () => {
+      hasBegun = true;
+      return Promise.resolve();
+    });
+    expect(hasBegun).toBe(true);
+    await begun;
   });
 });

@@ -1,5 +1,8 @@
 // Remembered totals that hang on other collections.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCollection } from '../../../api/collections/create.ts';
+import { removeStored } from '../../../api/files/remove.ts';
 import { createRecord } from '../../../api/records/create.ts';
 import { listRecords } from '../../../api/records/list.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
@@ -8,6 +11,8 @@ import { updateRecord } from '../../../api/records/update.ts';
 import { admit, unboundedAccess } from '../../../api/rules/access.ts';
 import { putRule } from '../../../api/rules/change.ts';
 import { removeUser } from '../../../api/users/remove.ts';
+import { LocalBlobs } from '../../../storage/blobs/local.ts';
+import { insertFile } from '../../../storage/files.ts';
 import { type BareApp, bareApp, relationTo } from '../../harness/bare-app.ts';
 
 let app: BareApp;
@@ -82,6 +87,36 @@ describe('a remembered total', () => {
     expect(await seen()).toBe(2);
     await updateRecord(deps, await app.target('teams'), { access, id: team, input: { open: true }, now });
     expect(await seen()).toBe(4);
+  });
+
+  it('follows what is emptied when a file goes', async () => {
+    await app.define('scans', [{ name: 'file', kind: 'file' }]);
+    const found = await app.definition();
+    const files = [randomUUID(), randomUUID()];
+    for (const id of files) {
+      const file = { id, filename: 'a', mime: 'text/plain', size: 1, uploaded_by: null, created_at: now };
+      await app.run((sql) => insertFile(sql, found.schema, file));
+    }
+    for (const file of [...files, files[0]]) await create('scans', { file });
+    expect(await total('scans', 'file != null')).toBe(3);
+    await removeStored({ ...deps, blobs: new LocalBlobs('/nowhere') }, found, {
+      id: files[0] ?? '',
+      by: undefined,
+      now,
+    });
+    expect(await total('scans', 'file != null')).toBe(1);
+  });
+
+  it('follows what profiles show of their users', async () => {
+    const declared = { id: 'profiles', kind: 'auth', fields: [] } as const;
+    await createCollection(deps, await app.definition(), { declared, by: app.by });
+    for (const name of ['cat', 'dan']) await create('profiles', { email: `${name}@example.com` });
+    expect(await total('profiles', 'verified = false')).toBe(2);
+    const { workspace } = await app.definition();
+    await deps.databases.workspace(workspace.database).run((sql) =>
+      sql`update workspace.users set verified = true where email = 'cat@example.com'`
+    );
+    expect(await total('profiles', 'verified = false')).toBe(1);
   });
 
   it('follows what goes with a user', async () => {
