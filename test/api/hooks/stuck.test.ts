@@ -1,10 +1,7 @@
 // Hooks that do not come back: what their callers are told, and what they hold up.
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
-import { Pool } from '../../../storage/connections/pool.ts';
 import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
 import { type HookedApp, hookedApp, seen } from '../../harness/hooked-app.ts';
 
 let own: OwnWorkspace;
@@ -73,42 +70,4 @@ describe('a hook that does not come back', () => {
     expectOk(await admin.put(`${path}/hooks/hooks.ts`, { source: `${source}\n// mended` }));
     expectOk(await admin.post(records('posts'), { title: 'fine' }));
   });
-
-  it('hook.no-tx-across-rpc: while hooks sleep no transaction of the workspace is open', async () => {
-    const app = await hooked(`
-      const sleep = () => new Promise((resolve) => setTimeout(resolve, 1500));
-      onRecordBeforeCreate('posts', sleep);
-      onRecordBeforeUpdate('posts', sleep);
-      onRecordBeforeDelete('posts', sleep);`);
-    const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'first' }));
-    const gone = expectOk(await app.admin.post(app.records('posts'), { title: 'second' }));
-    const writes = [
-      app.admin.delete(`${app.records('posts')}/${gone.id}`),
-      app.admin.post(app.records('posts'), { title: 'slow' }),
-      app.admin.patch(`${app.records('posts')}/${id}`, { title: 'slow' }),
-      app.admin.post(`${app.path}/batch`, {
-        requests: [{ method: 'POST', collection: 'posts', body: { title: 'slow too' } }],
-      }),
-    ];
-    while (expectOk(await app.admin.get(`${app.path}/hooks/status`)).in_flight < writes.length);
-    const sessions = await sessionsOf(own.id);
-    expect(sessions.length).toBeGreaterThan(0);
-    expect(sessions.filter(({ open }) => open)).toEqual([]);
-    for (const write of writes) expectOk(await write);
-  });
 });
-
-/** Connections to the database of a workspace, and whether they have a transaction: each holds the lock on its own number. */
-async function sessionsOf(workspace: string): Promise<{ open: boolean }[]> {
-  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
-  try {
-    return await pool.run((sql) =>
-      sql<{ open: boolean }[]>`
-      select exists (select from pg_locks as l where l.pid = a.pid and l.locktype = 'virtualxid') as open
-      from pg_stat_activity as a
-      where datname = (select database from control.workspaces where id = ${workspace})`
-    );
-  } finally {
-    await pool.end();
-  }
-}
