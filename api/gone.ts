@@ -1,18 +1,20 @@
-// Requests whose app or workspace is deleted under them: the database then refuses what is left of their work.
+// Requests whose app or workspace is deleted under them: the database then refuses what is left of their work, and hooks end.
+import type { AppDefinition } from '../storage/definition.ts';
 import { mayBeOfDropped } from '../storage/errors.ts';
 import { ApiError } from './errors.ts';
 import { type AnyTarget, type Definitions, failNoApp, failNoWorkspace } from './target.ts';
 
 /**
- * What a request has failed with: where the database does not do its work because the workspace or app of its path has
- * been deleted meanwhile, the `404` of that, else the error as it came.
+ * What a request has failed with: where the database or the hooks do not do their work because the workspace or app of its
+ * path has been deleted meanwhile, the `404` of that, else the error as it came.
  */
 export async function explainFailure(
-  definitions: Pick<Definitions, 'workspace' | 'isThere'>,
+  definitions: Pick<Definitions, 'peekApp' | 'workspace' | 'isThere'>,
   { workspace, app }: AnyTarget,
   error: unknown,
 ): Promise<unknown> {
-  if (workspace === undefined || !mayBeOfDropped(error)) return error;
+  if (workspace === undefined) return error;
+  if (!mayBeOfDropped(error) && !mayBeOfHooksEnd(definitions, app, error)) return error;
   try {
     // Another one may have the id by now.
     const { id, database } = workspace;
@@ -22,4 +24,14 @@ export async function explainFailure(
     if (missing instanceof ApiError) return missing;
   }
   return error;
+}
+
+/** Hooks fail for many reasons, and often: the database is asked only where the app is not what it was to the request. */
+function mayBeOfHooksEnd(
+  definitions: Pick<Definitions, 'peekApp'>,
+  app: AppDefinition | undefined,
+  error: unknown,
+): boolean {
+  return error instanceof ApiError && error.code === 'hook_error' && app !== undefined &&
+    definitions.peekApp(app.workspace.id, app.id) !== app;
 }
