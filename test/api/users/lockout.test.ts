@@ -1,7 +1,7 @@
 // One count of failures for everything that an end-user can fail at.
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, as, expectOk, ownWorkspace, patiently } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
@@ -86,10 +86,10 @@ describe('auth.lockout', () => {
   });
 });
 
-/** Sends 40 wrong guesses and then the right one, all without waiting for an answer. */
+/** Sends 40 wrong guesses and then the right one, all without waiting for an answer; those come again that are turned away. */
 async function guess(right: () => Promise<Answer>, wrong: () => Promise<Answer>) {
-  const guesses = Array.from({ length: 40 }, wrong);
-  const last = right();
+  const guesses = Array.from({ length: 40 }, () => patiently(wrong));
+  const last = patiently(right);
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   return { failed: statuses.filter((status) => status === 401).length, right: (await last).status };
 }
