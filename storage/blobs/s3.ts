@@ -87,16 +87,18 @@ export class S3Blobs implements BlobStore {
   async removeAll({ database, schema }: { database: string; schema?: string }): Promise<void> {
     const prefix = schema === undefined ? `${database}/` : `${database}/${schema}/`;
     for await (const { Key, UploadId } of this.#unfinished(prefix)) await this.#abort(Key, UploadId);
+    const kept: string[] = [];
+    let all = 0;
     for await (const page of this.#pages(prefix)) {
       const Objects = page.map(({ Key }) => ({ Key }));
       if (Objects.length === 0) continue;
       const { Errors = [] } = await this.#clients.keeper.send(
         new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
       );
-      const [first] = Errors;
-      if (first === undefined) continue;
-      throw new Error(`the store kept ${Errors.length} of ${Objects.length} blobs: ${first.Code}`);
+      all += Objects.length;
+      kept.push(...Errors.map(({ Code }) => Code ?? 'no reason'));
     }
+    if (kept.length > 0) throw new Error(`the store kept ${kept.length} of ${all} blobs: ${kept[0]}`);
   }
 
   async *apps(database: string): AsyncIterable<string> {

@@ -17,6 +17,8 @@ export interface UploadStore {
   kept: Set<string>;
   /** What was asked, as method and path with query. */
   asked: string[];
+  /** What is answered to whoever lists uploads, in place of the truth. */
+  listing: Said | undefined;
   /** Called before a part is taken; the status that it is answered, if it is to fail for no fault of its own. */
   onPart: () => number | void;
   /** Adds unfinished uploads of a key. */
@@ -24,7 +26,7 @@ export interface UploadStore {
   stop(): Promise<void>;
 }
 
-/** Starts one on a free port. A page of its listing has two uploads. */
+/** Starts one on a free port. A page of its listings has two uploads, or two objects. */
 export async function startUploadStore(): Promise<UploadStore> {
   const bucket = 'blobs';
   const server = createServer((request, response) => void handle(store, request, response));
@@ -35,6 +37,7 @@ export async function startUploadStore(): Promise<UploadStore> {
     objects: new Set(),
     kept: new Set(),
     asked: [],
+    listing: undefined,
     onPart: () => undefined,
     begin(key) {
       const id = randomUUID();
@@ -84,19 +87,17 @@ interface Asked {
   md5: string | string[] | undefined;
 }
 
-interface Said {
+/** An answer. */
+export interface Said {
   status: number;
   xml?: string;
   headers?: Record<string, string>;
 }
 
 function ofBucket(store: UploadStore, { query, body, md5 }: Asked): Said {
-  const { objects, kept } = store;
-  if (query.has('uploads')) return { status: 200, xml: listOf(store, query) };
-  if (!query.has('delete')) {
-    const named = [...objects].map((name) => tag('Contents', tag('Key', name)));
-    return { status: 200, xml: tag('ListBucketResult', tag('IsTruncated', 'false') + named.join('')) };
-  }
+  const { objects, kept, listing } = store;
+  if (query.has('uploads')) return listing ?? { status: 200, xml: listOf(store, query) };
+  if (!query.has('delete')) return { status: 200, xml: objectsOf(store, query) };
   if (md5 !== createHash('md5').update(body).digest('base64')) {
     return { status: 400, xml: refusal('InvalidRequest') };
   }
@@ -149,6 +150,19 @@ function listOf({ uploads }: UploadStore, query: URLSearchParams): string {
     tag('Upload', tag('Key', key) + tag('UploadId', id) + tag('Initiated', '2026-01-01T00:00:00.000Z'))
   );
   return tag('ListMultipartUploadsResult', tag('IsTruncated', String(isTruncated)) + next + listed.join(''));
+}
+
+/** In the order of keys, from behind the one that the token is. */
+function objectsOf({ objects }: UploadStore, query: URLSearchParams): string {
+  const [prefix = '', after = ''] = ['prefix', 'continuation-token'].map((name) => query.get(name) ?? '');
+  const all = [...objects].filter((key) => key.startsWith(prefix) && key > after).sort();
+  const page = all.slice(0, pageLength);
+  const listed = page.map((key) =>
+    tag('Contents', tag('Key', key) + tag('LastModified', '2026-01-01T00:00:00.000Z'))
+  );
+  const isTruncated = all.length > page.length;
+  const next = isTruncated ? tag('NextContinuationToken', page.at(-1) ?? '') : '';
+  return tag('ListBucketResult', tag('IsTruncated', String(isTruncated)) + next + listed.join(''));
 }
 
 function compare(a: string, b: string): number {

@@ -53,6 +53,13 @@ describe('unfinished uploads', () => {
     expect(peer.uploads.size).toBe(9);
   });
 
+  it('go with all else of an app', async () => {
+    beginAll('w_1/a_1');
+    const others = ['w_1/a_2/other', 'w_1/a_10/other'].map(peer.begin);
+    await store.removeAll({ database: 'w_1', schema: 'a_1' });
+    expect([...peer.uploads.keys()]).toEqual(others);
+  });
+
   it('go with all else of a workspace', async () => {
     beginAll('w_1/a_1');
     beginAll('w_1/a_2');
@@ -67,7 +74,37 @@ describe('unfinished uploads', () => {
   });
 });
 
+describe('a listing of unfinished uploads', () => {
+  const place = { database: 'w_1', schema: 'a_1' };
+
+  it.each([405, 501])('that the store answers %i says that there are none', async (status) => {
+    peer.listing = { status };
+    expect(await drain(store.list(place, new Date()))).toEqual([]);
+  });
+
+  it('that the store refuses is no empty one', async () => {
+    peer.listing = { status: 403 };
+    await expect(drain(store.list(place, new Date()))).rejects.toMatchObject({
+      $metadata: { httpStatusCode: 403 },
+    });
+  });
+
+  it('that does not say where it goes on has an end', async () => {
+    peer.listing = {
+      status: 200,
+      xml: '<ListMultipartUploadsResult><IsTruncated>true</IsTruncated></ListMultipartUploadsResult>',
+    };
+    expect(await drain(store.list(place, new Date()))).toEqual([]);
+  });
+});
+
 describe('many blobs at once', () => {
+  it('are all listed, and nothing that is none', async () => {
+    for (const name of [...names, 'README', 'a/b']) peer.objects.add(`w_1/a_1/${name}`);
+    const listed = await drain(store.list({ database: 'w_1', schema: 'a_1' }, new Date()));
+    expect(listed.map(({ id }) => id)).toEqual(names);
+  });
+
   it('are removed with the checksum that the API asks for', async () => {
     for (const name of names) peer.objects.add(`w_1/a_1/${name}`);
     await store.removeAll({ database: 'w_1' });
