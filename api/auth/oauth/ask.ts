@@ -67,6 +67,6 @@ export function failSilent({ deps, workspace, provider }: Asking, step: Step, re
 
 /** A member of a JSON object; undefined for anything else. */
 export function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
   return Object.entries(value).find(([key]) => key === name)?.[1];
 }

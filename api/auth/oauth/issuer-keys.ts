@@ -42,12 +42,10 @@ export class IssuerKeys {
     verify: (keys: KeySet) => Promise<Result>,
   ): Promise<Result> {
     const name = `${workspace} ${issuer}`;
-    const renew = (askedAgainAt: number | undefined) =>
+    const renew = (askedAgainAt?: number) =>
       this.#remember(name, { keys: read().then(createLocalJWKSet), askedAt: now, askedAgainAt });
     const known = this.#remembered.get(name);
-    const used = known !== undefined && now - known.askedAt < lifeMilliseconds
-      ? known
-      : renew(known?.askedAgainAt);
+    const used = known !== undefined && now - known.askedAt < lifeMilliseconds ? known : renew();
     try {
       return await verify(await used.keys);
     } catch (error) {

@@ -12,6 +12,10 @@ const authenticator = new TOTP({ secret: Secret.fromBase32(text) });
 const start = Date.parse('2026-11-22T08:00:00Z');
 const stepNow = start / 30_000;
 
+it('a secret has 160 random bits (RFC 4226 section 4)', () => {
+  expect(Secret.fromBase32(text).bytes).toHaveLength(20);
+});
+
 describe('a code', () => {
   it.each([
     [-60_001, undefined],

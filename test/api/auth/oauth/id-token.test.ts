@@ -116,14 +116,20 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
   let facts: Fact[];
   let workspace = 'w';
   let jwks: { keys: JWK[] };
+  /** What the issuer says at a path, in place of the truth. */
+  let spoilt: Record<string, { status?: number; value: unknown }> = {};
 
   beforeAll(async () => {
     const { publicKey, privateKey } = await generateKeyPair('RS256');
     jwks = { keys: [{ ...await exportJWK(publicKey), kid: 'one', use: 'sig', alg: 'RS256' }] };
     sign = (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(privateKey);
-    server = createServer(({ url }, response) => {
-      response.setHeader('Content-Type', 'application/json');
-      response.end(JSON.stringify(url === '/keys' ? jwks : { issuer, jwks_uri: `${issuer}/keys` }));
+    server = createServer(({ url = '' }, response) => {
+      const truth: Record<string, unknown> = {
+        '/.well-known/openid-configuration': { issuer, jwks_uri: new URL('/keys', issuer) },
+        '/keys': jwks,
+      };
+      const { status = 200, value } = spoilt[url] ?? { value: truth[url] };
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -162,8 +168,9 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
 
   it('is read when it is good, and its clock a little off', async () => {
     expect(await read(await sign(good()))).toBe('somebody');
-    expect(await read(await sign({ ...good(), exp: seconds - 30, iat: seconds + 30 }))).toBe('somebody');
+    expect(await read(await sign({ ...good(), exp: seconds - 59, nbf: seconds + 60 }))).toBe('somebody');
     expect(await read(await sign({ ...good(), aud: [clientId, 'else'], azp: clientId }))).toBe('somebody');
+    expect(await read(await sign({ ...good(), aud: [clientId] }))).toBe('somebody');
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -171,9 +178,10 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     ['for another client', { aud: 'else' }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['for several clients, of no one', { aud: [clientId, 'else'] }, 'it was given to another client'],
     ['given to another client', { azp: 'else' }, 'it was given to another client'],
-    ['that is over', { exp: seconds - 120 }, 'ERR_JWT_EXPIRED'],
+    ['that is over', { exp: seconds - 60 }, 'ERR_JWT_EXPIRED'],
     ['that does not end', { exp: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
-    ['that is not good yet', { nbf: seconds + 120 }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
+    ['that does not say since when', { iat: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
+    ['that is not good yet', { nbf: seconds + 61 }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['of nobody', { sub: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['of another sign-in', { nonce: nonceOf('another') }, 'the nonce is that of another sign-in'],
   ])('oauth.id-token: one %s is refused', async (_what, wrong, reason) => {
@@ -191,6 +199,34 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     const claims = Buffer.from(JSON.stringify({ ...good(), sub: 'the owner' })).toString('base64url');
     expect(claims).not.toBe(body);
     await expectRefused([head, claims, signature].join('.'), 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED');
+  });
+
+  const discovery = '/.well-known/openid-configuration';
+  it.each<[string, string, string, () => { status?: number; value: unknown }]>([
+    ['answers with an error', 'discovery', discovery, () => ({
+      status: 404,
+      value: { issuer, jwks_uri: `${issuer}/keys` },
+    })],
+    ['tells of no keys', 'discovery', discovery, () => ({ value: { issuer } })],
+    ['has keys nowhere', 'discovery', discovery, () => ({ value: { issuer, jwks_uri: '/keys' } })],
+    ['tells its keys with an error', 'keys', '/keys', () => ({ status: 404, value: jwks })],
+    ['tells no list of keys', 'keys', '/keys', () => ({ value: { keys: { 0: jwks.keys[0] } } })],
+    ['tells keys of no type', 'keys', '/keys', () => ({ value: { keys: [...jwks.keys, { kid: 'two' }] } })],
+  ])('oauth.id-token: an issuer that %s is no help', async (what, step, path, answer) => {
+    spoilt = { [path]: answer() };
+    workspace = what;
+    try {
+      await expect(read(await sign(good()))).rejects.toMatchObject({ code: 'unavailable' });
+      expect(facts).toMatchObject([{ type: 'provider_failed', step }]);
+    } finally {
+      [spoilt, workspace] = [{}, 'w'];
+    }
+  });
+
+  it('may have a slash at its end (OpenID Connect Discovery 1.0 section 4.1)', async () => {
+    const before = issuer;
+    issuer = `${before}/`;
+    expect(await read(await sign(good())).finally(() => issuer = before)).toBe('somebody');
   });
 
   const small = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' });

@@ -76,8 +76,11 @@ describe('an address that the provider does not vouch for', () => {
   it.each(['', 'not an address', 'a@b@c', `${'x'.repeat(250)}@example.com`])(
     'is refused when it is none: %j',
     async (email) => {
-      const answer = await enter('peer', { login: `none ${email.length}`, email, emailVerified: true });
+      const login = `none ${email.length}`;
+      const answer = await enter('peer', { login, email, emailVerified: true });
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+      const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=login_failed`));
+      expect(items).toContainEqual(expect.objectContaining({ actor: `peer ${login}` }));
     },
   );
 });
@@ -89,6 +92,8 @@ describe('an account that was made before the owner of the address came', () => 
     const authenticator = await enrol(attacker, auth);
     expectOk(await as().post(`${auth}/password-reset/request`, { email }));
     const token = await secretFor(email);
+    expectOk(await as().post(`${auth}/otp/request`, { email }));
+    const mailed = await secretFor(email, 2);
     const { challenge_id } = expectOk(await as().post(`${auth}/users/login`, { email, password }));
 
     const owner = expectOk(await enter('peer', { login: `owner ${email}`, email, emailVerified: true }));
@@ -110,6 +115,7 @@ describe('an account that was made before the owner of the address came', () => 
       as().post(`${auth}/users/login/totp`, { challenge_id, code: authenticator.code() }),
       as().post(`${auth}/users/login/totp`, { challenge_id, code }),
       as().post(`${auth}/password-reset/confirm`, { token, new_password: 'the attacker again' }),
+      as().post(`${auth}/otp/login`, { email, code: mailed }),
     ];
     const codes = (await Promise.all(attempts)).map(({ body }) => body.code);
     expect(codes).toEqual([
@@ -119,6 +125,7 @@ describe('an account that was made before the owner of the address came', () => 
       'bad_credentials',
       'bad_credentials',
       'validation',
+      'bad_credentials',
     ]);
   });
 
@@ -153,8 +160,10 @@ describe('several accounts', () => {
   it('may belong to one user', async () => {
     const email = freshEmail();
     expectOk(await enter('peer', { login: `a ${email}`, email, emailVerified: true }));
-    const { user } = expectOk(await enter('second', { login: `b ${email}`, email, emailVerified: true }));
-    expect(user.oauth_providers).toEqual(['peer', 'second']);
+    for (const login of [`b ${email}`, `c ${email}`]) {
+      const { user } = expectOk(await enter('second', { login, email, emailVerified: true }));
+      expect(user.oauth_providers).toEqual(['peer', 'second']);
+    }
   });
 
   it('oauth.unverified-email: mean nothing any more once the provider of that name is another one', async () => {

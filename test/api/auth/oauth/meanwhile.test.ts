@@ -5,6 +5,9 @@ import { type CodeHost, startCodeHost } from '../../../harness/code-host.ts';
 import { expectError } from '../../../harness/expectations.ts';
 import { authorize, redeem } from '../../../harness/oauth.ts';
 import { freshEmail } from '../../../harness/users.ts';
+import { answerMeanwhile, howManyWait } from '../../../harness/waiting.ts';
+import { openDatabaseOf } from '../../../harness/database.ts';
+import { lockAccount } from '../../../../storage/oauth-links.ts';
 
 let own: OwnWorkspace;
 let host: CodeHost;
@@ -46,5 +49,37 @@ describe('oauth.state', () => {
     expectError(await signInMeanwhile(email, change), 400, 'validation');
     const { total_items } = expectOk(await own.admin.get(`${own.path}/users?q=${email}`));
     expect(total_items).toBe(0);
+  });
+
+  it('oauth.state: sends nobody to a provider that is removed at that moment', async () => {
+    expectOk(await setUp());
+    const pool = await openDatabaseOf(own.id);
+    const answer = await answerMeanwhile(
+      pool,
+      (sql) => sql`delete from workspace.oauth_providers where provider = 'github'`,
+      () => authorize(own, 'github'),
+    ).finally(() => pool.end());
+    expectError(answer, 404, 'not_found');
+  });
+
+  it('oauth.state: has a change of the provider wait for a sign-in that is nearly done', async () => {
+    expectOk(await setUp());
+    const emails = [{ email: freshEmail(), primary: true, verified: true }];
+    host.spoil('/user/emails', (_request, response) => void response.end(JSON.stringify(emails)));
+    const back = host.enter(expectOk(await authorize(own, 'github')).authorize_url, { id: 2, emails });
+    const account = { provider: 'github', source: host.config.userinfo_url, subject: '2' };
+    const pool = await openDatabaseOf(own.id);
+    let isChanged = false;
+    const { signingIn, changing } = await pool.transaction(async (sql) => {
+      await lockAccount(sql, account);
+      const signingIn = redeem(own, 'github', back);
+      while (await howManyWait(sql) < 1);
+      const changing = setUp({ client_id: 'another' }).finally(() => isChanged = true);
+      while (!isChanged && await howManyWait(sql) < 2);
+      expect(isChanged).toBe(false);
+      return { signingIn, changing };
+    }).finally(() => pool.end());
+    expectOk(await signingIn);
+    expectOk(await changing);
   });
 });

@@ -3,14 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { readProfile } from '../../../../api/auth/oauth/profile.ts';
 import type { EgressAnswer, EgressRequest } from '../../../../api/egress/client.ts';
 
-const userinfo = 'https://idp.example/user';
-
-/** Reads the profile that a provider gives by these answers, by their paths. */
-async function profileOf(style: 'openid' | 'github', answers: Readonly<Record<string, unknown>>) {
+/** Reads the profile that a provider gives by these answers, by their paths, of which one may be no success. */
+async function profileOf(
+  style: 'openid' | 'github',
+  answers: Readonly<Record<string, unknown>>,
+  { failing, userinfo = 'https://idp.example/user' }: { failing?: string; userinfo?: string } = {},
+) {
   const send = ({ url }: EgressRequest): Promise<EgressAnswer> =>
     Promise.resolve({
       url,
-      status: 200,
+      status: url.pathname === failing ? 403 : 200,
       headers: [],
       body: Buffer.from(JSON.stringify(answers[url.pathname])),
     });
@@ -34,6 +36,10 @@ describe('a subject', () => {
     },
   );
 
+  it('is what OpenID Connect says, where there is an older one too', async () => {
+    expect(await openid({ id: 7, sub: 'x' })).toMatchObject({ subject: 'x' });
+  });
+
   it.each([
     ['missing', undefined],
     ['empty', ''],
@@ -44,6 +50,26 @@ describe('a subject', () => {
     ['half a character', '\ud800'],
   ])('is not %s', async (_what, sub) => {
     await expect(openid({ sub })).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('a provider', () => {
+  const answers = {
+    '/user': { sub: 'x', id: 7, email: 'a@example.com', email_verified: true },
+    '/user/emails': [{ email: 'a@example.com', verified: true, primary: true }],
+  };
+
+  it.each([['openid', '/user'], ['github', '/user'], ['github', '/user/emails']] as const)(
+    'in the style of %s that refuses %s is no help, whatever it says',
+    async (style, failing) => {
+      await expect(profileOf(style, answers, { failing })).rejects.toMatchObject({ code: 'unavailable' });
+    },
+  );
+
+  it('is asked for addresses below the user, with one slash', async () => {
+    const all = { ...answers, '/user/': answers['/user'] };
+    const profile = await profileOf('github', all, { userinfo: 'https://idp.example/user/' });
+    expect(profile.email).toBe('a@example.com');
   });
 });
 

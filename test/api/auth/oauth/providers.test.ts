@@ -55,12 +55,24 @@ describe('a provider', () => {
     expect((await own.admin.delete(`${path}/corporate`)).body.code).toBe('not_found');
   });
 
+  it('is on the page that its name comes to', async () => {
+    const other = await ownWorkspace();
+    const all = `${other.path}/auth/oauth/providers`;
+    for (const name of ['c', 'a', 'x'.repeat(40), 'b']) {
+      expectOk(await other.admin.put(`${all}/${name}`, { client_id: 'x', config }));
+    }
+    const { items, total_items } = expectOk(await other.admin.get(`${all}?per_page=2&page=2`));
+    const names = items.map(({ provider }: { provider: string }) => provider);
+    expect([names, total_items]).toEqual([['c', 'x'.repeat(40)], 4]);
+  });
+
   it('has the issuer of its preset where it is asked for ID tokens, and only there', async () => {
     const issuerOf = async (given: object) =>
       expectOk(await put('google', { client_id: 'x', config: given })).config.issuer;
     expect(await issuerOf({})).toBe('https://accounts.google.com');
     expect(await issuerOf({ scopes: ['email'] })).toBeNull();
     expect(await issuerOf({ token_url: config.token_url })).toBeNull();
+    expect(await issuerOf({ issuer: null })).toBeNull();
     expectOk(await own.admin.delete(`${path}/google`));
   });
 
@@ -86,14 +98,26 @@ describe('a provider', () => {
 
   it('is in the audit log when it changes', async () => {
     expectOk(await put('audited', { client_id: 'x', client_secret: secret, config }));
+    expectOk(await put('audited', { client_id: 'y', config }));
     expectOk(await own.admin.delete(`${path}/audited`));
     const { items } = expectOk(await own.admin.get(`${own.path}/audit`));
     const entries = items.filter(({ target }: { target: string }) => target === 'audited');
     expect(entries).toEqual([
-      expect.objectContaining({ action: 'provider_delete' }),
+      expect.objectContaining({
+        action: 'provider_delete',
+        details: expect.objectContaining({ from: expect.objectContaining({ client_id: 'y', ...config }) }),
+      }),
       expect.objectContaining({
         action: 'provider_set',
-        details: expect.objectContaining({ client_id: 'x', secret_changed: true, ...config }),
+        details: expect.objectContaining({
+          client_id: 'y',
+          secret_changed: false,
+          from: expect.objectContaining({ client_id: 'x', ...config }),
+        }),
+      }),
+      expect.objectContaining({
+        action: 'provider_set',
+        details: expect.objectContaining({ client_id: 'x', secret_changed: true, from: null, ...config }),
       }),
     ]);
   });
@@ -167,6 +191,15 @@ describe('what cannot be set', () => {
       client_id: 'x',
       config: { ...config, issuer: 'https://idp.example', scopes: ['email'] },
     }, 'config.issuer: needs the scope openid'],
+    ['an issuer with a query', 'p', {
+      client_id: 'x',
+      config: { ...config, issuer: 'https://idp.example/?a=b' },
+    }, 'config.issuer: must not have a query'],
+    ['a URL with a fragment', 'p', {
+      client_id: 'x',
+      config: { ...config, userinfo_url: 'https://idp.example/me#x' },
+    }, 'config.userinfo_url: must not have a fragment'],
+    ['a name of 41 characters', 'x'.repeat(41), { client_id: 'x', config }, 'provider: must be'],
     ['no URL', 'p', { client_id: 'x', config: { ...config, auth_url: 'idp' } }, 'config.auth_url: must be'],
     [
       'a script',

@@ -56,6 +56,16 @@ describe('authorize', () => {
     expect([searchParams.get('tenant'), searchParams.getAll('state')]).toEqual(['5', [state]]);
   });
 
+  it('asks for no scope and no nonce where there are none to ask for', async () => {
+    const { clientId: client_id, config: { issuer: _issuer, ...config } } = peer;
+    for (const [scopes, scope] of [[[], null], [['email'], 'email']]) {
+      const settings = { client_id, config: { ...config, scopes } };
+      expectOk(await own.admin.put(`${auth}/oauth/providers/scopes`, settings));
+      const { searchParams } = new URL(expectOk(await authorize(own, 'scopes')).authorize_url);
+      expect([searchParams.get('scope'), searchParams.get('nonce')]).toEqual([scope, null]);
+    }
+  });
+
   it('does not know a provider that nobody has set up', async () => {
     expect((await authorize(own, 'ghost')).body.code).toBe('not_found');
     expect((await redeem(own, 'ghost', { code: 'x', state: 'x' })).body.code).toBe('not_found');
@@ -96,6 +106,12 @@ describe('a sign-in by a provider', () => {
     expect(session.user).toMatchObject({ id: user.id, has_password: true, oauth_providers: ['peer'] });
     expectOk(await user.get(`${auth}/me`));
     expectOk(await as().post(`${auth}/users/login`, { email: user.email, password: user.password }));
+    const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=oauth_link`));
+    expect(items).toContainEqual(expect.objectContaining({
+      actor: user.email,
+      target: user.email,
+      details: expect.objectContaining({ id: user.id, provider: 'peer', credentials_dropped: false }),
+    }));
   });
 
   it('answers tokens for one app, and none for an app that does not exist', async () => {

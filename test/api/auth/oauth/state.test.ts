@@ -87,6 +87,10 @@ describe('oauth.state', () => {
         sql`update workspace.oauth_states set expires_at = now() - interval '1 second'`
       );
       expectRefused(await redeem(own, 'github', back));
+      // The next one clears up.
+      await comeBack();
+      const left = await pool.run((sql) => sql`select from workspace.oauth_states where expires_at < now()`);
+      expect(left).toHaveLength(0);
     } finally {
       await pool.end();
     }
