@@ -1,6 +1,7 @@
 // A real SMTP server that a test can make fail.
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
@@ -20,7 +21,8 @@ export type Mood =
   | 'trickles'
   | 'serves nobody'
   | 'takes no password'
-  | 'takes no sender';
+  | 'takes no sender'
+  | 'refuses the text';
 
 /** The provider. */
 export interface Provider {
@@ -42,7 +44,6 @@ export interface Provider {
 /** Starts one on a free port of the loopback. */
 export async function startProvider(): Promise<Provider> {
   const mails: string[] = [];
-  const keep = (mail: string) => void mails.push(mail.replaceAll('\r\n', '\n'));
   const objection = (mood: Mood, code: number) => provider.mood === mood ? reply(code, mood) : null;
   const waiting: (() => void)[] = [];
   const server = new SMTPServer({
@@ -62,15 +63,17 @@ export async function startProvider(): Promise<Provider> {
       done(refusal(provider.mood, address));
     },
     onData: (stream, _session, done) => {
-      const thought = provider.mood === 'thinks it over' ? pause(thoughtMilliseconds) : undefined;
-      void Promise.all([text(stream), thought]).then(([mail]) => keep(mail)).then(() => done(), done);
+      const refused = objection('refuses the text', 554);
+      readMail(stream, provider.mood).then((mail) => refused ?? mails.push(mail)).then(
+        () => done(refused),
+        done,
+      );
     },
   });
   const connections = connectionsOf(server);
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
-  const to = (address: string) => mails.filter((mail) => mail.includes(`\nTo: ${address}\n`));
   const provider: Provider = {
     url: `smtp://post:secret@127.0.0.1:${port}`,
     mood: 'accepts',
@@ -81,14 +84,26 @@ export async function startProvider(): Promise<Provider> {
     },
     connections: () => connections.size,
     mails,
-    mailsTo: (address, count = 1) =>
-      vi.waitFor(() => {
-        if (to(address).length < count) throw new Error(`no mail to ${address}`);
-        return to(address);
-      }, { timeout: 20_000, interval: 20 }),
+    mailsTo: (address, count = 1) => mailsAmong(mails, address, count),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return provider;
+}
+
+/** Those to an address, once there are so many. */
+function mailsAmong(mails: readonly string[], address: string, count: number): Promise<string[]> {
+  return vi.waitFor(() => {
+    const found = mails.filter((mail) => mail.includes(`\nTo: ${address}\n`));
+    if (found.length < count) throw new Error(`no mail to ${address}`);
+    return found;
+  }, { timeout: 20_000, interval: 20 });
+}
+
+/** A mail, once it is all there and thought over. */
+async function readMail(stream: Readable, mood: Mood): Promise<string> {
+  const thought = mood === 'thinks it over' ? pause(thoughtMilliseconds) : undefined;
+  const [mail] = await Promise.all([text(stream), thought]);
+  return mail.replaceAll('\r\n', '\n');
 }
 
 /** Those that are open, by the other side's port. */
@@ -109,7 +124,7 @@ function trickle(socket: Socket | undefined): void {
 }
 
 function refusal(mood: Mood, address: string): Error | null {
-  if (mood === 'accepts' || mood === 'thinks it over') return null;
+  if (['accepts', 'thinks it over', 'refuses the text'].includes(mood)) return null;
   return reply(mood === 'refuses for good' ? 550 : 451, `not for ${address}`);
 }
 

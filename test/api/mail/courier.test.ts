@@ -117,6 +117,23 @@ it('is left to the process that sends it for a minute, and then sent by another'
   expect(await provider.mailsTo(email, 2)).toHaveLength(2);
 });
 
+it('waits behind those of the server when it is an app’s', async () => {
+  provider.mood = 'has others wait';
+  const letter = {
+    workspace: 'post',
+    kind: 'otp',
+    secret: '012345',
+    lifeSeconds: 60,
+    discard: false,
+  } as const;
+  await courier().post(letterTo(freshEmail()));
+  await courier().post({ ...letter, to: freshEmail() });
+  const rows = await storage.databases.control.run((sql) =>
+    sql<{ of_app: boolean }[]>`select of_app from control.mail_queue order by id`
+  );
+  expect(rows.map(({ of_app }) => of_app)).toEqual([true, false]);
+});
+
 it('is not sent any more once it has expired', async () => {
   provider.mood = 'fails for now';
   const [late, email] = [freshEmail(), freshEmail()];

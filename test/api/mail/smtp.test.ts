@@ -99,13 +99,16 @@ describe('mail by SMTP', () => {
     expect(await provider.mailsTo(email)).toHaveLength(1);
   });
 
-  it('is given up when the provider refuses it for good', async () => {
-    provider.mood = 'refuses for good';
-    expectOk(await request(freshEmail()));
-    const line = await server.line('"gives_up":true');
-    expect(JSON.parse(line)).toMatchObject({ type: 'mail_failed', attempts: 1, error: 'EENVELOPE 550' });
-    provider.mood = 'accepts';
-  });
+  it.each([['refuses for good', 'EENVELOPE 550'], ['refuses the text', 'EMESSAGE 554']] as const)(
+    'is given up when the provider %s',
+    async (mood, error) => {
+      provider.mood = mood;
+      expectOk(await request(freshEmail()));
+      const line = await server.line(`"error":"${error}"`);
+      expect(JSON.parse(line)).toMatchObject({ type: 'mail_failed', attempts: 1, gives_up: true });
+      provider.mood = 'accepts';
+    },
+  );
 
   it.each(
     [

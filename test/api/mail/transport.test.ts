@@ -1,4 +1,7 @@
 // One attempt to send a mail, against a real SMTP server.
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, type Message } from '../../../api/mail/transport.ts';
 import { type Provider, startProvider } from '../../harness/smtp.ts';
@@ -20,6 +23,26 @@ function messageTo(to: string): Message {
   const id = '019a0000-0000-7000-8000-000000000000';
   return { id, to, date: new Date(), subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
 }
+
+describe('a mail in the outbox', () => {
+  it('is whole, and for the server’s own user', async () => {
+    const data_dir = await mkdtemp(join(tmpdir(), 'bulkhead-outbox-'));
+    const mail = { transport: 'outbox', from: 'nobody', smtp: { url: '' } } as const;
+    const outbox = createTransport({ mail, data_dir }, { attemptMilliseconds: 1_000 });
+    const message = { ...messageTo(freshEmail()), date: new Date('2026-01-02T03:04:05Z') };
+    await outbox.send(message);
+    outbox.close();
+    const folder = join(data_dir, 'outbox');
+    expect(await readdir(folder)).toEqual([`${message.id}.eml`]);
+    const path = join(folder, `${message.id}.eml`);
+    const modes = await Promise.all([folder, path].map(async (at) => (await stat(at)).mode & 0o777));
+    expect(modes).toEqual([0o700, 0o600]);
+    const text = await readFile(path, 'utf8');
+    expect(text).toMatch(/^Date: Fri, 02 Jan 2026 03:04:05 \+0000$/m);
+    expect(text).toContain(`\nMessage-ID: <${message.id}@localhost>\n`);
+    await rm(data_dir, { recursive: true });
+  });
+});
 
 describe('an attempt to send a mail', () => {
   it('ends, with its connection, when the server always says a little and never enough', async () => {
