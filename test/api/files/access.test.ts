@@ -6,6 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { blobFolderOf, fileApp, get, put, upload } from '../../harness/file-app.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
+import { howManyWait } from '../../harness/waiting.ts';
+import { quoteIdentifier } from '../../../storage/quote.ts';
+import { qualified } from '../../../storage/tables.ts';
 
 const files = await fileApp();
 const { app, user } = files;
@@ -34,9 +38,48 @@ describe('who may do what', () => {
   });
 
   it('takes no id that is none', async () => {
-    for (const id of ['x', '..%2f..%2fmaster.key', randomUUID()]) {
-      expectError(await user.get(`${app.path}/files/${id}`), 404, 'not_found');
+    for (const id of ['x', '..%2f..%2fmaster.key', randomUUID(), 'z'.repeat(36), 'x'.repeat(5_000)]) {
+      const answer = await user.get(`${app.path}/files/${id}`);
+      expectError(answer, 404, 'not_found');
+      expect(answer.body.message.length).toBeLessThan(130);
     }
+  });
+
+  it('shows pages, and counts what the caller may see', async () => {
+    const fresh = await files.own.app();
+    const mine: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      mine.unshift((await upload(user, fresh, 'mine')).id);
+      await upload(files.other, fresh, 'theirs');
+    }
+    const list = async (caller: Caller, query: string) => {
+      const { items, total_items } = expectOk(await caller.get(`${fresh.path}/files?per_page=2&${query}`));
+      return [items.map(({ id }: { id: string }) => id), total_items];
+    };
+    expect(await list(user, 'page=1')).toEqual([mine.slice(0, 2), 3]);
+    expect(await list(user, 'page=2')).toEqual([mine.slice(2), 3]);
+    expect(await list(user, 'skip_total=true')).toEqual([mine.slice(0, 2), -1]);
+    expect((await list(fresh.admin, 'page=3'))[1]).toBe(6);
+    const [first = ''] = mine;
+    const inCapitals = await get(user, `${fresh.path}/files/${first.toUpperCase()}`);
+    expect([inCapitals.status, inCapitals.headers.get('etag')]).toEqual([200, `"${first}"`]);
+  });
+
+  it('deletes a file once, however many ask at the same moment', async () => {
+    const { id } = await upload(user, app, 'x');
+    const database = await openDatabaseOf(files.own.id);
+    const { deletions } = await database.transaction(async (sql) => {
+      const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+        select schema from workspace.apps where id = ${app.id}`;
+      const table = qualified({ schema, collection: '_files' });
+      await sql.unsafe(`set local role ${quoteIdentifier(schema)}`);
+      await sql.unsafe(`select 1 from ${table} where id = $1 for update`, [id]);
+      const deletions = [1, 2].map(() => user.delete(`${app.path}/files/${id}`));
+      while (await howManyWait(sql) < 2);
+      return { deletions };
+    }).finally(() => database.end());
+    const statuses = (await Promise.all(deletions)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 404]);
   });
 });
 
@@ -66,7 +109,12 @@ describe('a link', () => {
     const seconds = (Date.parse(link.expires_at) - Date.now()) / 1_000;
     expect(seconds).toBeGreaterThan(290);
     expect(seconds).toBeLessThanOrEqual(300);
-    expectError(await user.post(`${app.path}/files/${id}/link`, { expires_in: 604_801 }), 400, 'validation');
+    for (const expires_in of [0, 604_801]) {
+      expectError(await user.post(`${app.path}/files/${id}/link`, { expires_in }), 400, 'validation');
+      const missing = `${app.path}/files/${randomUUID()}/link`;
+      expectError(await user.post(missing, { expires_in }), 404, 'not_found');
+    }
+    expectOk(await user.post(`${app.path}/files/${id}/link`, { expires_in: 604_800 }));
   });
 });
 

@@ -1,7 +1,7 @@
 // Downloads that do not go as planned: slow clients, clients that leave, bytes that are not all there.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readlink, truncate } from 'node:fs/promises';
+import { readdir, readlink, rm, truncate } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -85,11 +85,25 @@ it('closes the file when the client leaves half-way, also before its turn has co
   }
 });
 
+/** Where the bytes of a file are. */
+async function pathOf(id: string): Promise<string> {
+  const all = await readdir(await blobFolderOf(files.own.id), { recursive: true, withFileTypes: true });
+  return join(all.find(({ name }) => name === id)?.parentPath ?? '', id);
+}
+
+it('of bytes that are gone is a fault of the server, and the file is still known', async () => {
+  const lost = await upload(files.user, files.app, 'x');
+  const path = `${files.app.path}/files/${lost.id}`;
+  await rm(await pathOf(lost.id));
+  const answer = await get(files.user, path);
+  const body = { code: 'internal', message: 'the bytes of this file are missing' };
+  expect([answer.status, await answer.json()]).toEqual([500, body]);
+  expect((await get(files.user, `${path}/meta`)).status).toBe(200);
+});
+
 it('is cut off when bytes are missing, so that nobody takes it for whole', async () => {
   const short = await upload(files.user, files.app, Buffer.alloc(1_000_000, 'x'));
-  const found = (await readdir(await blobFolderOf(files.own.id), { recursive: true, withFileTypes: true }))
-    .find(({ name }) => name === short.id);
-  await truncate(join(found?.parentPath ?? '', short.id), 600_000);
+  await truncate(await pathOf(short.id), 600_000);
   const answer = await get(files.user, `${files.app.path}/files/${short.id}`);
   expect(answer.status).toBe(200);
   await expect(answer.arrayBuffer()).rejects.toThrow('terminated');

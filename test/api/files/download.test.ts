@@ -39,6 +39,13 @@ describe('a download', () => {
     for (const tag of [`"${id}"`, `W/"${id}"`, `"x", "${id}"`, '*']) {
       const answer = await get(user, path, { 'If-None-Match': tag });
       expect([tag, answer.status, await answer.text()]).toEqual([tag, 304, '']);
+      // What a cache is to know of the answer that it has (RFC 9110 section 15.4.5).
+      const names = ['etag', 'cache-control', 'content-security-policy'];
+      expect(names.map((name) => answer.headers.get(name))).toEqual([
+        `"${id}"`,
+        'private, no-cache',
+        "sandbox; default-src 'none'",
+      ]);
     }
     expect((await get(user, path, { 'If-None-Match': '"x"' })).status).toBe(200);
     expect((await get(user, path, { 'Range': 'bytes=0-1', 'If-Range': `"${id}"` })).status).toBe(206);

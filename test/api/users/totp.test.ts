@@ -73,6 +73,13 @@ describe('enrolment', () => {
     expectOk(await user.post(`${auth}/totp/enroll`));
     expect((await user.post(`${auth}/totp/confirm`, { code: 'nonsense' })).body.code).toBe('bad_credentials');
     expect((await login(user)).status).toBe(200);
+    // Guesses count as those of a login do.
+    const guesses = await Promise.all(
+      ['1', '2', '3', '4', '5'].map((code) => user.post(`${auth}/totp/confirm`, { code })),
+    );
+    expect(statuses(guesses)).toEqual(Array(5).fill(401));
+    expect((await user.post(`${auth}/totp/confirm`, { code: '6' })).body.code).toBe('too_many_requests');
+    expect((await login(user)).status).toBe(429);
   });
 });
 
