@@ -227,6 +227,7 @@ describe('the way back', () => {
       ok: true,
     });
     expect((await login(user)).status).toBe(200);
+    expect((await user.post(`${auth}/totp/confirm`, { code: authenticator.code(1) })).status).toBe(409);
   });
 
   it('session.revoke-all: is an admin, who ends all sessions with it', async () => {
