@@ -23,22 +23,32 @@ const workspacesAtOnce = 200;
 
 /**
  * Looks at every workspace once; idempotent. Only what lies in the place of a workspace of ours is ever removed: a bucket may
- * be shared. Answers how many blobs it removed. Throws what the store or the database throws.
+ * be shared. Answers how many blobs it removed. Throws what the store or the database throws; what is wrong with one
+ * workspace, once all others have been looked at.
  */
 export async function sweepBlobs(options: SweepOptions): Promise<number> {
   const { databases, pace, signal } = options;
   let removed = 0;
+  const failures: unknown[] = [];
   let after = '';
   for (;;) {
     const page = await databases.control.run((sql) => listAssigned(sql, { after, limit: workspacesAtOnce }));
     for (const database of page) {
       if (signal.aborted) return removed;
-      removed += await sweepWorkspace(options, database);
+      removed += await sweepWorkspace(options, database).catch((error: unknown) => {
+        failures.push(error);
+        return 0;
+      });
       await pause(pace, undefined, { ref: false });
     }
     after = page.at(-1) ?? '';
-    if (page.length < workspacesAtOnce) return removed;
+    if (page.length < workspacesAtOnce) break;
   }
+  const [first] = failures;
+  if (failures.length > 0) {
+    throw new Error(`${failures.length} workspaces are left, the first: ${String(first)}`, { cause: first });
+  }
+  return removed;
 }
 
 async function sweepWorkspace(options: SweepOptions, database: string): Promise<number> {

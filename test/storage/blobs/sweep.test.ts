@@ -107,6 +107,28 @@ it('looks at every workspace, however many there are', async () => {
   expect(await sweep()).toBe(1);
 });
 
+it('looks at every workspace, and then says which it could not look into', async () => {
+  const broken = { database: `w_${'0'.repeat(20)}`, schema: `a_${'0'.repeat(20)}` };
+  onTestFinished(async () => {
+    await storage.databases.control.run((sql) =>
+      sql`delete from control.tenant_databases where name = ${broken.database}`
+    );
+    await blobs.removeAll(broken);
+  });
+  // It comes first by name, and there is no such database.
+  await storage.databases.control.run((sql) =>
+    sql`
+      insert into control.tenant_databases (name, state, version, app_version)
+      values (${broken.database}, 'assigned', 1, 1)`
+  );
+  const kept = await blob(broken, { age: 2 * hour, file: false });
+  const before = await left(tenant);
+  await blob(tenant, { age: 2 * hour, file: false });
+  await expect(sweep()).rejects.toThrow('1 workspaces are left, the first: StorageError');
+  expect(await left(tenant)).toEqual(before);
+  expect(await left(broken)).toEqual([kept]);
+});
+
 it('removes what an app left that is gone', async () => {
   const gone = { database: tenant.database, schema: `a_${'0'.repeat(20)}` };
   await blob(gone, { age: 0, file: false });
