@@ -29,9 +29,12 @@ export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
 /** When mail is claimed, and by whom. */
 export interface Turn {
   now: Date;
+  /** The latest instant that mail may be put off to. */
   last: Date;
   leaseEnds: Date;
+  /** Ids of workspaces. */
   served: string[];
+  /** Ids of mails. */
   underWay: string[];
 }
 

@@ -56,8 +56,8 @@ export async function setPolicy(
     deps,
     target,
     { field, by, action: 'policy_set' },
-    async (sql, rows) => {
-      const bound = boundAbove(rows, place, ownBound(deps, field));
+    async (sql, before) => {
+      const bound = boundAbove(before, place, ownBound(deps, field));
       const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
       if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
       await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: by.now }]);

@@ -17,8 +17,9 @@ interface Waiting {
 /**
  * A line of connections. As many as there are turns have work under way; the others gather theirs meanwhile and send it
  * together, in one packet, when their turn comes. Each packet wakes a process of the server and, by its answer, this one:
- * with a hundred tenants that costs more than the statements themselves. A turn ends with the work, and for others at the
- * latest after `longest` milliseconds: what is slow holds nobody up.
+ * with a hundred tenants that costs more than the statements themselves. A turn ends with the work, and is passed on
+ * after `longest` milliseconds, twice that at the latest: what is slow holds nobody up for longer, unless a whole line of it
+ * is ahead.
  */
 export class Turns<Connection> {
   readonly #most: number;
@@ -60,7 +61,7 @@ export class Turns<Connection> {
   /** A piece of work is done. */
   leave(connection: Connection): void {
     const holder = this.#holders.get(connection);
-    // Without one, it had its turn for too long.
+    // Without one, it had its turn for too long. What is left of work from then may end a later turn early: others go sooner.
     if (holder === undefined || --holder.running > 0) return;
     this.#holders.delete(connection);
     this.#admit();
