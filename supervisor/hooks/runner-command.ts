@@ -44,7 +44,7 @@ function denoFlags({ cache }: RunnerPlan): string[] {
 
 /** The same for a check of types, which runs nothing. */
 const checkFlags = [
-  ...['--quiet', '--no-config', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
+  ...['--quiet', '--config=/types/deno.json', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
   ...['--node-modules-dir=none', '--no-code-cache', '--deny-import'],
 ];
 
@@ -113,7 +113,7 @@ function cacheMount({ cache }: RunnerPlan, how: '--ro-bind' | '--bind'): string[
   return cache === undefined ? [] : [how, cache, cacheInside];
 }
 
-/** A check of types: whose user, and the names of the files in `folder`/app beside `folder`/types/hooks.d.ts. */
+/** A check of types: whose user, and the names of the files in `folder`/app. In `folder`/types are `hooks.d.ts` and `deno.json`. */
 export interface CheckSeat {
   slot: number;
   folder: string;

@@ -4,6 +4,7 @@ import type { AppDefinition, CollectionDefinition, Field, FieldKind } from '../.
 import { shownFields, usersOf } from '../../../storage/identities.ts';
 
 const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
+const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
 
 const typeOf: Record<FieldKind, (field: Field) => string> = {
   text: () => 'string',
@@ -17,6 +18,11 @@ const typeOf: Record<FieldKind, (field: Field) => string> = {
   relation: () => 'string',
   file: () => 'string',
 };
+
+/** The same with what editors know by themselves, for a type checker that knows none of it. */
+export async function checkedTypesOf(app: AppDefinition): Promise<string> {
+  return `${await typesOf(app)}${await readFile(globals, 'utf8')}`;
+}
 
 /** A declaration file. */
 export async function typesOf(app: AppDefinition): Promise<string> {

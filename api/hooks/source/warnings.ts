@@ -8,7 +8,7 @@ import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import type { SupervisedRunners } from '../runner/host.ts';
 import type { HookLog } from '../log.ts';
 import type { FileFault } from '../ports.ts';
-import { typesOf } from './types.ts';
+import { checkedTypesOf } from './types.ts';
 
 const mostWarnings = 100;
 const longestMessage = 2_000;
@@ -32,7 +32,7 @@ export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefini
   const read = await readFolder(folderOf(deps.config, app));
   const files = read.flatMap(sourceOfFile);
   if (!files.some(({ file }) => file.endsWith('.ts'))) return [];
-  const types = await typesOf(app);
+  const types = await checkedTypesOf(app);
   const result = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
   if ('output' in result) return warningsIn(result.output);
   log.add({ level: 'warn', message: `the types were not checked: ${reasons[result.unchecked]}` });

@@ -29,7 +29,7 @@ it('is that of a runner but for the files, the memory and what Deno is to do', (
   expect(rest).toEqual([
     'check',
     '--quiet',
-    '--no-config',
+    '--config=/types/deno.json',
     '--no-lock',
     '--no-remote',
     '--no-npm',

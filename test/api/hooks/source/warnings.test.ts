@@ -1,6 +1,7 @@
 // Type errors of hook files, as a PUT answers them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectOk, type OwnApp, ownWorkspace } from '../../../harness/api.ts';
+import { putChecked } from '../../../harness/checked-hook.ts';
 
 let app: OwnApp;
 beforeAll(async () => {
@@ -13,21 +14,6 @@ async function put(filename: string, source: string): Promise<Answer['body']> {
   return expectOk(await app.admin.put(`${app.path}/hooks/${filename}`, { source }));
 }
 
-/** Puts a file, and again for as long as a busy machine takes too long to check it. */
-async function putChecked(filename: string, source: string): Promise<Answer['body']> {
-  for (;;) {
-    const before = await unchecked();
-    const answer = await put(filename, source);
-    if (await unchecked() === before) return answer;
-  }
-}
-
-/** How often the log says that types were not checked. */
-async function unchecked(): Promise<number> {
-  const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs?per_page=200`));
-  return items.filter(({ message }: { message: string }) => message.includes('were not checked')).length;
-}
-
 describe('a hook file that is put', { timeout: 300_000 }, () => {
   it('is in effect in spite of type errors, which are answered with file, line and column', async () => {
     const source = `routerAdd('GET', '/live', () => 'live');
@@ -36,7 +22,7 @@ onRecordBeforeCreate('posts', (e) => {
   e.record.fields.nope = count;
 });
 `;
-    const { reload, warnings } = await putChecked('typed.ts', source);
+    const { reload, warnings } = await putChecked(app, 'typed.ts', source);
     expect(reload).toEqual({ loaded: ['typed.ts'], errors: [] });
     expect(warnings).toEqual([
       {
@@ -49,6 +35,7 @@ onRecordBeforeCreate('posts', (e) => {
     ]);
     expect((await app.admin.get(`${app.path}/custom/live`)).body).toBe('live');
     const mended = await putChecked(
+      app,
       'typed.ts',
       source.replace('const count: number', 'const count').replace('nope', 'title'),
     );
@@ -62,7 +49,7 @@ import type { hidden } from '../../etc/hostname';
 import type { far } from 'https://example.com/x.ts';
 export const own: root | hidden | far | undefined = undefined;
 `;
-    const { warnings } = await putChecked('prying.ts', source);
+    const { warnings } = await putChecked(app, 'prying.ts', source);
     expect(JSON.stringify(warnings)).not.toContain('root:');
     expectOk(await app.admin.delete(`${app.path}/hooks/prying.ts`));
   });
@@ -73,7 +60,7 @@ export const own: root | hidden | far | undefined = undefined;
     );
     const answers = await Promise.all(sources.map((source, index) => put(`many${index}.ts`, source)));
     for (const { warnings } of answers) expect(Array.isArray(warnings)).toBe(true);
-    const last = await putChecked('many0.ts', 'export const fine = 1;\n');
+    const last = await putChecked(app, 'many0.ts', 'export const fine = 1;\n');
     expect(last.warnings.map(({ file }: { file: string }) => file)).toEqual([
       'many1.ts',
       'many2.ts',

@@ -1,0 +1,17 @@
+// Hook files whose types are to be checked.
+import { type Answer, expectOk, type OwnApp } from './api.ts';
+
+/** Puts a file, and again for as long as a busy machine takes too long to check it. */
+export async function putChecked(app: OwnApp, filename: string, source: string): Promise<Answer['body']> {
+  for (;;) {
+    const before = await unchecked(app);
+    const answer = expectOk(await app.admin.put(`${app.path}/hooks/${filename}`, { source }));
+    if (await unchecked(app) === before) return answer;
+  }
+}
+
+/** How often the log says that types were not checked. */
+async function unchecked({ admin, path }: OwnApp): Promise<number> {
+  const { items } = expectOk(await admin.get(`${path}/hooks/logs?per_page=200`));
+  return items.filter(({ message }: { message: string }) => message.includes('were not checked')).length;
+}
