@@ -1,5 +1,5 @@
 // What an editor offers while somebody types: TypeScript's own language server, asked as editors ask it.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,6 +19,12 @@ export interface Typing {
 }
 
 const program = join(import.meta.dirname, '../../node_modules/.bin/tsc');
+
+/** What it underlines in the files of a folder, one line each. */
+export function underlinedIn(folder: string): string[] {
+  const { stdout } = spawnSync(program, [], { cwd: folder, encoding: 'utf8', timeout: 120_000 });
+  return stdout.trim().split('\n').filter((line) => line !== '');
+}
 
 /** The names that it offers there. Throws when the language server ends before it answers. */
 export async function completionsAt({ folder, file, text, after }: Typing): Promise<string[]> {
