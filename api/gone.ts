@@ -26,6 +26,16 @@ export async function explainFailure(
   return error;
 }
 
+/** Whether work for an app of a workspace may have failed because that app has been deleted meanwhile. */
+export async function isOfGone(
+  definitions: Pick<Definitions, 'peekApp' | 'isThere'>,
+  app: AppDefinition,
+  error: unknown,
+): Promise<boolean> {
+  return (mayBeOfDropped(error) || mayBeOfHooksEnd(definitions, app, error)) &&
+    !await definitions.isThere(app);
+}
+
 /** Hooks fail for many reasons, and often: the database is asked only where the app is not what it was to the request. */
 function mayBeOfHooksEnd(
   definitions: Pick<Definitions, 'peekApp'>,

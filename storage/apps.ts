@@ -81,6 +81,16 @@ export async function isAppKept(
   return row !== undefined;
 }
 
+/**
+ * Schemas of those of the apps that are still there, once deletions under way are over; they are not deleted before the
+ * transaction ends.
+ */
+export async function holdApps(sql: Sql, schemas: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ schema: string }[]>`
+    select schema from workspace.apps where schema = any(${[...schemas]}) for key share`;
+  return new Set(rows.map(({ schema }) => schema));
+}
+
 /** Removes the row of exactly this app, not of a later one with its id, and answers it; undefined when it is gone. */
 export async function removeApp(sql: Sql, id: string, schema: string): Promise<AppRow | undefined> {
   const [row] = await sql<AppRow[]>`

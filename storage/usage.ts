@@ -1,4 +1,5 @@
 // How much an app or a workspace holds, and how much they were used (control.usage).
+import { holdApps } from './apps.ts';
 import { actingAs, hurry } from './provision/acting.ts';
 import type { Sql } from './connections/pool.ts';
 import { jsonb } from './jsonb.ts';
@@ -84,9 +85,7 @@ export async function sharesOf(
 ): Promise<AppShare[]> {
   const shares: AppShare[] = [];
   await hurry(sql);
-  const there = await sql<{ schema: string }[]>`
-    select schema from workspace.apps where schema = any(${[...schemas]}) for key share`;
-  for (const { schema } of there) {
+  for (const schema of await holdApps(sql, schemas)) {
     shares.push(
       await actingAs(sql, schema, async () => {
         const [row] = await sql.unsafe<{ collections: string[]; files: number; file_bytes: number }[]>(

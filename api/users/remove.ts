@@ -1,7 +1,8 @@
 // A workspace admin removes a user; its tokens are refused at once.
 import { actingAs, hurry } from '../../storage/provision/acting.ts';
-import { listAppIds } from '../../storage/apps.ts';
+import { holdApps, listAppIds } from '../../storage/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
 import { usersId, usersOf } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
@@ -14,6 +15,7 @@ import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
+import { isOfGone } from '../gone.ts';
 import { announceInTurn, writtenBy } from '../records/announce.ts';
 import { type Removal, removeWithUser } from '../records/cascade.ts';
 import { untilSettled } from '../records/clash.ts';
@@ -22,6 +24,9 @@ import { usersTable } from '../records/dependencies.ts';
 import { removeAsked } from '../records/hooked-removal.ts';
 import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/rehearsal.ts';
 import { failNoUser } from './list.ts';
+
+/** How often the apps may be others than they were found to be. */
+const mostReadings = 5;
 
 type RemoveDeps =
   & Pick<
@@ -58,16 +63,19 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
   const { workspace, id } = leaver;
   if (!isUuid(id)) failNoUser(id);
   const actor = await actorOf(deps, by.principal);
-  const goodbye = async () => {
+  const goodbye = async (apps: readonly AppDefinition[]) => {
     // Before the transaction: a connection that holds one must not wait for another.
-    const stages = await stagesOf(deps, workspace, by);
+    const stages = await stagesOf(deps, apps, by);
     const rehearsals = stages.map(({ rehearsal }) => rehearsal).filter((each) => each !== undefined);
     // The provisioner's, since no other role has rights in several apps: it takes on each one's in turn.
     const provisioner = deps.databases.provisioner(workspace.database);
     const farewells = await rehearse(rehearsals, provisioner, async (sql) => {
       await hurry(sql);
+      // Before the user: a deletion of an app takes its row first, and the table of users last.
+      const held = await holdApps(sql, apps.map(({ schema }) => schema));
       const user = await lockUser(sql, id) ?? failNoUser(id);
-      const farewells = await leaveApps(sql, stages, { id: user.id, now: by.now });
+      const there = stages.filter(({ app }) => held.has(app.schema));
+      const farewells = await leaveApps(sql, there, { id: user.id, now: by.now });
       holdOff(rehearsals);
       await deleteAccount(sql, deps, { user, actor, by });
       return farewells;
@@ -75,7 +83,7 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
     return { farewells, rehearsals };
   };
   const gone = await deps.totals.during([usersTable(workspace.database)], async () => {
-    const { farewells, rehearsals } = await untilSettled(goodbye);
+    const { farewells, rehearsals } = await untilSettled(() => withApps(deps, workspace, goodbye));
     for (const { app, user, removal } of farewells) {
       const others = user === undefined ? [] : [user];
       await announceInTurn(deps, app, { written: writtenBy(removal), held: [], others });
@@ -85,17 +93,50 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
   for (const rehearsal of gone) await rehearsal.tell();
 }
 
-/** The apps in which a record may point or belong to a user, as their definitions are now. */
-async function stagesOf(
-  deps: Pick<RemoveDeps, 'databases' | 'definitions' | 'hooks'>,
+/** Does work with the apps in which a record may point or belong to a user; once more when one has changed or gone meanwhile. */
+async function withApps<Result>(
+  deps: Pick<RemoveDeps, 'databases' | 'definitions'>,
   { id, database }: WorkspaceDefinition,
+  work: (apps: readonly AppDefinition[]) => Promise<Result>,
+): Promise<Result> {
+  for (let readings = 1;; readings++) {
+    const apps: AppDefinition[] = [];
+    for (const name of await deps.databases.workspace(database).run(listAppIds)) {
+      const app = await deps.definitions.app(id, name);
+      if (app !== undefined && knowsUsers(app)) apps.push(app);
+    }
+    try {
+      return await work(apps);
+    } catch (error) {
+      if (readings === mostReadings || !await areOutdated(deps, apps, error)) throw error;
+    }
+  }
+}
+
+async function areOutdated(
+  { definitions }: Pick<RemoveDeps, 'definitions'>,
+  apps: readonly AppDefinition[],
+  error: unknown,
+): Promise<boolean> {
+  for (const app of apps) {
+    if (await isOfGone(definitions, app, error)) return true;
+  }
+  if (!(error instanceof StorageError) || error.failure !== 'undefined') return false;
+  // Another process may have changed a collection, and its word not have come yet.
+  for (const app of apps) {
+    const { workspace, id } = app;
+    if (definitions.peekApp(workspace.id, id) === app) await definitions.invalidate(workspace.id, id);
+  }
+  return true;
+}
+
+async function stagesOf(
+  deps: Pick<RemoveDeps, 'databases' | 'hooks'>,
+  apps: readonly AppDefinition[],
   { principal, origin: { requestId } }: By,
 ): Promise<Stage[]> {
-  const ids = await deps.databases.workspace(database).run(listAppIds);
   const stages: Stage[] = [];
-  for (const name of ids) {
-    const app = await deps.definitions.app(id, name);
-    if (app === undefined || !knowsUsers(app)) continue;
+  for (const app of apps) {
     stages.push({ app, rehearsal: await rehearsalOf(deps, app, { principal, requestId }) });
   }
   return stages;
