@@ -8,10 +8,11 @@ import { mayBeOfDropped } from '../../storage/errors.ts';
 import { isTenantId } from '../../storage/ids.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
 import type { Definitions } from '../target.ts';
+import { KeptApps, makeRoom } from './kept-apps.ts';
 
 interface Known {
   workspace: WorkspaceDefinition | undefined;
-  readonly apps: Map<string, AppDefinition>;
+  readonly apps: KeptApps;
   /** Loads on their way, so that many requests wait for one. */
   loadingWorkspace: Promise<WorkspaceDefinition | undefined> | undefined;
   readonly loadingApps: Map<string, Promise<AppDefinition | undefined>>;
@@ -25,23 +26,31 @@ export interface DefinitionCache extends Definitions {
   onForget(listener: ForgetListener): () => void;
 }
 
+/** Of all apps together, as JSON. A workspace may have any number of apps of some megabytes each. */
+const mostKeptBytes = 32 * 1_048_576;
+
 type ForgetListener = (place: { workspace?: string; app?: string }) => void;
 
 /**
  * Makes the cache of one process. Whatever is forgotten while it is being read is not kept: its load belongs to an entry
- * that nobody finds any more. Ids that do not exist are not remembered, so they cannot fill the memory.
+ * that nobody finds any more. Ids that do not exist are not remembered, so they cannot fill the memory, and neither can apps:
+ * when they are larger than `mostBytes` together, the first ones of the largest workspace are read again when they are needed.
  */
-export function createDefinitions({ databases }: { databases: Databases }): DefinitionCache {
-  return new Cache(databases);
+export function createDefinitions(
+  { databases, mostBytes = mostKeptBytes }: { databases: Databases; mostBytes?: number },
+): DefinitionCache {
+  return new Cache(databases, mostBytes);
 }
 
 class Cache implements DefinitionCache {
   readonly #databases: Databases;
+  readonly #mostBytes: number;
   readonly #known = new Map<string, Known>();
   readonly #listeners = new Set<ForgetListener>();
 
-  constructor(databases: Databases) {
+  constructor(databases: Databases, mostBytes: number) {
     this.#databases = databases;
+    this.#mostBytes = mostBytes;
   }
 
   peekApp(workspace: string, app: string): AppDefinition | undefined {
@@ -105,10 +114,7 @@ class Cache implements DefinitionCache {
   #forgetApp(change: Extract<Change, { kind: 'app' }>): void {
     const entry = this.#known.get(change.workspace);
     if (entry === undefined) return;
-    const apps = new Map(entry.apps);
-    const app = apps.get(change.app);
-    if (app !== undefined) this.#databases.app(app.workspace.database, app.schema).noteChange();
-    apps.delete(change.app);
+    const apps = entry.apps.without(change.app);
     this.#known.set(change.workspace, { ...blank(), workspace: entry.workspace, apps });
   }
 
@@ -139,7 +145,9 @@ class Cache implements DefinitionCache {
     const row = await this.#databases.workspace(database).run((sql) => findApp(sql, id));
     if (row === undefined) return undefined;
     const { name, schema, created_at, updated_at } = row;
-    const reading = this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
+    const pool = this.#databases.app(database, schema);
+    pool.noteReading();
+    const reading = pool.run((sql) => listCollections(sql, schema));
     const found = await reading.catch(async (error) => {
       if (mayBeOfDropped(error) && !await this.isThere({ workspace, id, schema })) return undefined;
       throw error;
@@ -147,11 +155,12 @@ class Cache implements DefinitionCache {
     if (found === undefined) return undefined;
     const collections = new Map(found.map((collection) => [collection.id, collection]));
     const app: AppDefinition = { workspace, id, name, schema, created_at, updated_at, collections };
-    entry.apps.set(id, app);
+    entry.apps.add(app);
+    makeRoom([...this.#known.values()].map(({ apps }) => apps), this.#mostBytes);
     return app;
   }
 }
 
 function blank(): Known {
-  return { workspace: undefined, apps: new Map(), loadingWorkspace: undefined, loadingApps: new Map() };
+  return { workspace: undefined, apps: new KeptApps(), loadingWorkspace: undefined, loadingApps: new Map() };
 }

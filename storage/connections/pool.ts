@@ -25,7 +25,7 @@ export interface Connection {
 }
 
 const closeSeconds = 5;
-const changesPerConnection = 64;
+const readingsPerConnection = 64;
 
 /**
  * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
@@ -42,7 +42,7 @@ export class Pool implements Connection {
   readonly #retired = new Set<Client>();
   /** Those of them that are being closed. */
   readonly #closing = new Set<Client>();
-  #changes = 0;
+  #readings = 0;
   #opening: Promise<void> | undefined;
   #ended = false;
   #ending: Promise<void> | undefined;
@@ -133,11 +133,12 @@ export class Pool implements Connection {
   }
 
   /**
-   * Hears that a table changed: its statements are prepared anew, and the server keeps the old ones until their
-   * connection ends. So that they cannot pile up, every 64th change ends all connections as soon as they are idle.
+   * Hears that definitions are read, as tables may have changed: their statements are prepared anew then, and the server keeps the
+   * old ones until their connection ends. So that they cannot pile up, every 64th reading ends all connections as soon as
+   * they are idle.
    */
-  noteChange(): void {
-    if (++this.#changes % changesPerConnection > 0) return;
+  noteReading(): void {
+    if (++this.#readings % readingsPerConnection > 0) return;
     for (const client of [...this.#clients]) void this.#retire(client);
   }
 

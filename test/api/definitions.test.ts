@@ -3,15 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDefinitions, type DefinitionCache } from '../../api/collections/cache.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
 import { listen, type Listening, publish } from '../../storage/changes.ts';
+import { insertCollection } from '../../storage/collections.ts';
 import { Databases } from '../../storage/connections/databases.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { insertWorkspace, renameWorkspace } from '../../storage/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
-import { makeTenant, type Tenant } from '../harness/tenants.ts';
+import { collectAll } from '../harness/old-objects.ts';
+import { makeApp, makeTenant, type Tenant } from '../harness/tenants.ts';
 
 let own: OwnInstallation;
 let storage: Storage;
@@ -152,4 +155,77 @@ it('passes a failed read on to all who wait, and keeps nothing of it', async () 
   await expect.poll(read).toMatchObject([done, done, done]);
   await databases.end();
   await rm(home, { recursive: true });
+});
+
+/** Gives an app a collection of some 100,000 bytes. Returns the app's id. */
+async function declareMuch({ database, schema }: Tenant): Promise<string> {
+  const options = Array.from({ length: 1_000 }, (_, index) => `${index}`.padEnd(97, '.'));
+  const change = {
+    id: 'much',
+    fields: [{ name: 'choice', kind: 'select', options }],
+    now: new Date(),
+  } as const;
+  const connection = storage.databases.app(database, schema);
+  await connection.run((sql) => insertCollection(sql, schema, { ...change, kind: 'base' }));
+  return schema.slice(2);
+}
+
+describe('when apps are larger together than what may be kept', () => {
+  let apps: string[];
+  let elsewhere: string;
+
+  beforeAll(async () => {
+    const { database } = tenant;
+    const schemas = [await makeApp(storage, database), await makeApp(storage, database)];
+    apps = await Promise.all(schemas.map((schema) => declareMuch({ database, schema })));
+    const other = await makeTenant(storage);
+    elsewhere = await declareMuch(other);
+    await storage.databases.control.run((sql) =>
+      insertWorkspace(sql, { id: 'other', name: 'Other', database: other.database, now: new Date() })
+    );
+  });
+
+  /** Reads them one after the other, and keeps hold of none. */
+  async function readAll(cache: DefinitionCache): Promise<void> {
+    await cache.app('other', elsewhere);
+    for (const id of apps) await cache.app('acme', id);
+    await setImmediate();
+    collectAll();
+  }
+
+  it('lets go of the one that was read first in the workspace that has most', async () => {
+    const cache = createDefinitions({ ...storage, mostBytes: 250_000 });
+    await readAll(cache);
+    const [first = '', second = ''] = apps;
+    expect(cache.peekApp('acme', first)).toBeUndefined();
+    expect(cache.peekApp('acme', second)?.id).toBe(second);
+    expect(cache.peekApp('other', elsewhere)?.id).toBe(elsewhere);
+    expect((await cache.app('acme', first))?.collections.size).toBe(1);
+  });
+
+  it('keeps all that there is room for', async () => {
+    const cache = createDefinitions({ ...storage, mostBytes: 350_000 });
+    await readAll(cache);
+    for (const id of apps) expect(cache.peekApp('acme', id)?.id).toBe(id);
+    expect(cache.peekApp('other', elsewhere)?.id).toBe(elsewhere);
+  });
+
+  it('finds the same again as long as somebody is at work with it', async () => {
+    const cache = createDefinitions({ ...storage, mostBytes: 250_000 });
+    const [first = ''] = apps;
+    const held = await cache.app('acme', first);
+    await readAll(cache);
+    await cache.app('acme', app);
+    expect(cache.peekApp('acme', first)).toBe(held);
+    cache.forget({ kind: 'app', workspace: 'acme', app: first });
+    expect(cache.peekApp('acme', first)).toBeUndefined();
+  });
+
+  it('forgets one that it has let go of when that changes, and no other', async () => {
+    const cache = createDefinitions({ ...storage, mostBytes: 1 });
+    const held = [await cache.app('acme', apps[0] ?? ''), await cache.app('acme', apps[1] ?? '')];
+    cache.forget({ kind: 'app', workspace: 'acme', app: apps[0] ?? '' });
+    expect(cache.peekApp('acme', apps[0] ?? '')).toBeUndefined();
+    expect(cache.peekApp('acme', apps[1] ?? '')).toBe(held[1]);
+  });
 });

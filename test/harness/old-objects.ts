@@ -22,7 +22,8 @@ function oldBytes(): number {
   return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? Number.NaN;
 }
 
-function collectAll(): void {
+/** Collects all garbage. */
+export function collectAll(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
 }

@@ -65,7 +65,7 @@ describe('a prepared statement', () => {
     await pool.end();
   });
 
-  it('does not outlive 64 changes of tables, however busy its connection is', async () => {
+  it('does not outlive 64 readings of definitions, however busy its connection is', async () => {
     const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
     const prepared = () =>
       pool.run((sql) =>
@@ -77,7 +77,7 @@ describe('a prepared statement', () => {
     for (let change = 1; change <= 64; change++) {
       await pool.run((sql) => sql.unsafe(`/* ${change} */ select $1::int`, [change], { prepare: true }));
       expect((await prepared())[0]).toEqual({ pid: first?.pid, count: change });
-      pool.noteChange();
+      pool.noteReading();
     }
     const [last] = await prepared();
     expect(last?.pid).not.toBe(first?.pid);
