@@ -1,4 +1,5 @@
 // Rows of control.admins: workspace and app admins.
+import { isUuid } from './ids.ts';
 import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Fragment, Sql } from './connections/pool.ts';
 
@@ -33,6 +34,7 @@ export interface AdminChanges {
 
 /** Email of an admin; undefined when there is none of this id, as for a master admin. */
 export async function findAdminEmail(sql: Sql, id: string): Promise<string | undefined> {
+  if (!isUuid(id)) return undefined;
   const [admin] = await sql<{ email: string }[]>`select email from control.admins where id = ${id}`;
   return admin?.email;
 }
@@ -62,6 +64,7 @@ export async function findAdminByEmail(
 
 /** The admin with this id, or undefined. Waits for a change that is under way. */
 export async function findAdmin(sql: Sql, workspace: string, id: string): Promise<AdminRow | undefined> {
+  if (!isUuid(id)) return undefined;
   const [row] = await sql<AdminRow[]>`
     select ${columns(sql)} from control.admins where workspace = ${workspace} and id = ${id} for share`;
   return row;

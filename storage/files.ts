@@ -1,4 +1,5 @@
 // Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
+import { isUuid } from './ids.ts';
 import { type Page, type PageRequest, selectPage } from './page.ts';
 import type { Sql } from './connections/pool.ts';
 import { qualified } from './tables.ts';
@@ -48,7 +49,8 @@ export async function listFiles(
   schema: string,
   { uploadedBy, page }: { uploadedBy: string | undefined; page: PageRequest },
 ): Promise<Page<FileRow>> {
-  const where = uploadedBy === undefined ? sql`true` : sql`uploaded_by = ${uploadedBy}::uuid`;
+  const ofUser = (id: string) => isUuid(id) ? sql`uploaded_by = ${id}::uuid` : sql`false`;
+  const where = uploadedBy === undefined ? sql`true` : ofUser(uploadedBy);
   return await selectPage<FileRow>(sql, page, {
     columns: sql.unsafe(columns),
     from: sql`${sql.unsafe(tableOf(schema))} where ${where}`,

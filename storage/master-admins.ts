@@ -1,4 +1,5 @@
 // Rows of control.master_admins.
+import { isUuid } from './ids.ts';
 import type { Sql } from './connections/pool.ts';
 
 /** A master admin as it is stored; `password_hash` is null until setup. */
@@ -30,6 +31,7 @@ export async function findMasterByUsername(sql: Sql, username: string): Promise<
 
 /** The master admin with this id, or undefined. Waits for a change that is under way. */
 export async function findMaster(sql: Sql, id: string): Promise<MasterAdminRow | undefined> {
+  if (!isUuid(id)) return undefined;
   const [row] = await sql<MasterAdminRow[]>`
     select id, username, password_hash, created_at, updated_at from control.master_admins
     where id = ${id} for share`;

@@ -1,7 +1,6 @@
 // Finding an admin of a workspace.
 import { type AdminRow, findAdmin } from '../../storage/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
@@ -11,10 +10,7 @@ export async function requireAdmin(
   workspace: WorkspaceDefinition,
   id: string,
 ): Promise<AdminRow> {
-  const found = isUuid(id)
-    ? await databases.control.run((sql) => findAdmin(sql, workspace.id, id))
-    : undefined;
-  return found ?? failNoAdmin(id);
+  return await databases.control.run((sql) => findAdmin(sql, workspace.id, id)) ?? failNoAdmin(id);
 }
 
 /** Ends a request for an admin who does not exist. */

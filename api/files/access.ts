@@ -4,6 +4,7 @@ import { type FileRow, findFile } from '../../storage/files.ts';
 import { isUuid } from '../../storage/ids.ts';
 import type { BlobKey } from '../../storage/blobs/blob-store.ts';
 import type { Deps } from '../deps.ts';
+import { failGone } from '../auth/me.ts';
 import { fail } from '../errors.ts';
 import { administers, type Principal } from '../scope.ts';
 
@@ -13,6 +14,12 @@ export type Purpose = 'read' | 'remove';
 /** Whose files a caller sees in the list: everybody's (undefined), or those of this end-user. */
 export function listedUploader(app: AppDefinition, principal: Principal): string | undefined {
   return isAdminOf(app, principal) ? undefined : principal.id;
+}
+
+/** Whose a new file is: an end-user's, or nobody's (null). Throws `401` for a user of an earlier release, who is none here. */
+export function uploaderOf({ role, id }: Principal): string | null {
+  if (role !== 'user') return null;
+  return isUuid(id) ? id : failGone();
 }
 
 /**

@@ -1,6 +1,6 @@
 // Files of an app.
 import { requireStillAdmitted } from '../auth/still-admitted.ts';
-import { fileFor, fileOf } from '../files/access.ts';
+import { fileFor, fileOf, uploaderOf } from '../files/access.ts';
 import { download } from '../files/download.ts';
 import { filenameOf } from '../files/filename.ts';
 import { linkSeconds, makeLink, requireLink } from '../files/link.ts';
@@ -47,7 +47,7 @@ export const filesUpload = route({
     const row = await upload(deps, app, {
       filename: filenameOf(header('x-filename')),
       mime: mediaTypeOf(header('content-type')),
-      uploadedBy: principal.role === 'user' ? principal.id : null,
+      uploadedBy: uploaderOf(principal),
       announced,
       bytes,
       requireSender: () => requireStillAdmitted(deps, app, principal),
