@@ -85,6 +85,15 @@ export function messageOf(thrown: unknown): string {
   return message === noText ? '' : message.replace(positionAtEnd, '').slice(0, longestMessage);
 }
 
+/**
+ * Whether the parser threw it, which tells a place in the code that it read. That a module lacks an export comes out later,
+ * when Deno knows where the author wrote the import.
+ */
+export function isOfParser(thrown: unknown): boolean {
+  const message = textOf(thrown, 'message') ?? '';
+  return positionAtEnd.test(message) && !message.startsWith('The requested module ');
+}
+
 /** The fault of a file whose code failed in another's: where its own stands on the stack. */
 export function faultWithin(file: string, thrown: unknown): Fault {
   const place: Place = { file, line: null, column: null };

@@ -46,7 +46,7 @@ export class Imports {
     for (const { specifier, refusal } of this.#of(file)) {
       if (refusal === null) continue;
       // A module that only refuses exports nothing, which is found out before its code runs.
-      if (message !== refusal && !message.includes(`requested module '${specifier}'`)) continue;
+      if (!message.endsWith(refusal) && !message.includes(`requested module '${specifier}'`)) continue;
       return { refusal, at: this.#placeOf(file, specifier) };
     }
     return null;
@@ -103,8 +103,15 @@ export class Imports {
     const stem = to.replace(/\.[jt]s$/, '');
     const near = [`${to}.ts`, `${to}.js`, `${stem}.ts`, `${stem}.js`].find((name) => this.#sources.has(name));
     return near === undefined
-      ? `${wanted}: the app has no file ${JSON.stringify(to)}`
+      ? `${wanted}: the app has no file ${JSON.stringify(to)}${
+        stem === to ? ', and all end in .ts or .js' : ''
+      }`
       : `${wanted}: write the whole name, "./${near}"`;
+  }
+
+  /** What stands there in the text of a file. */
+  letterAt({ file, line, column }: Place): string | undefined {
+    return this.#sources.get(file)?.split('\n')[(line ?? 0) - 1]?.[(column ?? 0) - 1];
   }
 
   /** Where the specifier stands in the text, by looking for it in quotes. */

@@ -1,9 +1,10 @@
 // Loads the app's files from memory and says of each that fails where and why.
 import { urlOf } from './addresses.ts';
-import { fault, faultOf, faultWithin, messageOf, nameFiles } from './faults.ts';
+import { fault, faultOf, faultWithin, isOfParser, messageOf, nameFiles, type Place } from './faults.ts';
 import { Imports } from './imports.ts';
 import type { SourceFile } from './protocol.ts';
 import type { Fault } from './registrations.ts';
+import { originalPosition } from './source-map.ts';
 import { javaScriptOf, type ModuleApi, NotTypeScript } from './type-stripping.ts';
 import { later, notLater, ownMap } from './untampered.ts';
 
@@ -32,24 +33,35 @@ export async function loadFiles(
   for (const { file, source } of files) sources.set(file, source);
   nameFiles(files.map(({ file }) => file));
   const imports = new Imports(sources);
-  const faults = serve(files, imports, api);
+  const served = serve(files, imports, api);
   let timer: ReturnType<typeof later> | undefined;
   const deadline = new Promise<'late'>((resolve) => {
     timer = later(() => resolve('late'), milliseconds);
   });
   const attempts = await Promise.all(files.map(({ file }) => attempt(file, deadline)));
   notLater(timer);
-  return new Explanation(attempts, imports, faults).files(milliseconds);
+  return new Explanation(attempts, imports, served).files(milliseconds);
 }
 
-/** Hands the code of the files to Deno's module loader. Returns the faults of those that are not even code. */
-function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): Map<string, Fault> {
+/** What is known of the files before any is loaded. */
+interface Served {
+  /** Of those that are not even code. */
+  readonly faults: Map<string, Fault>;
+  /** Of the source maps of those that had to be rewritten. */
+  readonly mappings: Map<string, string>;
+}
+
+/** Hands the code of the files to Deno's module loader. */
+function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): Served {
   const codes = ownMap<string, string>();
   const faults = ownMap<string, Fault>();
+  const mappings = ownMap<string, string>();
   for (const { file, source } of files) {
     const url = urlOf(file);
     try {
-      codes.set(url, file.endsWith('.ts') ? javaScriptOf(source, url, api) : source);
+      const made = file.endsWith('.ts') ? javaScriptOf(source, url, api) : { code: source, mappings: null };
+      codes.set(url, made.code);
+      if (made.mappings !== null) mappings.set(file, made.mappings);
     } catch (error) {
       if (!(error instanceof NotTypeScript)) throw error;
       faults.set(file, fault(error.message, { file, line: error.line, column: error.column }));
@@ -60,13 +72,19 @@ function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): 
       url: imports.resolve(specifier, parentURL),
       shortCircuit: true,
     }),
-    load: (url) => ({
+    load: (url, { importAttributes }) => ({
       format: 'module',
-      source: codes.get(url) ?? refusingCode(imports.refusalAt(url) ?? 'that file did not load'),
+      source: codes.get(url) ?? refusal(imports.refusalAt(url) ?? 'that file did not load', importAttributes),
       shortCircuit: true,
     }),
   });
-  return faults;
+  return { faults, mappings };
+}
+
+/** Code that refuses with a message. Where it is asked for as a text or as JSON it would not be run, so that is refused at once. */
+function refusal(message: string, { type }: Readonly<Record<string, string | undefined>>): string {
+  if (type !== undefined) throw new Error(message);
+  return refusingCode(message);
 }
 
 function refusingCode(message: string): string {
@@ -86,13 +104,13 @@ async function attempt(file: string, deadline: Promise<'late'>): Promise<Attempt
 class Explanation {
   readonly #attempts: readonly Attempt[];
   readonly #imports: Imports;
-  readonly #faults: ReadonlyMap<string, Fault>;
+  readonly #served: Served;
   readonly #failed: ReadonlySet<string>;
 
-  constructor(attempts: readonly Attempt[], imports: Imports, faults: ReadonlyMap<string, Fault>) {
+  constructor(attempts: readonly Attempt[], imports: Imports, served: Served) {
     this.#attempts = attempts;
     this.#imports = imports;
-    this.#faults = faults;
+    this.#served = served;
     this.#failed = new Set(
       attempts.filter(({ failure, isLate }) => failure !== null || isLate).map(({ file }) => file),
     );
@@ -103,7 +121,7 @@ class Explanation {
   }
 
   #faultOf({ file, failure, isLate }: Attempt, milliseconds: number): Fault | null {
-    const known = this.#faults.get(file);
+    const known = this.#served.faults.get(file);
     if (known !== undefined) return known;
     if (isLate) return this.#blamed(file) ?? tooSlow(file, milliseconds);
     return failure === null ? null : this.#thrownIn(file, failure.thrown);
@@ -115,7 +133,16 @@ class Explanation {
     if (refused !== null) return fault(refused.refusal, refused.at);
     const found = faultOf(thrown, file);
     if (found.file !== file) return this.#blamed(file) ?? faultWithin(file, thrown);
-    return { ...found, message: `${found.message}${this.#hint(file, message)}` };
+    const place = isOfParser(thrown) ? this.#writtenAt({ ...found, file }) : { ...found, file };
+    const { line, column } = place;
+    return { ...found, line, column, message: `${found.message}${this.#hint(place, message)}` };
+  }
+
+  /** Where the author wrote what stands at a place in the code of their file. */
+  #writtenAt({ file, line, column }: Place): Place {
+    const mappings = this.#served.mappings.get(file);
+    if (mappings === undefined || line === null || column === null) return { file, line, column };
+    return { file, ...originalPosition(mappings, { line, column }) ?? { line: null, column: null } };
   }
 
   /** The fault of a file that only suffers from one that it imports. */
@@ -124,9 +151,12 @@ class Explanation {
     return blame === null ? null : fault(`${blame.import}, which it imports, did not load`, blame.at);
   }
 
-  #hint(file: string, message: string): string {
+  #hint(place: Place, message: string): string {
+    if (message === 'Invalid or unexpected token' && this.#imports.letterAt(place) === '@') {
+      return ' (hook files cannot have decorators)';
+    }
     if (/ does not provide an export named /.test(message)) return ' (a type is imported with "import type")';
-    const ring = / before initialization$/.test(message) ? this.#imports.ringOf(file) : null;
+    const ring = / before initialization$/.test(message) ? this.#imports.ringOf(place.file) : null;
     return ring === null ? '' : ` (these files import each other in a ring: ${ring})`;
   }
 }

@@ -20,6 +20,12 @@ export class NotTypeScript extends Error {
   }
 }
 
+/** What came of a TypeScript file; `mappings` are those of the source map where positions are not the author's. */
+interface JavaScript {
+  readonly code: string;
+  readonly mappings: string | null;
+}
+
 /**
  * The JavaScript of a TypeScript file. Types are blanked out, so that positions stay. What needs more than that (enums,
  * namespaces, parameter properties, imports that turn out to be of types) is rewritten, with a source map that Deno
@@ -27,9 +33,9 @@ export class NotTypeScript extends Error {
  *
  * @throws NotTypeScript
  */
-export function javaScriptOf(source: string, url: string, api: ModuleApi): string {
+export function javaScriptOf(source: string, url: string, api: ModuleApi): JavaScript {
   try {
-    if (!valueImport.test(source)) return api.stripTypeScriptTypes(source);
+    if (!valueImport.test(source)) return { code: api.stripTypeScriptTypes(source), mappings: null };
   } catch (error) {
     // It says only that there is something it cannot blank out; the other mode knows what and where.
     if (!(error instanceof SyntaxError)) throw error;
@@ -59,11 +65,12 @@ function numberOf(text: string | undefined): number | null {
 }
 
 /** Names the real file in the inline source map, which else names the same one for all. */
-function withSource(code: string, url: string): string {
+function withSource(code: string, url: string): JavaScript {
   const at = code.lastIndexOf(mapComment);
-  if (at === -1) return code;
+  if (at === -1) return { code, mappings: null };
   const bytes = Uint8Array.fromBase64(code.slice(at + mapComment.length).trim());
-  const map: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  const text = JSON.stringify(Object.assign({}, map, { sources: [url], sourcesContent: undefined }));
-  return `${code.slice(0, at)}${mapComment}${new TextEncoder().encode(text).toBase64()}`;
+  const map: { mappings: string } = JSON.parse(new TextDecoder().decode(bytes));
+  const text = JSON.stringify({ ...map, sources: [url], sourcesContent: undefined });
+  const comment = `${mapComment}${new TextEncoder().encode(text).toBase64()}`;
+  return { code: `${code.slice(0, at)}${comment}`, mappings: map.mappings };
 }
