@@ -8,7 +8,7 @@ import {
   pruneLockouts,
   takeTurn,
 } from '../../storage/lockouts.ts';
-import type { Ledger } from '../../storage/sessions.ts';
+import type { Ledger, SessionKind } from '../../storage/sessions.ts';
 import { auditLedger } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
@@ -18,6 +18,8 @@ import type { Origin } from '../route.ts';
 export interface Attempt {
   connection: Connection;
   ledger: Ledger;
+  /** Whom the name is looked for among: an end-user may have the address of an admin. */
+  as: SessionKind;
   /** What the failures are counted under; the same for a name that exists and one that does not. */
   subject: string;
   /** The name that was tried. */
@@ -53,6 +55,17 @@ async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): P
     auditAttempt(sql, deps, attempt, { action: 'login_locked', details: { until } })
   );
   failLocked(attempt, until);
+}
+
+/**
+ * Ends an attempt that asks for what it cannot have, whatever its credentials: audited, but not counted. Throws
+ * `403 forbidden`.
+ */
+export async function refuseAttempt(deps: AttemptDeps, attempt: Attempt, reason: string): Promise<never> {
+  await attempt.connection.run((sql) =>
+    auditAttempt(sql, deps, attempt, { action: 'login_failed', details: { reason } })
+  );
+  fail('forbidden', reason);
 }
 
 /** The credentials are no longer those that were found to be right. */
@@ -178,13 +191,14 @@ export async function completeAttempt(
 }
 
 /** Appends to the log of the scope that the attempt belongs to. */
-async function auditAttempt(
+export async function auditAttempt(
   sql: Sql,
   deps: AttemptDeps,
-  { ledger, actor, origin }: Attempt,
+  { ledger, as, actor, origin }: Attempt,
   { action, details }: { action: string; details: Readonly<Record<string, unknown>> },
 ): Promise<void> {
-  await auditLedger(sql, deps, ledger, { actor, action, target: actor, details, origin });
+  const event = { actor, action, target: actor, details: { as, ...details }, origin };
+  await auditLedger(sql, deps, ledger, event);
 }
 
 function failLocked({ now }: Attempt, until: Date): never {

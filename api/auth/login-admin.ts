@@ -4,9 +4,15 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertSession } from '../../storage/sessions.ts';
 import { type Admin, showAdmin } from '../admins/answer.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import type { Origin } from '../route.ts';
-import { type Attempt, beginAttempt, completeAttempt, failAttempt, normalizedName } from './attempt.ts';
+import {
+  type Attempt,
+  beginAttempt,
+  completeAttempt,
+  failAttempt,
+  normalizedName,
+  refuseAttempt,
+} from './attempt.ts';
 import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftSession, homeOf, tokensOf } from './sessions.ts';
@@ -28,7 +34,7 @@ export async function loginAdmin(
 ): Promise<{ pair: TokenPair; admin: Admin }> {
   const actor = normalizedName(email);
   const subject = `ws:${workspace.id}:${actor}`;
-  const attempt: Attempt = { ...homeOf(deps, workspace), subject, actor, origin, now };
+  const attempt: Attempt = { ...homeOf(deps, workspace), as: 'admin', subject, actor, origin, now };
   const id = deps.revocations.newId();
   const owner = `admins of ${workspace.id}` as const;
   const { control } = deps.databases;
@@ -38,7 +44,7 @@ export async function loginAdmin(
   });
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = await grantOf(deps, known, app) ??
-    fail('forbidden', `this admin does not reach app "${app}"`);
+    await refuseAttempt(deps, attempt, `this admin does not reach app "${app}"`);
   const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
   await completeAttempt(deps, attempt, async (sql) => {
     await insertSession(sql, 'workspace', draft.row);

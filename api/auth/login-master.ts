@@ -31,6 +31,7 @@ export function masterAttempt(
   return {
     connection: databases.control,
     ledger: 'control',
+    as: 'master',
     subject: masterSubject(actor),
     actor,
     ...of,

@@ -91,13 +91,14 @@ async function endLogin(
   { workspace, session }: Login,
   { origin, now }: { origin: Origin; now: Date },
 ): Promise<string[]> {
-  const { family } = session;
+  const { family, kind } = session;
   const actor = await actorOf(deps, { workspace, session });
   const { connection, ledger } = homeOf(deps, workspace);
   return await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
     const ended = await revokeFamily(sql, ledger, { family, now });
-    await auditLedger(sql, deps, ledger, { actor, action: 'logout', target: actor, origin });
+    const event = { actor, action: 'logout', target: actor, details: { as: kind }, origin };
+    await auditLedger(sql, deps, ledger, event);
     return stillGood(ended, now);
   });
 }

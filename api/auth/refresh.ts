@@ -174,7 +174,7 @@ async function exchange(
   const ended = await revokeReusedFamily(sql, ledger, { id, family, now });
   if (ended.length === 0) return { isFirst: false, revoked: [] };
   const { actor } = holder;
-  const event = { actor, action: 'token_reuse', target: actor, details: { family }, origin };
+  const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
   await auditLedger(sql, deps, ledger, event);
   return { isFirst: false, revoked: await revokeAccess(sql, deps, { ledger, ended, now }) };
 }

@@ -5,9 +5,15 @@ import type { Sql } from '../../storage/connections/pool.ts';
 import { insertSession } from '../../storage/sessions.ts';
 import { lockUser, noteLogin, type UserRow } from '../../storage/user-accounts.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
 import { showUser, type User } from '../users/answer.ts';
-import { type Attempt, ChangedMeanwhile, succeedWithin, tryInTurn } from './attempt.ts';
+import {
+  type Attempt,
+  auditAttempt,
+  ChangedMeanwhile,
+  refuseAttempt,
+  succeedWithin,
+  tryInTurn,
+} from './attempt.ts';
 import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { draftToken, hashOfToken, makeToken } from './one-time.ts';
@@ -67,7 +73,7 @@ export async function signInUser(
   { workspace, app, method, prove, isSecondStep = false }: SignIn,
 ): Promise<SignInOutcome> {
   if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
-    fail('forbidden', `there is no app "${app}" for this user`);
+    await refuseAttempt(deps, attempt, `there is no app "${app}" for this user`);
   }
   // Asked at the end, however long it is since the beginning.
   await requireMethod(deps, method, { workspace: workspace.id, app });
@@ -77,7 +83,7 @@ export async function signInUser(
       const user = await prove(sql);
       if (user === undefined) return undefined;
       return user.totp_enabled && !isSecondStep
-        ? await challenge(sql, deps, { user, app, method, now: attempt.now })
+        ? await challenge(sql, deps, { attempt, user, app, method })
         : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
     });
   const result = await sign().catch((error: unknown) => {
@@ -100,11 +106,11 @@ export function userGrant(
 async function challenge(
   sql: Sql,
   deps: SignInDeps,
-  { user: { id: userId, email, password_hash }, app, method, now }: {
+  { attempt, user: { id: userId, email, password_hash }, app, method }: {
+    attempt: Attempt;
     user: UserRow;
     app: string | undefined;
     method: LoginMethod;
-    now: Date;
   },
 ): Promise<{ challenge_id: string }> {
   // Whoever changes the credentials ends all challenges there are, so none may be made afterwards.
@@ -112,8 +118,9 @@ async function challenge(
   if (current?.password_hash !== password_hash || !current.totp_enabled) throw new ChangedMeanwhile();
   const challenge_id = makeToken();
   const hash = hashOfToken(challenge_id);
-  const terms = { app, method, lifeSeconds: challengeLife, now };
+  const terms = { app, method, lifeSeconds: challengeLife, now: attempt.now };
   await insertToken(sql, draftToken(deps, { purpose: 'mfa', email, userId, hash, ...terms }));
+  await auditAttempt(sql, deps, attempt, { action: 'mfa_required', details: { by: method } });
   return { challenge_id };
 }
 

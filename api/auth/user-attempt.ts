@@ -14,7 +14,7 @@ export function userAttempt(
   { email, ...of }: { email: string } & Pick<Attempt, 'proof' | 'origin' | 'now'>,
 ): Attempt {
   const actor = normalizedName(email);
-  return { ...homeOf(deps, workspace), subject: `user:${actor}`, actor, ...of };
+  return { ...homeOf(deps, workspace), as: 'user', subject: `user:${actor}`, actor, ...of };
 }
 
 /** Throws `403 forbidden` when policy `auth.methods` has switched this way in off. */

@@ -102,7 +102,7 @@ async function turnAway(
   },
 ): Promise<never> {
   const actor = email === '' ? `${provider} ${subject}` : email;
-  const details = { by: 'oauth', provider, reason };
+  const details = { as: 'user', by: 'oauth', provider, reason };
   await deps.databases.workspace(database).run((sql) =>
     auditWorkspace(sql, deps, { actor, action: 'login_failed', target: actor, details, origin })
   );

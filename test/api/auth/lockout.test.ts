@@ -94,6 +94,7 @@ describe('auth.lockout', () => {
       'login_success',
     ]);
     expect(items[2].details).toEqual({
+      as: 'admin',
       locked_until: items[0].details.until,
       request_id: expect.any(String),
       ip: '127.0.0.1',
