@@ -106,7 +106,13 @@ describe('refresh.reuse-detection: the audit', () => {
     expect(items).toContainEqual(
       expect.objectContaining({
         actor: 'admin',
-        details: { family, request_id: expect.any(String), ip: '127.0.0.1', user_agent: 'node' },
+        details: {
+          as: 'master',
+          family,
+          request_id: expect.any(String),
+          ip: '127.0.0.1',
+          user_agent: 'node',
+        },
       }),
     );
   });
