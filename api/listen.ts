@@ -60,7 +60,7 @@ function refuse(error: unknown, { host, port }: ListenOptions): never {
 }
 
 async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
-  const listener = await listhen(handler, {
+  const opening = listhen(handler, {
     hostname: host,
     port: port === 0 ? { random: true, verbose: false } : { port, random: false, verbose: false },
     public: host === '0.0.0.0' || host === '::',
@@ -68,6 +68,11 @@ async function open(handler: RequestListener, { host, port }: ListenOptions): Pr
     showURL: false,
     autoClose: false,
     qr: false,
+  });
+  // Whatever keeps listhen from the port, it says that it found none: Node says what it is.
+  const listener = await opening.catch(async (error: unknown) => {
+    await requireFree({ host, port });
+    throw error;
   });
   if (port !== 0 && listener.address.port !== port) {
     await listener.close();
@@ -81,6 +86,7 @@ async function openShared(
   handler: RequestListener,
   { host, port, isFirst }: ListenOptions,
 ): Promise<Server> {
+  // Another server that shares its port would share it with us, too, and each would get the requests of both.
   if (isFirst && port !== 0) await requireFree({ host, port });
   const server = createServer(handler);
   return await new Promise((resolve, reject) => {
@@ -89,7 +95,7 @@ async function openShared(
   });
 }
 
-/** Another server that shares its port would share it with us, too, and each would get the requests of both. */
+/** Throws the system's own words when the port cannot be opened. */
 async function requireFree(where: { host: string; port: number }): Promise<void> {
   const probe = createProbe((socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {

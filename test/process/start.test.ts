@@ -60,6 +60,14 @@ describe('a start', () => {
     );
   });
 
+  it('that cannot listen says in one line what the system has against it', async () => {
+    // An address of no machine (RFC 5737).
+    const http = { host: '192.0.2.1', port: 8080 };
+    await expect(startServer({ config: { http } })).rejects.toThrow(
+      /bulkhead: cannot listen on port 8080 of 192\.0\.2\.1: listen EADDRNOTAVAIL: .*; set http\.port/,
+    );
+  });
+
   it('says where it listens whatever log.level is, when any port would do', async () => {
     const server = await startServer({ config: { log: { level: 'error' } } });
     const answer = await fetch(`${server.url}/healthz`);

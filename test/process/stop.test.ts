@@ -168,7 +168,7 @@ describe('a second server', () => {
       const first = await startServer({ config: { api: { workers } } });
       const port = Number(new URL(first.url).port);
       await expect(startServer({ config: { api: { workers }, http: { port } } })).rejects.toThrow(
-        `bulkhead: cannot listen on port ${port} of 127.0.0.1`,
+        `bulkhead: cannot listen on port ${port} of 127.0.0.1: listen EADDRINUSE: address already in use`,
       );
       await first.stop();
     },
