@@ -4,6 +4,7 @@ import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
 import { type DataDir, makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
+import { checkFormerDatabase, markServed } from '../former-database.ts';
 import { createHooks, type Hooks } from '../hooks/hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { createOutput, type Output } from '../output.ts';
@@ -24,10 +25,12 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
+    const placed = { ...config, data_dir: dataDir.path };
+    checkFormerDatabase(placed, output);
     await makeDirectory('hooks.dir', config.hooks.dir, 0o700);
     warnRoot(output, dataDir, uid);
     const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
-    await run({ ...config, data_dir: dataDir.path }, { signals, output, uid, masterKey });
+    await run(placed, { signals, output, uid, masterKey });
     output.say('info', 'stopped');
   } finally {
     dataDir.release();
@@ -69,6 +72,7 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     const explained = ready.catch((error: unknown) => Promise.reject(postgres?.explain(error) ?? error));
     const started = await untilStopped(explained, signals.stop);
     if (started !== undefined) {
+      await markServed(config, output);
       announce(output, config, started);
       void hooks.watch((change) => api.announce({ type: 'hooks_changed', ...change }));
       await aborted(signals.stop);

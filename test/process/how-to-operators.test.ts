@@ -1,13 +1,16 @@
 // The how-to pages that stop the server and start it again, or make its database: what they promise comes about.
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { ask, makeTestCluster } from '../harness/cluster.ts';
+import { masterKeyOf } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { blocksOf, codesIn, follow } from '../harness/documentation-page.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
+import { derivePassword } from '../../supervisor/master-key.ts';
+import { provisionerName } from '../../supervisor/postgres/cluster.ts';
 
 const root = join(import.meta.dirname, '../..');
 const password = 'a password of the test';
@@ -134,3 +137,33 @@ it('docs/how-to/external-postgresql.md makes all that a server needs', slow, asy
     await cluster.remove();
   }
 });
+
+it(
+  'a cluster that moved as docs/how-to/external-postgresql.md says serves what was there',
+  slow,
+  async () => {
+    const dataDir = join(place, 'data');
+    const first = await startServer({ dataDir });
+    expectOk(await as(undefined, first.url).post('/_/setup', { password }));
+    expectOk(await (await login(first)).post('/api/workspaces', { id: 'acme', name: 'Acme' }));
+    await first.stop();
+    const cluster = await makeTestCluster();
+    try {
+      await rename(join(dataDir, 'postgresql'), join(cluster.dir, 'postgresql'));
+      const external = await cluster.prepare({
+        password: derivePassword(masterKeyOf(dataDir), provisionerName),
+      });
+      await external.start();
+      await ask(external, "alter role bulkhead password 'another'");
+      const url = `postgres://bulkhead:another@/bulkhead?host=${encodeURIComponent(external.access.host)}`;
+      const server = await startServer({ dataDir, config: { database: { url } } });
+      const master = await login(server);
+      expectOk(await master.get('/api/workspaces/acme'));
+      expectOk(await master.post('/api/workspaces/acme/apps', { id: 'shop', name: 'Shop' }));
+      await server.stop();
+      expect(server.output.filter((line) => line.includes('is not used'))).toEqual([]);
+    } finally {
+      await cluster.remove();
+    }
+  },
+);

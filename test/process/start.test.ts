@@ -1,7 +1,7 @@
 // Starting: how long it takes, how much it needs, and on what it can stand.
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
@@ -163,6 +163,18 @@ describe('a start', () => {
   });
 });
 
+describe('a start where a server has served before', () => {
+  it('makes no new database in place of one that is gone', async () => {
+    const first = await startServer({ keep: true });
+    await first.stop();
+    await rm(join(first.dataDir, 'postgresql'), { recursive: true });
+    await expect(startServer({ dataDir: first.dataDir })).rejects.toThrow(
+      `bulkhead: data_dir ${first.dataDir} was in use, and its database is gone: set database.url`,
+    );
+    await rm(dirname(first.dataDir), { recursive: true });
+  });
+});
+
 describe('a start on a PostgreSQL of the operator’s own', () => {
   it('works with a role that may make databases and roles, and starts no PostgreSQL itself', async () => {
     const cluster = await makeTestCluster();
@@ -174,12 +186,17 @@ describe('a start on a PostgreSQL of the operator’s own', () => {
       await ask(external, 'grant all on database bulkhead_control to operator');
       const host = encodeURIComponent(external.access.host);
       const url = `postgres://bulkhead:a-password@/bulkhead?host=${host}`;
-      const server = await startServer({ config: { ...unlimited, database: { url } } });
+      const server = await startServer({ keep: true, config: { ...unlimited, database: { url } } });
       const commands = (await processTree(server.pid)).map(({ command }) => command);
       expect(commands.filter((command) => command.includes('postgres -D'))).toEqual([]);
       const store = await openStorefront(server.url);
       expectOk(await store.write('0190a000-0000-7000-8000-000000000002'));
       await server.stop();
+      // An empty one of its own would be open to whoever sets it up.
+      await expect(startServer({ dataDir: server.dataDir, config: unlimited })).rejects.toThrow(
+        `data_dir ${server.dataDir} was in use, and its database is gone: set database.url`,
+      );
+      await rm(dirname(server.dataDir), { recursive: true });
     } finally {
       await cluster.remove();
     }
