@@ -8,6 +8,7 @@ import { type ListShape, orderOf } from './list-order.ts';
 import { quoteIdentifier } from '../quote.ts';
 import { RecordRows } from './rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
+import { setUpdatedAt } from './updated-at.ts';
 import { snapshotColumn } from '../snapshot.ts';
 import { type Statement, Statements } from '../connections/statements.ts';
 import { attachmentName, qualified } from '../tables.ts';
@@ -142,9 +143,7 @@ export class RecordPlan {
         return `, ${quoteIdentifier(name)} = $${index + 3}${kinds[kind].cast}`;
       });
       const condition = where === '' ? '' : ` and ${where}`;
-      return `${this.#comment}update ${this.#records} set "updated_at" = $2::text::timestamptz${
-        changes.join('')
-      } ` +
+      return `${this.#comment}update ${this.#records} set ${setUpdatedAt}${changes.join('')} ` +
         `where "id" = $1::uuid${condition} returning ${this.columns}`;
     });
   }

@@ -6,6 +6,7 @@ import { quoteIdentifier } from '../quote.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { type Restriction, whereOf } from './restriction.ts';
 import { rowsOf } from '../rows.ts';
+import { setUpdatedAt } from './updated-at.ts';
 
 /** A record that is locked until the transaction ends: nobody can change it, or begin to point to it. */
 export interface Locked {
@@ -70,8 +71,7 @@ export async function emptyRelation(
   plan: RecordPlan,
   { field, ids, now }: { field: string; ids: readonly string[]; now: string },
 ): Promise<StoredRecord[]> {
-  const text =
-    `update ${plan.table} as r set ${quoteIdentifier(field)} = null, "updated_at" = $2::text::timestamptz ` +
+  const text = `update ${plan.table} as r set ${quoteIdentifier(field)} = null, ${setUpdatedAt} ` +
     `where "id" = any($1::uuid[]) returning ${plan.columns}`;
   const rows = await rowsOf(sql, { text }, [[...ids], now]);
   return rows.map((row) => plan.record(row));
