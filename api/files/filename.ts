@@ -2,7 +2,8 @@
 import { replaceDeceptive } from '../deceptive-text.ts';
 
 const longestName = 255;
-const printable = /^[\x20-\x7e]*$/;
+/** ASCII without the percent sign: stays the same for clients that decode it. */
+const plain = /^[\x20-\x24\x26-\x7e]*$/;
 
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
 export function filenameOf(header: string | undefined): string {
@@ -15,7 +16,7 @@ export function filenameOf(header: string | undefined): string {
 
 /** The name as `X-Filename` carries it back: as it is where it survives that, else percent-encoded (RFC 3986). */
 export function filenameHeader(name: string): string {
-  return printable.test(name) && filenameOf(name) === name ? name : encoded(name);
+  return plain.test(name) && filenameOf(name) === name ? name : encoded(name);
 }
 
 /** A `Content-Disposition` with the name (RFC 6266, RFC 8187). */

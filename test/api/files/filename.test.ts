@@ -35,13 +35,15 @@ describe('a name that is sent', () => {
 describe('a name that is answered', () => {
   it.each([
     ['a b.txt', 'a b.txt'],
-    ['100%.txt', '100%.txt'],
+    ['100%.txt', '100%25.txt'],
+    ['50% off.txt', '50%25%20off.txt'],
     ['%41.txt', '%2541.txt'],
     ['über.txt', '%C3%BCber.txt'],
     ['a/b', 'a%2Fb'],
     [' a', '%20a'],
   ])('%s is written as %s, and is the same when it is sent again', (name, written) => {
     expect(filenameHeader(name)).toBe(written);
+    expect(decodeURIComponent(written)).toBe(name);
     if (!name.includes('/') && name === name.trim()) expect(filenameOf(written)).toBe(name);
   });
 

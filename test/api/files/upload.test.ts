@@ -56,6 +56,7 @@ describe('an upload', () => {
       ['C:\\Users\\me\\plan.txt', 'plan.txt'],
       ['%C3%BCber%20uns.txt', 'über uns.txt'],
       ['100%.txt', '100%.txt'],
+      ['100%25%20juice.txt', '100% juice.txt'],
       ['a%0d%0aSet-Cookie%3A%20x.txt', 'aSet-Cookie: x.txt'],
       ['invoice%E2%80%AEfdp.exe', 'invoicefdp.exe'],
       ['"quoted".txt', '"quoted".txt'],
@@ -67,7 +68,8 @@ describe('an upload', () => {
       const file = await upload(user, app, 'x', { name: sent });
       expect([sent, file.filename]).toEqual([sent, kept]);
       const echoed = (await get(user, `${app.path}/files/${file.id}`)).headers.get('x-filename') ?? '';
-      // What comes back is what one may send again.
+      // What comes back is what one may send again, and what any client can decode.
+      expect(decodeURIComponent(echoed)).toBe(kept);
       expect((await upload(user, app, 'x', { name: echoed })).filename).toBe(kept);
       expect(echoed).toMatch(/^[\x20-\x7e]+$/);
     }
