@@ -31,6 +31,8 @@ export interface EgressStream {
   /** What answered: another than was asked where it redirected. */
   url: URL;
   status: number;
+  /** Of the host's own words. */
+  statusText: string;
   headers: HeaderList;
   body: AsyncIterable<Uint8Array>;
 }
@@ -40,6 +42,8 @@ export interface EgressAnswer {
   /** What answered: another than was asked where it redirected. */
   url: URL;
   status: number;
+  /** Of the host's own words. */
+  statusText: string;
   headers: HeaderList;
   body: Buffer;
 }
@@ -169,11 +173,11 @@ function pairsOf(headers: Dispatcher.ResponseData['headers']): HeaderList {
 }
 
 function streamOf(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+  { statusCode, statusText, headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
   limits: Limits,
 ): Omit<EgressStream, 'url'> {
-  return { status: statusCode, headers: pairsOf(headers), body: bounded(body, maxBytes, limits) };
+  return { status: statusCode, statusText, headers: pairsOf(headers), body: bounded(body, maxBytes, limits) };
 }
 
 /** A consumer that stops early, and an answer that is too long, break the connection off. */

@@ -52,6 +52,8 @@ beforeAll(async () => {
     asked.push({ url, headers });
     if (url === '/away') response.writeHead(302, { Location: 'http://127.0.0.1:1/' });
     if (url === '/moved') response.writeHead(302, { Location: '/here' });
+    if (url === '/gone') response.writeHead(410, 'Gone for good');
+    if (url === '/odd') response.writeHead(999);
     if (url === '/silent') return void response.once('close', silence.resolve);
     if (url === '/long') return void response.end(Buffer.alloc(2 ** 20 + 1));
     if (url === '/late') return void setTimeout(() => response.end('late'), 200);
@@ -68,7 +70,7 @@ beforeAll(async () => {
     const { url, ...init } = await e.request.json();
     try {
       const answer = await fetch(url, init);
-      return { status: answer.status, body: await answer.text() };
+      return { status: answer.status, reason: answer.statusText, body: await answer.text() };
     } catch (error) { return { error: error.message }; }
   });
   routerAdd('GET', '/pass', (e) => fetch(e.query.url));
@@ -96,7 +98,7 @@ afterAll(async () => {
 async function fetchInHook(
   url: string,
   init = {},
-): Promise<{ status?: number; body?: string; error?: string }> {
+): Promise<{ status?: number; reason?: string; body?: string; error?: string }> {
   return expectOk(await as(undefined, server.url).post(`${app}/custom/fetch`, { url, ...init }));
 }
 
@@ -108,7 +110,7 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
     expectOk(await admin.put(`${level}/policies/hooks.egress`, policy));
   }
   const init = { method: 'POST', body: 'x', headers: { 'x-own': '1' } };
-  expect(await fetchInHook(`http://${host}/ok`, init)).toEqual({ status: 200, body: 'POST' });
+  expect(await fetchInHook(`http://${host}/ok`, init)).toEqual({ status: 200, reason: 'OK', body: 'POST' });
   expect(asked).toEqual([{ url: '/ok', headers: expect.objectContaining({ 'x-own': '1', host }) }]);
   for (const name of ['authorization', 'cookie']) expect(asked[0]?.headers).not.toHaveProperty(name);
   for (const other of ['http://127.0.0.1:1/', `http://localhost:${host.split(':')[1]}/`]) {
@@ -122,10 +124,15 @@ it('shows what was compressed as it was before, within the bound of all answers'
   for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice', '/five', '/zstd']) {
     expect([path, await fetchInHook(`http://${host}${path}`)]).toEqual([path, {
       status: 200,
+      reason: 'OK',
       body: 'squeezed',
     }]);
   }
-  expect(await fetchInHook(`http://${host}/unknown`)).toEqual({ status: 200, body: 'fdhrrmrq' });
+  expect(await fetchInHook(`http://${host}/unknown`)).toEqual({
+    status: 200,
+    reason: 'OK',
+    body: 'fdhrrmrq',
+  });
   expect((await fetchInHook(`http://${host}/broken`)).error).toContain('Content-Encoding');
   expect((await fetchInHook(`http://${host}/six`)).error).toContain('more than 5 content codings');
   expect((await fetchInHook(`http://${host}/wide`)).error).toContain('Content-Encoding');
@@ -143,13 +150,34 @@ it('names what has answered, and no type that it did not say', async () => {
   expect(await head('/unknown')).toMatchObject({ coding: 'rot13' });
 });
 
+it('names a client to who asks for one, unless the hook does', async () => {
+  asked.length = 0;
+  await fetchInHook(`http://${host}/plain`);
+  await fetchInHook(`http://${host}/own`, { headers: { 'User-Agent': 'shop', accept: 'text/csv' } });
+  expect(asked.map(({ headers }) => [headers['user-agent'], headers['accept']])).toEqual([
+    ['bulkhead', '*/*'],
+    ['shop', 'text/csv'],
+  ]);
+});
+
+it('says what the host gave as a reason, and that a status is none', async () => {
+  const gone = { status: 410, reason: 'Gone for good', body: 'GET' };
+  expect(await fetchInHook(`http://${host}/gone`)).toEqual(gone);
+  expect((await fetchInHook(`http://${host}/odd`)).error).toBe('fetch: the host answered with status 999');
+});
+
 it('follows a redirect, shows it or fails, as it is asked to', async () => {
   const moved = `http://${host}/moved`;
-  expect(await fetchInHook(moved)).toEqual({ status: 200, body: 'GET' });
-  expect(await fetchInHook(moved, { redirect: 'manual' })).toEqual({ status: 302, body: 'GET' });
+  expect(await fetchInHook(moved)).toEqual({ status: 200, reason: 'OK', body: 'GET' });
+  expect(await fetchInHook(moved, { redirect: 'manual' })).toEqual({
+    status: 302,
+    reason: 'Found',
+    body: 'GET',
+  });
   expect((await fetchInHook(moved, { redirect: 'error' })).error).toContain('redirects');
   expect(await fetchInHook(`http://${host}/here`, { redirect: 'error' })).toEqual({
     status: 200,
+    reason: 'OK',
     body: 'GET',
   });
 });

@@ -12,6 +12,11 @@ import { decoded } from './content-coding.ts';
 /** As base64 it must fit into an answer of a call. */
 const mostBytes = 1_048_576;
 
+/** What every client of the Fetch standard sends where the caller does not; many servers refuse who does not say what it is. */
+const usual = [['accept', '*/*'], ['user-agent', 'bulkhead']] as const;
+/** The words beside a status that a `Response` can have (RFC 9112 section 4, "reason-phrase"). */
+const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Sends one request and answers its whole answer. Throws `hook_error` when it cannot be sent or has no answer. */
 export async function fetchForHook(
   { egress, policies }: Pick<Deps, 'egress' | 'policies'>,
@@ -27,7 +32,10 @@ export async function fetchForHook(
     const answer = await egress.send({
       method,
       url,
-      headers,
+      headers: [
+        ...headers,
+        ...usual.filter(([name]) => !headers.some(([own]) => own.toLowerCase() === name)),
+      ],
       ...(body === null ? {} : { body: bufferOf(body) }),
       maxBytes: mostBytes,
       milliseconds: Math.max(1, Math.floor(context.deadline - performance.now())),
@@ -37,12 +45,13 @@ export async function fetchForHook(
     if (redirect === 'error' && answer.status >= 300 && answer.status < 400) {
       fail('hook_error', 'the host redirects the request');
     }
+    if (answer.status > 599) fail('hook_error', `the host answered with status ${answer.status}`);
     const { headers: shown, body: content } = await decoded(answer, mostBytes);
     return {
       url: answer.url.href,
       redirected: answer.url.href !== url.href,
       status: answer.status,
-      status_text: '',
+      status_text: reasonPhrase.test(answer.statusText) ? answer.statusText : '',
       headers: shown,
       body: content.length === 0 ? null : spell(content),
     };

@@ -40,7 +40,7 @@ async function exchange(
   const send = (request: EgressRequest): Promise<EgressAnswer> => {
     sent.push(request);
     const body = Buffer.from(JSON.stringify(answer));
-    return Promise.resolve({ url: request.url, status, headers: [], body });
+    return Promise.resolve({ url: request.url, status, statusText: '', headers: [], body });
   };
   const egress = {
     send,

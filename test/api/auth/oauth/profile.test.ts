@@ -13,6 +13,7 @@ async function profileOf(
     Promise.resolve({
       url,
       status: url.pathname === failing ? 403 : 200,
+      statusText: '',
       headers: [],
       body: Buffer.from(JSON.stringify(answers[url.pathname])),
     });
