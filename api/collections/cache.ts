@@ -145,9 +145,7 @@ class Cache implements DefinitionCache {
     const row = await this.#databases.workspace(database).run((sql) => findApp(sql, id));
     if (row === undefined) return undefined;
     const { name, schema, created_at, updated_at } = row;
-    const pool = this.#databases.app(database, schema);
-    pool.noteReading();
-    const reading = pool.run((sql) => listCollections(sql, schema));
+    const reading = this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
     const found = await reading.catch(async (error) => {
       if (mayBeOfDropped(error) && !await this.isThere({ workspace, id, schema })) return undefined;
       throw error;

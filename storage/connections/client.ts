@@ -5,6 +5,7 @@ import { disarmDriverRetry } from './driver-retry.ts';
 import { NothingInTime, StorageError } from '../errors.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Outage } from './outage.ts';
+import { Prepared } from './prepared.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from '../text-array.ts';
 import type { Turns } from './turns.ts';
@@ -31,6 +32,7 @@ const lookMilliseconds = 500;
 /** A driver's client with a single connection, opened by its first statement. */
 export class Client {
   readonly sql: driver.Sql;
+  readonly prepared = new Prepared();
   /** Runs, transactions included, that have not ended. */
   inFlight = 0;
   /** Open transactions: statements put on this client would wait for their end. */
@@ -71,7 +73,7 @@ export class Client {
     this.#outage = options.outage;
     this.#turns = options.turns;
     disarmDriverRetry();
-    this.sql = postgres(this.#settings(endpoint, options.onNotify));
+    this.sql = this.prepared.watch(postgres(this.#settings(endpoint, options.onNotify)));
   }
 
   /**
@@ -101,7 +103,9 @@ export class Client {
     patience?: number,
   ): Promise<Result> {
     const begun = this.#whileOpen(async () => {
-      const { result } = await this.sql.begin((sql) => work(sql).then((result) => ({ result })));
+      const { result } = await this.sql.begin(async (sql) => ({
+        result: await work(this.prepared.watch(sql)),
+      }));
       return result;
     });
     if (patience === undefined) return begun;

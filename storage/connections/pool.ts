@@ -25,7 +25,6 @@ export interface Connection {
 }
 
 const closeSeconds = 5;
-const readingsPerConnection = 64;
 
 /**
  * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
@@ -42,7 +41,6 @@ export class Pool implements Connection {
   readonly #retired = new Set<Client>();
   /** Those of them that are being closed. */
   readonly #closing = new Set<Client>();
-  #readings = 0;
   #opening: Promise<void> | undefined;
   #ended = false;
   #ending: Promise<void> | undefined;
@@ -132,16 +130,6 @@ export class Pool implements Connection {
     );
   }
 
-  /**
-   * Hears that definitions are read, as tables may have changed: their statements are prepared anew then, and the server keeps the
-   * old ones until their connection ends. So that they cannot pile up, every 64th reading ends all connections as soon as
-   * they are idle.
-   */
-  noteReading(): void {
-    if (++this.#readings % readingsPerConnection > 0) return;
-    for (const client of [...this.#clients]) void this.#retire(client);
-  }
-
   /** Refuses new work, lets what is in flight finish (5 s), closes every connection. */
   end(): Promise<void> {
     this.#ended = true;
@@ -161,9 +149,10 @@ export class Pool implements Connection {
   #release(client: Client): void {
     client.inFlight--;
     client.idleSince = this.#now();
-    if (client.inFlight > 0) return;
-    if (this.#retired.has(client)) void this.#close(client, closeSeconds);
-    else if (this.#maySpareOne()) void this.#retire(client);
+    const isDone = client.inFlight === 0;
+    if (!this.#retired.has(client)) {
+      if (client.prepared.isFull || (isDone && this.#maySpareOne())) void this.#retire(client);
+    } else if (isDone) void this.#close(client, closeSeconds);
   }
 
   #maySpareOne(): boolean {
