@@ -1,7 +1,8 @@
 // From a body's members to values that can be stored; everything that is wrong is said at once.
 import type { Stored } from '../../storage/fields/kind.ts';
 import { isUuid } from '../../storage/ids.ts';
-import type { PlannedField, RecordPlan } from '../../storage/records/plan.ts';
+import type { RecordPlan } from '../../storage/records/plan.ts';
+import type { PlannedField } from '../../storage/records/planned-field.ts';
 import { failValidation, type FieldError } from '../errors.ts';
 import { type Credentials, memberOf, readCredentials, refusalOfMember } from './credentials.ts';
 import { refuseTooLong } from './length.ts';

@@ -1,4 +1,5 @@
 // Filters that callers write: understood once, and refused in the words of the API.
+import { BoundedMemory } from '../../storage/bounded-memory.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/filter/condition.ts';
 import { FilterError } from '../../storage/filter/error.ts';
@@ -10,7 +11,10 @@ import { comparisonsToLookAt, hopsIn, understand } from './compile.ts';
 const remembered = 64;
 const longestRemembered = 1_024;
 
-const understoodFilters = new WeakMap<CollectionDefinition, LruCache<Condition>>();
+/** Characters of the filters of all collections together; what is made of one takes some 50 times as much. */
+const mostCharacters = 1_048_576;
+
+const understoodFilters = new BoundedMemory<CollectionDefinition, LruCache<Condition>>(mostCharacters);
 
 /** The meaning of a filter. Throws `400 parse_error` or `unknown_column`, with the position in the text. */
 export function conditionOfFilter(
@@ -18,15 +22,14 @@ export function conditionOfFilter(
   collection: CollectionDefinition,
   filter: string,
 ): Condition {
-  let known = understoodFilters.get(collection);
-  if (known === undefined) {
-    known = new LruCache(remembered);
-    understoodFilters.set(collection, known);
-  }
+  const known = understoodFilters.of(collection, () => new LruCache(remembered));
   const found = known.get(filter);
   if (found !== undefined) return found;
   const condition = explained(() => understand(app, collection, filter));
-  if (filter.length <= longestRemembered) known.set(filter, condition);
+  if (filter.length <= longestRemembered) {
+    known.set(filter, condition);
+    understoodFilters.grow(filter.length);
+  }
   return condition;
 }
 

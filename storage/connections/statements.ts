@@ -12,6 +12,12 @@ const preparedShapes = 64;
 /** The statements of one sort. */
 export class Statements {
   readonly #texts = new Map<string, string>();
+  readonly #onKept: (characters: number) => void;
+
+  /** `onKept` hears how long a text is that is remembered. */
+  constructor(onKept: (characters: number) => void) {
+    this.#onKept = onKept;
+  }
 
   /** The statement of a shape, written the first time that it is asked for. */
   of(shape: string, write: () => string): Statement {
@@ -19,7 +25,10 @@ export class Statements {
     if (known !== undefined) return { text: known, prepare: true };
     const text = write();
     const prepare = this.#texts.size < preparedShapes;
-    if (prepare) this.#texts.set(shape, text);
+    if (prepare) {
+      this.#texts.set(shape, text);
+      this.#onKept(shape.length + text.length);
+    }
     return { text, prepare };
   }
 }

@@ -1,10 +1,11 @@
 // The statements of one version of a collection, and how its rows become records: made once, used by every request.
+import { BoundedMemory } from '../bounded-memory.ts';
 import type { CollectionDefinition, Field } from '../definition.ts';
 import { instantFromDatabase } from '../fields/datetime.ts';
-import type { Reader, Stored } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
 import { isShownOfUser, usersId, usersTable } from '../identities.ts';
 import { type ListShape, orderOf } from './list-order.ts';
+import { planField, type PlannedField } from './planned-field.ts';
 import { quoteIdentifier } from '../quote.ts';
 import { RecordRows } from './rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
@@ -22,14 +23,6 @@ export type StoredRecord = {
   created_at: string;
   updated_at: string;
 };
-
-/** A field with everything that does not depend on the request. */
-export interface PlannedField {
-  field: Field;
-  read: Reader;
-  /** What a create stores when the field is left out; null without a default. */
-  fallback: Stored | null;
-}
 
 /** The compiled form of one version of a collection. */
 export class RecordPlan {
@@ -53,14 +46,14 @@ export class RecordPlan {
   /** Quoted names of all columns that an insert writes. */
   readonly #written: string;
   readonly #positions: ReadonlyMap<string, number>;
-  readonly #inserts = new Statements();
-  readonly #looks = new Statements();
-  readonly #updates = new Statements();
-  readonly #removals = new Statements();
-  readonly #lists = new Statements();
-  readonly #filteredLists = new Statements();
-  readonly #counts = new Statements();
-  readonly #filteredCounts = new Statements();
+  readonly #inserts = new Statements(noteText);
+  readonly #looks = new Statements(noteText);
+  readonly #updates = new Statements(noteText);
+  readonly #removals = new Statements(noteText);
+  readonly #lists = new Statements(noteText);
+  readonly #filteredLists = new Statements(noteText);
+  readonly #counts = new Statements(noteText);
+  readonly #filteredCounts = new Statements(noteText);
   readonly #constraints: ReadonlyMap<string, string>;
 
   constructor(schema: string, definition: CollectionDefinition) {
@@ -215,22 +208,17 @@ export class RecordPlan {
   }
 }
 
-const plans = new WeakMap<CollectionDefinition, RecordPlan>();
+/** Characters of statements' texts, of which callers can have any number made. */
+const mostText = 16 * 1_048_576;
+const plans = new BoundedMemory<CollectionDefinition, RecordPlan>(mostText);
+
+function noteText(characters: number): void {
+  plans.grow(characters);
+}
 
 /** The plan of a definition: a pure function of it, remembered as long as the definition is in use. */
 export function planOf(schema: string, collection: CollectionDefinition): RecordPlan {
-  const known = plans.get(collection);
-  if (known !== undefined) return known;
-  const plan = new RecordPlan(schema, collection);
-  plans.set(collection, plan);
-  return plan;
-}
-
-function planField(field: Field): PlannedField {
-  const read = kinds[field.kind].reader(field);
-  // The declaration was refused if its default could not be read.
-  const reading = field.default === undefined || field.default === null ? undefined : read(field.default);
-  return { field, read, fallback: reading !== undefined && 'value' in reading ? reading.value : null };
+  return plans.of(collection, () => new RecordPlan(schema, collection));
 }
 
 function constraintsOf({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
