@@ -92,10 +92,10 @@ export class Hub implements Publisher {
     this.#options.broker.publish(topic, change);
   }
 
-  /** Takes a seat for a stream. Throws `429`, or `503` when the server is stopping. */
-  seat(holder: Holder): Seat {
+  /** Takes a seat for a stream, with the filter of its only subscription. Throws `429`, or `503` when the server is stopping. */
+  seat(holder: Holder, filter?: string): Seat {
     if (this.#isClosed) fail('unavailable', 'the server is stopping', [['Retry-After', '1']]);
-    return this.#seats.take(holder);
+    return this.#seats.take(holder, filter);
   }
 
   /** Asks the rules what a wish may see. Throws what they say. */

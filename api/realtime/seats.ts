@@ -9,15 +9,21 @@ export interface SeatLimits {
   perAddress: number;
 }
 
-/** One connection's place. What it holds besides counts as another stream each, for the same principal. */
+/** One connection's place. What it holds besides counts as other streams, for the same principal. */
 export interface Seat {
-  /** Takes one more; what is returned gives that back, and again is harmless. Throws `429 too_many_requests`. */
-  another(): () => void;
+  /** Takes what a subscription counts; what is returned gives that back, and again is harmless. Throws `429 too_many_requests`. */
+  another(filter?: string): () => void;
   /** Counts all of it for another principal from now on. Throws `429`, and then nothing has changed. */
   move(principal: Principal): void;
   /** Gives all of it back; again is harmless. */
   release(): void;
 }
+
+/**
+ * A filter of so many characters counts as one stream more: what is made of a long one takes up to 100 KiB, for as long as it is
+ * subscribed to.
+ */
+const charactersOfSeat = 128;
 
 const retryAfter = [['Retry-After', '10']] as const;
 
@@ -30,8 +36,8 @@ export class Seats {
     this.#limits = limits;
   }
 
-  /** Takes a seat. Throws `429 too_many_requests`. */
-  take({ principal, address }: Holder): Seat {
+  /** Takes a seat for a connection, with the filter of its only subscription. Throws `429 too_many_requests`. */
+  take({ principal, address }: Holder, filter?: string): Seat {
     const { perAddress } = this.#limits;
     const at = `address ${address}`;
     let by = principal === null ? undefined : nameOf(principal);
@@ -41,18 +47,19 @@ export class Seats {
       this.#add(at, more);
       this.#add(by, more);
     };
-    const another = () => {
-      if (this.#count(at) >= perAddress) refuse(`an address holds at most ${perAddress} streams`);
-      this.#require(by, 1);
-      count(1);
+    const another = (filter?: string) => {
+      const more = 1 + Math.floor((filter?.length ?? 0) / charactersOfSeat);
+      if (this.#count(at) + more > perAddress) refuse(`an address holds at most ${perAddress} streams`);
+      this.#require(by, more);
+      count(more);
       let isHeld = true;
       return () => {
         if (!isHeld || held === 0) return;
         isHeld = false;
-        count(-1);
+        count(-more);
       };
     };
-    another();
+    another(filter);
     return {
       another,
       move: (next) => {
@@ -91,5 +98,9 @@ function nameOf({ role, workspace = '', id }: Principal): string {
 }
 
 function refuse(what: string): never {
-  fail('too_many_requests', `${what}; close some first`, retryAfter);
+  fail(
+    'too_many_requests',
+    `${what}, of which a long filter counts as several; close some first`,
+    retryAfter,
+  );
 }

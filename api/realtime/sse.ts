@@ -34,7 +34,7 @@ const mostWait = 5_000;
  */
 export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
   const { response, topic, holder, filter, lastEventId } = request;
-  const seat = hub.seat(holder);
+  const seat = hub.seat(holder, filter);
   try {
     const socket = response.socket ?? await turnOf(response);
     // Only now: the collection may have been made anew meanwhile.

@@ -129,7 +129,7 @@ export class SocketSession {
       fail('too_many_requests', `a connection holds at most ${maximalSubscriptions} subscriptions`);
     }
     // Each subscription costs what a stream costs, so it counts like one.
-    const giveBack = seat.another();
+    const giveBack = seat.another(filter);
     try {
       const { principal } = stream.holder;
       const grant = await hub.grant({ topic: { ...stream.place, collection }, principal, filter });

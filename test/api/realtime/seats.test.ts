@@ -48,6 +48,22 @@ describe('a seat', () => {
     seats.take(held('ada', 'there'));
   });
 
+  it('counts one more for every 128 characters of a filter, and gives all of that back', () => {
+    const seats = new Seats({ perPrincipal: 5, perAddress: 6 });
+    const seat = seats.take(held('ada'), 'f'.repeat(127));
+    const giveBack = seat.another('f'.repeat(384));
+    expect(() => seat.another()).toThrow(full);
+    expect(() => seats.take(held('bob'), 'f'.repeat(128))).toThrow(full);
+    seats.take(held('bob'), 'f'.repeat(127)).release();
+    giveBack();
+    giveBack();
+    expect(() => seats.take(held('ada'), 'f'.repeat(512))).toThrow(full);
+    seats.take(held('ada'), 'f'.repeat(511)).release();
+    expect(() => seats.take(held('bob'), 'f'.repeat(640))).toThrow(full);
+    seats.take(held(null), 'f'.repeat(639));
+    expect(() => seats.take(held(null))).toThrow(full);
+  });
+
   it('gives nothing back that went back with it', () => {
     const seats = new Seats({ perPrincipal: 2, perAddress: 2 });
     const seat = seats.take(held('ada'));
