@@ -34,7 +34,8 @@ export async function runBesideServer<Start extends ProgramStart, Result>(
   const mark = config.database.url === '' ? 'postgresql/data' : 'master.key.check';
   if (!existsSync(join(config.data_dir, mark))) {
     throw new StartRefused(
-      `data_dir ${config.data_dir} is not that of a server: set data_dir as the server has it`,
+      `data_dir ${config.data_dir} is not that of a server: set data_dir as the server has it, and database.url if it ` +
+        'has one',
     );
   }
   await withDatabase(config, async (database, masterKey) => {
