@@ -10,6 +10,9 @@ const app = '/api/workspaces/acme/apps/caller';
 const asked: { url: string | undefined; headers: Record<string, unknown> }[] = [];
 const codings: Readonly<Record<string, readonly [coding: string, body: Buffer]>> = {
   '/gzip': ['gzip', gzipSync('squeezed')],
+  '/x-gzip': ['x-gzip', gzipSync('squeezed')],
+  '/identity': ['identity, gzip', gzipSync('squeezed')],
+  '/empty': ['gzip', Buffer.alloc(0)],
   '/br': ['br', brotliCompressSync('squeezed')],
   '/deflate': ['deflate', deflateSync('squeezed')],
   '/raw': ['deflate', deflateRawSync('squeezed')],
@@ -121,18 +124,17 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
 });
 
 it('shows what was compressed as it was before, within the bound of all answers', async () => {
-  for (const path of ['/gzip', '/br', '/deflate', '/raw', '/twice', '/five', '/zstd']) {
+  const paths = ['/gzip', '/x-gzip', '/identity', '/br', '/deflate', '/raw', '/twice', '/five', '/zstd'];
+  for (const path of paths) {
     expect([path, await fetchInHook(`http://${host}${path}`)]).toEqual([path, {
       status: 200,
       reason: 'OK',
       body: 'squeezed',
     }]);
   }
-  expect(await fetchInHook(`http://${host}/unknown`)).toEqual({
-    status: 200,
-    reason: 'OK',
-    body: 'fdhrrmrq',
-  });
+  const plain = { status: 200, reason: 'OK' };
+  expect(await fetchInHook(`http://${host}/empty`)).toEqual({ ...plain, body: '' });
+  expect(await fetchInHook(`http://${host}/unknown`)).toEqual({ ...plain, body: 'fdhrrmrq' });
   expect((await fetchInHook(`http://${host}/broken`)).error).toContain('Content-Encoding');
   expect((await fetchInHook(`http://${host}/six`)).error).toContain('more than 5 content codings');
   expect((await fetchInHook(`http://${host}/wide`)).error).toContain('Content-Encoding');
