@@ -65,16 +65,30 @@ const failing = `
   routerAdd('GET', '/getter', () => {
     throw Object.defineProperty(new Error('odd'), 'cause', { get() { throw new Error('no'); } });
   });
+  routerAdd('GET', '/long', () => { throw new Error('x'.repeat(3_000)); });
+  routerAdd('GET', '/deep', () => {
+    Error.stackTraceLimit = 300;
+    const dig = (left: number): number => left === 0 ? inner() : dig(left - 1) + 1;
+    dig(300);
+  });
+  routerAdd('GET', '/chain', () => {
+    let error = new Error('cause 6');
+    for (let n = 5; n >= 0; n--) error = new Error('cause ' + n, { cause: error });
+    throw error;
+  });
+  onRecordBeforeDelete('orders', () => { throw new Error('x'.repeat(3_000)); });
   onRecordBeforeCreate('orders', () => { throw { secret: 's' }; });
   onRecordBeforeUpdate('orders', () => { throw null; });`;
+
+async function faultsIn(runner: TestRunner, path: string) {
+  const result = await runner.next('result', runner.request(`GET ${path}`));
+  return result.outcome === 'failed' ? result.faults : [];
+}
 
 describe('the fault of a handler', () => {
   it('has the causes of its error, and where they came from', async () => {
     const runner = await run(failing);
-    const faultsOf = async (path: string) => {
-      const result = await runner.next('result', runner.request(`GET ${path}`));
-      return result.outcome === 'failed' ? result.faults : [];
-    };
+    const faultsOf = (path: string) => faultsIn(runner, path);
     expect(await faultsOf('/cause')).toMatchObject([{
       message: 'Error: cannot be saved (cause: Error: no room) (cause: RangeError: too deep)',
       line: 7,
@@ -94,6 +108,20 @@ describe('the fault of a handler', () => {
     expect(await faultsOf('/object')).toMatchObject([{ message: '{"code":7}', line: null }]);
     expect(await faultsOf('/nothing')).toMatchObject([{ message: 'undefined', line: null }]);
     expect(await faultsOf('/getter')).toMatchObject([{ message: 'Error: odd' }]);
+  });
+
+  it('is no longer than anybody reads: 2,000 characters, a stack of 4,000, four causes', async () => {
+    const runner = await run(failing);
+    const [long] = await faultsIn(runner, '/long');
+    expect(long?.message).toBe(`Error: ${'x'.repeat(1_993)}`);
+    const [deep] = await faultsIn(runner, '/deep');
+    expect(deep?.stack).toHaveLength(4_000);
+    const [chain] = await faultsIn(runner, '/chain');
+    expect(chain?.message).toMatch(/^Error: cause 0 .*cause 4\)$/);
+    expect(await runner.next('result', runner.start('before_delete'))).toMatchObject({
+      outcome: 'veto',
+      message: 'x'.repeat(2_000),
+    });
   });
 
   it('shows the members of a thrown object, or that it was nothing, to its author, not to the caller', async () => {

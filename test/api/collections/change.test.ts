@@ -76,6 +76,19 @@ describe('a change', () => {
     });
   });
 
+  it('adds a relation to what is there, itself included, and to nothing else', async () => {
+    const path = await define('pointing', [title]);
+    const to = (target: string) => ({
+      schema: { fields: [title, { name: 'to', kind: 'relation', target }] },
+    });
+    const refused = await admin.patch(path, to('nowhere'));
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      'schema.fields.to.target: collection "nowhere" does not exist',
+    ]);
+    expectOk(await admin.patch(path, to('pointing')));
+  });
+
   it('makes a field unique, or says that it cannot be and changes nothing', async () => {
     const path = await define('uniquely', [title]);
     for (const value of ['a', 'a']) expectOk(await admin.post(`${path}/records`, { title: value }));

@@ -60,10 +60,13 @@ function streamTo(socket: PassThrough): Stream {
   });
 }
 
-function join(feed: Feed, view = sameForAll): { stream: Stream; socket: PassThrough; member: Subscription } {
+function join(
+  feed: Feed,
+  view = sameForAll,
+  position = feed.log.newest,
+): { stream: Stream; socket: PassThrough; member: Subscription } {
   const socket = new PassThrough();
   const stream = streamTo(socket);
-  const position = feed.log.newest;
   const member = feed.join({ id: '', stream, filter: undefined, view, position, onLeft: () => undefined });
   stream.subscriptions.set('', member);
   member.catchUp();
@@ -105,9 +108,12 @@ describe('the feeds', () => {
     member.leave();
     feeds.lookAfter(10_000);
     feeds.lookAfter(10_999);
+    join(watch('orders')).member.leave();
+    feeds.lookAfter(11_500);
     write('orders');
+    feeds.lookAfter(12_499);
     expect(watch('orders').log.newest).toBe(1);
-    feeds.lookAfter(11_000);
+    feeds.lookAfter(12_500);
     expect(watch('orders').log.newest).toBe(0);
   });
 
@@ -177,6 +183,34 @@ describe('the fan-out', () => {
     while (one.socket.readableLength === 0) await nextTurn();
     expect(served()).toBeLessThan(300);
     while (served() < 300) await nextTurn();
+  });
+
+  it('sends what one has missed between the turns of a crowd that is never done', async () => {
+    const { watch, write, clock } = setUp();
+    let now = 0;
+    // Each look at the clock ends a turn.
+    Object.defineProperty(clock, 'now', { get: () => now += 10 });
+    const orders = watch('orders');
+    for (let member = 0; member < 300; member++) join(orders);
+    write('orders', 'missed');
+    const late = join(orders, sameForAll, 0);
+    for (let turn = 0; turn < 20; turn++) {
+      // Large enough for a batch of its own, so that the crowd has one to go on with.
+      write('orders', 'x'.repeat(70_000));
+      await nextTurn();
+    }
+    expect(allOf(late.socket)).toContain('missed');
+  });
+
+  it('reaches those who are live also where somebody catches up with it before they have it', async () => {
+    const { watch, write } = setUp();
+    const orders = watch('orders');
+    const live = join(orders);
+    write('orders', 'before');
+    const late = join(orders, sameForAll, 0);
+    write('orders', 'new');
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    for (const { socket } of [live, late]) expect(allOf(socket)).toMatch(/before.*new/s);
   });
 
   it('lets others have their turn between judgements that take long', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onCollection } from '../../../api/records/collection.ts';
 import { branchesOf, expanding } from '../../../api/records/expand.ts';
+import type { Selection } from '../../../api/records/selection.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../../storage/records/plan.ts';
@@ -32,6 +33,20 @@ function counting(connection: Connection): { connection: Connection; runs: () =>
   };
 }
 
+/** Posts with what is asked of their relations, and how often the database was asked for it. */
+async function expanded(
+  records: readonly StoredRecord[],
+  expand: string,
+): Promise<{ show: Selection; runs: number }> {
+  return await onCollection(app.deps, await app.target('posts'), async (scope) => {
+    const { connection, runs } = counting(scope.connection);
+    const branches = branchesOf(scope.target, expand);
+    const access = unboundedAccess('list', created);
+    const show = await expanding((record) => record, { ...scope, connection }, { access, branches, records });
+    return { show, runs: runs() };
+  });
+}
+
 it('asks once for each level and collection, however many records and relations there are', async () => {
   const company = await app.create('companies');
   const records: StoredRecord[] = [];
@@ -41,14 +56,21 @@ it('asks once for each level and collection, however many records and relations 
     const editor = await app.create('authors', { company: publisher.id });
     records.push(await app.create('posts', { author: author.id, editor: editor.id }));
   }
-  await onCollection(app.deps, await app.target('posts'), async (scope) => {
-    const { connection, runs } = counting(scope.connection);
-    const expand = 'author.company,author.publisher,editor.company';
-    const branches = branchesOf(scope.target, expand);
-    const access = unboundedAccess('list', created);
-    const show = await expanding((record) => record, { ...scope, connection }, { access, branches, records });
-    expect(records.map(show)).toHaveLength(30);
-    expect(show(records[0] ?? expect.fail())).toMatchObject({ expand: { author: { expand: { company } } } });
-    expect(runs()).toBe(2);
+  const { show, runs } = await expanded(records, 'author.company,author.publisher,editor.company');
+  expect(records.map(show)).toHaveLength(30);
+  expect(show(records[0] ?? expect.fail())).toMatchObject({ expand: { author: { expand: { company } } } });
+  expect(runs).toBe(2);
+});
+
+it('asks nothing where no record points anywhere, and no further than one does', async () => {
+  const post = await app.create('posts');
+  const alone = await expanded([post], 'author.company');
+  expect([alone.show(post), alone.runs]).toEqual([{ ...post, expand: { author: null } }, 0]);
+  const author = await app.create('authors');
+  const other = await app.create('posts', { author: author.id });
+  const both = await expanded([post, other], 'author.company');
+  expect(both.show(other)).toMatchObject({
+    expand: { author: { id: author.id, expand: { company: null } } },
   });
+  expect(both.runs).toBe(1);
 });
