@@ -108,28 +108,42 @@ describe('quota.records', () => {
 describe('quota.storage_mb', () => {
   const megabyte = 1_048_576;
 
+  /** Uploads a file; a stream does not announce its length. */
+  async function send(body: Buffer | ReadableStream): Promise<[status: number, body: unknown]> {
+    const answer = await fetch(`${serverUrl()}${app.path}/files`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${admin.token}`, 'Content-Type': 'application/octet-stream' },
+      body,
+      ...(body instanceof Buffer ? {} : { duplex: 'half' }),
+    });
+    return [answer.status, await answer.json()];
+  }
+
   it('refuses the file that does not fit with 413, with and without an announced length', async () => {
     const { database_bytes: tables } = await usage();
     await allow('storage_mb', 2);
     const fits = Buffer.alloc(2 * megabyte - tables - 600_000);
     expect((await put(admin, app, fits)).status).toBe(201);
     for (const body of [Buffer.alloc(700_000), new Blob([Buffer.alloc(700_000)]).stream()]) {
-      const answer = await fetch(`${serverUrl()}${app.path}/files`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${admin.token}`, 'Content-Type': 'application/octet-stream' },
-        body,
-        ...(body instanceof Buffer ? {} : { duplex: 'half' }),
-      });
-      expect(answer.status).toBe(413);
-      expect(await answer.json()).toEqual({
+      expect(await send(body)).toEqual([413, {
         code: 'quota_exceeded',
         message: 'quota.storage_mb allows 2 MB of tables and files',
-      });
+      }]);
     }
     // Those had their room while they were under way, and no longer.
     expect((await put(admin, app, Buffer.alloc(400_000))).status).toBe(201);
     const { database_bytes, file_bytes } = await usage();
     expect(database_bytes + file_bytes).toBeLessThanOrEqual(2 * megabyte);
+  });
+
+  it('is not what refuses a file that is too large to be sent at all', async () => {
+    await allow('storage_mb', 10);
+    const cap = { kind: 'range', min: 0, max: 1 };
+    expectOk(await own.admin.put(`${app.path}/policies/storage.max_upload_mb`, cap));
+    for (const body of [Buffer.alloc(megabyte + 1), new Blob([Buffer.alloc(megabyte + 1)]).stream()]) {
+      expect(await send(body)).toMatchObject([413, { code: 'payload_too_large' }]);
+    }
+    expect((await put(admin, app, Buffer.alloc(megabyte))).status).toBe(201);
   });
 
   it('is never exceeded by uploads that race', async () => {
