@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { BlobPlace } from '../../../storage/blobs/blob-store.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
-import { sweepBlobs } from '../../../storage/blobs/sweep.ts';
+import { sweepBlobs, type SweepOptions } from '../../../storage/blobs/sweep.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { insertFile } from '../../../storage/files.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
-const sweep = () =>
+const sweep = (more: Partial<SweepOptions> = {}) =>
   sweepBlobs({
     databases: storage.databases,
     blobs,
@@ -42,6 +42,7 @@ const sweep = () =>
     grace: hour,
     pace: 0,
     signal: new AbortController().signal,
+    ...more,
   });
 
 /** A blob that was last written to so long ago, with or without the row of a file. */
@@ -77,6 +78,18 @@ it('removes old blobs without a file, and no other', async () => {
   expect(await sweep()).toBe(1);
   expect(await left(tenant)).toEqual(kept.sort());
   expect(await sweep()).toBe(0);
+});
+
+it('waits for exactly as long as an upload may take, and begins nothing once it is to end', async () => {
+  const written = new Date(Date.now() - 2 * hour);
+  const id = await blob(tenant, { age: 0, file: false });
+  const path = join(root, tenant.database, tenant.schema, id);
+  await utimes(path, written, written);
+  const at = (late: number) => ({ now: () => new Date(written.getTime() + hour + late) });
+  expect(await sweep(at(0))).toBe(0);
+  expect(await sweep({ ...at(1), signal: AbortSignal.abort() })).toBe(0);
+  expect(await left(tenant)).toContain(id);
+  expect(await sweep(at(1))).toBe(1);
 });
 
 it('removes them all, however many there are', async () => {
@@ -132,7 +145,7 @@ it('looks at every workspace, and then says which it could not look into', async
 it('removes what an app left that is gone', async () => {
   const gone = { database: tenant.database, schema: `a_${'0'.repeat(20)}` };
   await blob(gone, { age: 0, file: false });
-  await sweep();
+  expect(await sweep()).toBe(1);
   expect(await left(gone)).toEqual([]);
 });
 
