@@ -1,5 +1,4 @@
 // Record hooks over HTTP: what they change and veto, for every way in which a record changes.
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { upload } from '../../harness/file-app.ts';
@@ -81,29 +80,6 @@ describe('a before-hook', () => {
     const { id } = expectOk(await app.admin.post(app.records('posts'), { title: 'a', count: 1 }));
     const changed = expectOk(await app.admin.patch(`${app.records('posts')}/${id}`, { title: 'mine' }));
     expect(changed.fields).toMatchObject({ title: 'mine', count: 5 });
-  });
-
-  it('sees the id that a caller has chosen as it will be, alone or in a batch', async () => {
-    const app = await hooked(`
-      onRecordBeforeCreate('posts', (e) => { e.record.fields.title = e.record.id; });`);
-    const [alone, batched] = [randomUUID(), randomUUID()];
-    const body = (id: string) => ({ id: id.toUpperCase() });
-    const made = expectOk(await app.admin.post(app.records('posts'), body(alone)));
-    expect([made.id, made.fields.title]).toEqual([alone, alone]);
-    const requests = [{ method: 'POST', collection: 'posts', body: body(batched) }];
-    const { results } = expectOk(await app.admin.post(`${app.path}/batch`, { requests }));
-    expect(results).toMatchObject([{ body: { id: batched, fields: { title: batched } } }]);
-  });
-
-  it('has no say in the id of a new record, alone or in a batch', async () => {
-    const app = await hooked(`
-      onRecordBeforeCreate('posts', (e) => { e.record.fields.id = '01890000-0000-7000-8000-000000000001'; });`);
-    const alone = await app.admin.post(app.records('posts'), { title: 'a' });
-    expect([alone.status, alone.body]).toEqual([400, { code: 'validation', message: 'id: unknown field' }]);
-    const requests = [{ method: 'POST', collection: 'posts', body: { title: 'a' } }];
-    const batch = await app.admin.post(`${app.path}/batch`, { requests });
-    expect([batch.status, batch.body.message]).toEqual([400, 'requests.0: id: unknown field']);
-    expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
   });
 
   it('is not called for a caller whom the rule refuses, or a body that is wrong', async () => {
