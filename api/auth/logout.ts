@@ -2,7 +2,7 @@
 import { findActor } from '../../storage/actors.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/ids.ts';
-import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
+import { insertRevocations } from '../../storage/revocations.ts';
 import { findSession, type FoundSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
 import { findUser } from '../../storage/user-accounts.ts';
 import { auditLedger } from '../audit/write.ts';
@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Origin } from '../route.ts';
 import type { Principal } from '../scope.ts';
+import { endAccessOf } from './tokens/login-tokens.ts';
 import { readRefreshToken } from './tokens/refresh-tokens.ts';
 import { homeOf, stillGood } from './sessions.ts';
 
@@ -37,16 +38,9 @@ export async function logOut(
   ];
   const logins = found.filter((login) => login !== undefined);
   const families = new Map(logins.map((login) => [login.session.family, login]));
-  const { revocations } = deps;
-  const revoked = new Map<string, RevocationRow>();
-  const ids = logins.map(({ session: { id } }) => id);
-  for (const login of families.values()) ids.push(...await endLogin(deps, login, { origin, now }));
-  for (const id of ids) revoked.set(id, revocations.row('jti', id));
-  if (principal !== undefined) {
-    const { jti, expiresAt } = principal;
-    revoked.set(jti, { ...revocations.row('jti', jti), expires_at: new Date(expiresAt * 1_000) });
-  }
-  await revoke(deps, [...revoked.values()]);
+  const presented = logins.map(({ session: { id } }) => id);
+  for (const login of families.values()) await endLogin(deps, login, { presented, origin, now });
+  if (principal !== undefined && !presented.includes(principal.jti)) await revoke(deps, principal);
 }
 
 async function principalOf({ tokens }: LogoutDeps, accessToken: string): Promise<Principal | undefined> {
@@ -85,22 +79,24 @@ async function loginIn(
   return session === undefined ? undefined : { workspace, session };
 }
 
-/** Answers the ids of its access tokens that may still be good. */
+/** Ends it with those of its access tokens that may still be good; what is presented ends also where it was over. */
 async function endLogin(
   deps: LogoutDeps,
   { workspace, session }: Login,
-  { origin, now }: { origin: Origin; now: Date },
-): Promise<string[]> {
+  { presented, origin, now }: { presented: readonly string[]; origin: Origin; now: Date },
+): Promise<void> {
   const { family, kind } = session;
   const actor = await actorOf(deps, { workspace, session });
   const { connection, ledger } = homeOf(deps, workspace);
-  return await connection.transaction(async (sql) => {
+  const revoked = await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
     const ended = await revokeFamily(sql, ledger, { family, now });
     const event = { actor, action: 'logout', target: actor, details: { as: kind }, origin };
     await auditLedger(sql, deps, ledger, event);
-    return stillGood(ended, now);
+    const sessions = new Set([...presented, ...stillGood(ended, now)]);
+    return await endAccessOf(sql, deps, { ledger, sessions });
   });
+  deps.revocations.apply(revoked);
 }
 
 /** The name of whoever logs out; one who is gone is still known by the id. */
@@ -111,8 +107,12 @@ async function actorOf(deps: LogoutDeps, { workspace, session }: Login): Promise
   return user?.email ?? id;
 }
 
-async function revoke({ databases, revocations }: LogoutDeps, rows: readonly RevocationRow[]): Promise<void> {
-  if (rows.length === 0) return;
+/** A token that has no session. */
+async function revoke(
+  { databases, revocations }: LogoutDeps,
+  { jti, expiresAt }: Principal,
+): Promise<void> {
+  const rows = [{ ...revocations.row('jti', jti), expires_at: new Date(expiresAt * 1_000) }];
   await databases.control.transaction((sql) => insertRevocations(sql, rows));
   revocations.apply(rows);
 }

@@ -3,7 +3,6 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid, millisecondOf } from '../../storage/ids.ts';
 import { appsOfLogins, hasLogin, listLogins } from '../../storage/own-sessions.ts';
 import type { Page, PageRequest } from '../../storage/page.ts';
-import { insertRevocations } from '../../storage/revocations.ts';
 import { findSession, lockFamily, revokeFamily } from '../../storage/sessions.ts';
 import { lockUser } from '../../storage/user-accounts.ts';
 import type { By } from '../audit/actor.ts';
@@ -14,6 +13,7 @@ import { boolean, nullable, object, text, timestamp, type ValueOf } from '../sch
 import type { Principal } from '../scope.ts';
 import { sessionTerms, stillGood } from './sessions.ts';
 import { endAllTokens } from './tokens/end-user-tokens.ts';
+import { endAccessOf } from './tokens/login-tokens.ts';
 import { failGone, requireUser } from './me.ts';
 
 /** One login of an end-user. */
@@ -77,9 +77,7 @@ export async function endOwnSession(
     const ended = await revokeFamily(sql, 'workspace', { family, now });
     const event = { actor: email, action: 'session_revoke', target: email, details: { id: family }, origin };
     await auditWorkspace(sql, deps, event);
-    const revoked = stillGood(ended, now).map((id) => revocations.row('jti', id));
-    await databases.control.transaction((control) => insertRevocations(control, revoked));
-    return revoked;
+    return await endAccessOf(sql, deps, { ledger: 'workspace', sessions: stillGood(ended, now) });
   });
   revocations.apply(rows);
 }

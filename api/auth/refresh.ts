@@ -4,7 +4,7 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { millisecondOf } from '../../storage/ids.ts';
 import { findMaster, type MasterAdminRow } from '../../storage/master-admins.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
-import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
+import type { RevocationRow } from '../../storage/revocations.ts';
 import {
   findSession,
   type FoundSession,
@@ -25,6 +25,7 @@ import { showUser, type User } from '../users/answer.ts';
 import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { grantOf } from './login-admin.ts';
+import { endAccessOf } from './tokens/login-tokens.ts';
 import { readRefreshToken } from './tokens/refresh-tokens.ts';
 import { draftSession, homeOf, type SessionDraft, stillGood, tokensOf } from './sessions.ts';
 import { userGrant } from './sign-in-user.ts';
@@ -176,23 +177,9 @@ async function exchange(
   const { actor } = holder;
   const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
   await auditLedger(sql, deps, ledger, event);
-  return { isFirst: false, revoked: await revokeAccess(sql, deps, { ledger, ended, now }) };
-}
-
-/** Whoever used a token twice, or stole it, has access tokens too. */
-async function revokeAccess(
-  sql: Sql,
-  { databases, revocations }: RefreshDeps,
-  { ledger, ended, now }: {
-    ledger: Ledger;
-    ended: Awaited<ReturnType<typeof revokeReusedFamily>>;
-    now: Date;
-  },
-): Promise<RevocationRow[]> {
-  const rows = stillGood(ended, now).map((id) => revocations.row('jti', id));
-  if (ledger === 'control') await insertRevocations(sql, rows);
-  else await databases.control.transaction((control) => insertRevocations(control, rows));
-  return rows;
+  // Whoever used a token twice, or stole it, has access tokens too.
+  const revoked = await endAccessOf(sql, deps, { ledger, sessions: stillGood(ended, now) });
+  return { isFirst: false, revoked };
 }
 
 function refuse(): never {
