@@ -16,13 +16,15 @@ export interface LogReader {
   app: AppDefinition;
 }
 
+type LogDeps = Pick<Deps, 'now' | 'definitions'> & { tokens: Pick<Deps['tokens'], 'current'> };
+
 const lookMilliseconds = 2_000;
 const pingEvery = 7;
 const mostWaitingBytes = 1_048_576;
 
 /** Begins the stream and returns. */
 export async function serveLog(
-  deps: Pick<Deps, 'tokens' | 'now' | 'definitions'>,
+  deps: LogDeps,
   log: AppLog,
   { response, headers, principal, app }: LogReader,
 ): Promise<void> {
@@ -76,7 +78,7 @@ async function isKept(
 }
 
 function mayRead(
-  { tokens, now }: Pick<Deps, 'tokens' | 'now'>,
+  { tokens, now }: Pick<LogDeps, 'tokens' | 'now'>,
   principal: Principal,
   { id, workspace }: AppDefinition,
 ): boolean {

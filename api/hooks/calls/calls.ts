@@ -20,6 +20,7 @@ import type { CallContext } from '../runner/generation.ts';
 import { fetchForHook } from './fetch.ts';
 import { deleteForHook, readForHook, storeForHook } from './files.ts';
 import { sendForHook } from './mail.ts';
+import { ownAppNow } from './own-app.ts';
 import { publishForHook } from './publish.ts';
 
 interface Caller {
@@ -85,15 +86,11 @@ const answers: Answers = {
 /** Does what a call asks for. Throws `ApiError` and whatever features throw. */
 export async function answerCall(
   deps: Deps,
-  { id, schema, workspace }: AppDefinition,
+  app: AppDefinition,
   call: Call,
   context: CallContext,
 ): Promise<unknown> {
-  // As it is by now: collections change while a runner lives.
-  const app = deps.definitions.peekApp(workspace.id, id) ?? await deps.definitions.app(workspace.id, id);
-  // Another process may have made a new app of that id, before this one has heard that the old one is gone.
-  if (app?.schema !== schema) fail('app_not_found', 'the app is gone');
-  return await answerOne({ deps, app, context }, call);
+  return await answerOne({ deps, app: await ownAppNow(deps, app), context }, call);
 }
 
 function answerOne(caller: Caller, call: Call): unknown {

@@ -28,3 +28,17 @@ it('is the last 256 KiB of a log', () => {
   expect(bytes).toBeLessThanOrEqual(262_144);
   expect(bytes).toBeGreaterThan(262_144 - 10_200);
 });
+
+it('is 1 MiB of a minute, and says once that there was more', () => {
+  let minute = 0;
+  const log = new HookLog(() => new Date(minute * 60_000));
+  const lost = () => log.entries.filter(({ level }) => level === 'warn').length;
+  const add = () => log.add({ level: 'info', message: 'x'.repeat(65_536) });
+  for (let line = 0; line < 15; line++) add();
+  expect(lost()).toBe(0);
+  for (let line = 0; line < 15; line++) add();
+  expect([lost(), log.place]).toEqual([1, 16]);
+  minute++;
+  add();
+  expect(log.place).toBe(17);
+});

@@ -1,0 +1,28 @@
+// Writes of hook code, whose own hooks must not wait for the turn that the code itself has.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writeHooksOf } from '../../../api/hooks/record-hooks.ts';
+import { type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
+
+let own: OwnHooks;
+beforeAll(async () => {
+  own = await ownHooks();
+});
+afterAll(() => own.end());
+
+it('a write within a hook has its hooks answer while all turns of the app are taken', async () => {
+  const source = `onRecordBeforeCreate('posts', (e) => { e.record.fields.title = 'hooked'; });`;
+  const hooks = await own.app('within', { 'a.js': source });
+  const writes = writeHooksOf(hooks, await hooks.learn()).on('posts', 'create');
+  const taken = Array.from({ length: 32 }, () => hooks.turns.take());
+  await Promise.all(taken);
+  let asides = 0;
+  const aside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    asides++;
+    return await work();
+  };
+  const record = { id: randomUUID(), collection: 'posts', fields: {}, created_at: '', updated_at: '' };
+  const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 1, aside };
+  expect(await writes?.ask({ actor, record, previous: null })).toEqual({ title: 'hooked' });
+  expect(asides).toBe(1);
+});
