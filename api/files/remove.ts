@@ -8,8 +8,7 @@ import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { announceAll, writtenBy } from '../records/announce.ts';
 import { leaveFile, type Removal } from '../records/cascade.ts';
-import { untilSettled } from '../records/clash.ts';
-import type { WriteDeps } from '../records/collection.ts';
+import { onApp, requireCurrent, type WriteDeps } from '../records/collection.ts';
 import { tablesWithFiles } from '../records/dependencies.ts';
 import { removeAsked } from '../records/hooked-removal.ts';
 import { rehearsalOf, rehearse } from '../records/rehearsal.ts';
@@ -49,19 +48,22 @@ export async function removeStored(
   removal: FileRemoval,
 ): Promise<void> {
   const { id, by, now } = removal;
-  const { workspace: { database }, schema } = app;
   const rehearsal = await rehearsalOf(deps, app, by);
   const rehearsals = rehearsal === undefined ? [] : [rehearsal];
-  const work = async (sql: Sql): Promise<Removal> => {
-    const remove = () => leaveFile(sql, app, { id, now });
-    const removed = await removeAsked(rehearsal, within(sql), { now, remove });
-    if (!await deleteFile(sql, schema, id)) fail('not_found', `file "${id}" does not exist`);
-    return removed;
-  };
-  await deps.totals.during(tablesWithFiles(app), async () => {
-    const connection = deps.databases.app(database, schema);
-    const removed = await untilSettled(() => rehearse(rehearsals, connection, work)).catch(explain);
-    announceAll(deps, app, writtenBy(removed));
+  await onApp(deps, app, async (app) => {
+    const connection = deps.databases.app(app.workspace.database, app.schema);
+    const work = async (sql: Sql): Promise<Removal> => {
+      // Hooks may take seconds.
+      if (rehearsal !== undefined) requireCurrent(deps, app);
+      const remove = () => leaveFile(sql, app, { id, now });
+      const removed = await removeAsked(rehearsal, within(sql), { app, now, remove });
+      if (!await deleteFile(sql, app.schema, id)) fail('not_found', `file "${id}" does not exist`);
+      return removed;
+    };
+    await deps.totals.during(tablesWithFiles(app), async () => {
+      const removed = await rehearse(rehearsals, connection, work).catch(explain);
+      announceAll(deps, app, writtenBy(removed));
+    });
   });
   await forgetBytes(deps, app, id);
   await rehearsal?.tell();

@@ -1,4 +1,5 @@
 // A deletion with everything that goes with it, and what hooks have to say to each part of it.
+import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import { collectionOf } from '../target.ts';
@@ -10,6 +11,8 @@ import { updateOn } from './update.ts';
 
 /** A deletion, and when it was asked for. */
 export interface AskedRemoval {
+  /** As it is by now: hooks of an earlier attempt may have taken long. */
+  app: AppDefinition;
   now: Date;
   remove(): Promise<Removal>;
 }
@@ -18,7 +21,7 @@ export interface AskedRemoval {
 export async function removeAsked(
   rehearsal: Rehearsal | undefined,
   connection: Connection,
-  { now, remove }: AskedRemoval,
+  { app, now, remove }: AskedRemoval,
 ): Promise<Removal> {
   const removal = await remove();
   if (rehearsal === undefined) return removal;
@@ -30,7 +33,7 @@ export async function removeAsked(
   for (const deletion of deletions) rehearsal.ask(deletion);
   const settled: Emptied[] = [];
   for (const emptied of updated) {
-    settled.push(await updateEmptied(rehearsal, connection, { ...emptied, now }));
+    settled.push(await updateEmptied(rehearsal, connection, { ...emptied, app, now }));
   }
   // After-hooks run in the order of the events.
   for (const deletion of deletions) rehearsal.note(deletion);
@@ -41,9 +44,8 @@ export async function removeAsked(
 async function updateEmptied(
   rehearsal: Rehearsal,
   connection: Connection,
-  { record, previous, now }: Emptied & { now: Date },
+  { app, record, previous, now }: Emptied & Pick<AskedRemoval, 'app' | 'now'>,
 ): Promise<Emptied> {
-  const { app } = rehearsal;
   const { collection } = record;
   const question = { action: 'update', collection, record, previous } as const;
   const changes = rehearsal.ask(question);

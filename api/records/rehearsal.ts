@@ -32,7 +32,6 @@ const mostRehearsals = 5;
 
 /** The hooks around the writes of one transaction. */
 export class Rehearsal {
-  readonly app: AppDefinition;
   readonly #hooks: AppWriteHooks;
   readonly #actor: Actor;
   readonly #answers = new Map<string, RecordInput | undefined>();
@@ -41,8 +40,7 @@ export class Rehearsal {
   #pending: Pending[] = [];
   #done: { hooks: WriteHooks; record: StoredRecord; previous: StoredRecord | null }[] = [];
 
-  constructor(app: AppDefinition, hooks: AppWriteHooks, actor: Actor) {
-    this.app = app;
+  constructor(hooks: AppWriteHooks, actor: Actor) {
     this.#hooks = hooks;
     this.#actor = actor;
   }
@@ -119,7 +117,7 @@ export async function rehearsalOf(
   by: Author | undefined,
 ): Promise<Rehearsal | undefined> {
   const hooks = await deps.hooks.writesOf(app);
-  return hooks.isEmpty ? undefined : new Rehearsal(app, hooks, hookActorOf(deps, app, by));
+  return hooks.isEmpty ? undefined : new Rehearsal(hooks, hookActorOf(deps, app, by));
 }
 
 /** Runs work in a transaction over several apps once all questions have answers. Throws as `run` does. */

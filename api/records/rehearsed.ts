@@ -53,7 +53,8 @@ export async function removeRehearsed(
   rehearsal: Rehearsal | undefined,
 ): Promise<Removal> {
   const { now } = removal;
-  return await removeAsked(rehearsal, scope.connection, { now, remove: () => removeOn(scope, removal) });
+  const { app } = scope.target;
+  return await removeAsked(rehearsal, scope.connection, { app, now, remove: () => removeOn(scope, removal) });
 }
 
 function present(record: StoredRecord | undefined): StoredRecord {

@@ -43,14 +43,12 @@ export async function removeRecord(
   const rehearsal = await rehearsalOf(deps, target.app, by);
   // Hooks may take seconds, and write the record themselves.
   const held = rehearsal === undefined ? [placeOf(target.app, removal.id)] : [];
-  const work = async () => {
-    const { app, removed } = await onCollection(deps, target, async (scope) => ({
-      app: scope.target.app,
-      removed: await removeWithHooks(deps, scope, removal, { rehearsal, by }),
-    }));
-    await announceInTurn(deps, app, { written: writtenBy(removed), held });
-  };
-  await deps.writeOrder.inTurn(held, () => deps.totals.during(deletedTables(target), work));
+  const work = (scope: RecordScope) =>
+    deps.totals.during(deletedTables(scope.target), async () => {
+      const removed = await removeWithHooks(deps, scope, removal, { rehearsal, by });
+      await announceInTurn(deps, scope.target.app, { written: writtenBy(removed), held });
+    });
+  await deps.writeOrder.inTurn(held, () => onCollection(deps, target, work));
   await rehearsal?.tell();
   return { ok: true };
 }
@@ -67,6 +65,7 @@ function removeWithHooks(
     by?.requireSender?.();
     requireCurrent(deps, target.app);
     return removeAsked(rehearsal, within(sql), {
+      app: target.app,
       now: removal.now,
       remove: () => removeOn(scopeOf(target, within(sql)), removal),
     });

@@ -157,7 +157,7 @@ async function leaveApps(
     await actingAs(sql, app.schema, async () => {
       const user = await selectRecord(sql, planOf(app.schema, usersOf(app)), id);
       const remove = () => removeWithUser(sql, app, { id, now });
-      const removal = await removeAsked(rehearsal, within(sql), { now, remove });
+      const removal = await removeAsked(rehearsal, within(sql), { app, now, remove });
       farewells.push({ app, user, removal });
     });
   }

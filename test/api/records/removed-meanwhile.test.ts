@@ -1,0 +1,74 @@
+// Deletions that hooks think over while something begins to point to the record.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WriteHooks } from '../../../api/hooks/ports.ts';
+import { listRecords } from '../../../api/records/list.ts';
+import { removeRecord } from '../../../api/records/remove.ts';
+import { RememberedTotals } from '../../../api/records/totals.ts';
+import { unboundedAccess } from '../../../api/rules/access.ts';
+import type { StoredRecord } from '../../../storage/records/plan.ts';
+import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
+
+const access = unboundedAccess('delete', created);
+
+let app: BareApp;
+let deps: BareApp['deps'];
+let told: StoredRecord[];
+/** What happens when a hook is asked for the first time. */
+let meanwhile: () => Promise<void>;
+let asked: string[];
+
+beforeAll(async () => {
+  app = await bareApp();
+  await app.define('authors', [{ name: 'name', kind: 'text' }]);
+  const hooks: WriteHooks = {
+    before: true,
+    after: false,
+    ask: async ({ record }) => {
+      asked.push(record.collection);
+      if (asked.length === 1) await meanwhile();
+      return undefined;
+    },
+    tell: () => Promise.resolve(),
+  };
+  deps = {
+    ...app.deps,
+    totals: new RememberedTotals({ now: Date.now, settle: 0 }),
+    hooks: { writesOf: () => ({ isEmpty: false, on: () => hooks }) },
+    realtime: { publish: (_topic, { record }) => void told.push(record as StoredRecord) },
+  };
+});
+afterAll(() => app.end());
+beforeEach(() => {
+  told = [];
+  asked = [];
+});
+
+async function total(collection: string): Promise<number> {
+  const page = { page: 1, per_page: 1, count: true };
+  return (await listRecords(deps, await app.target(collection), { access, page })).total_items;
+}
+
+describe('a deletion that hooks think over', () => {
+  it('empties relations of a collection that was made meanwhile, once its hooks are asked', async () => {
+    const { id } = await app.create('authors');
+    let note: StoredRecord | undefined;
+    meanwhile = async () => {
+      await app.define('notes', [relationTo('authors', 'author')]);
+      note = await app.create('notes', { author: id });
+    };
+    await removeRecord(deps, await app.target('authors'), { access, id, now: created });
+    expect(asked).toEqual(['authors', 'notes']);
+    expect(told).toContainEqual({ ...note, fields: { author: null } });
+  });
+
+  it('leaves no total wrong of a collection that was made meanwhile', async () => {
+    const { id } = await app.create('authors');
+    meanwhile = async () => {
+      await app.define('posts', [relationTo('authors', 'author', { cascade_delete: true })]);
+      for (const author of [id, id, null]) await app.create('posts', { author });
+      expect(await total('posts')).toBe(3);
+    };
+    await removeRecord(deps, await app.target('authors'), { access, id, now: created });
+    expect(await total('posts')).toBe(1);
+  });
+});
