@@ -1,7 +1,12 @@
 // What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
 import type { Change } from '../storage/changes.ts';
 import type { Sql } from '../storage/connections/pool.ts';
-import type { AppDefinition, CollectionDefinition, WorkspaceDefinition } from '../storage/definition.ts';
+import type {
+  AppDefinition,
+  AppIdentity,
+  CollectionDefinition,
+  WorkspaceDefinition,
+} from '../storage/definition.ts';
 import { readableCollection } from '../storage/identities.ts';
 import { isWorkspaceKept } from '../storage/workspaces.ts';
 import { fail } from './errors.ts';
@@ -13,7 +18,7 @@ export interface Definitions {
   workspace(id: string): Promise<WorkspaceDefinition | undefined>;
   app(workspace: string, app: string): Promise<AppDefinition | undefined>;
   /** Whether an app is still there, once whoever may be deleting it has come to an end. */
-  isThere(app: Pick<AppDefinition, 'workspace' | 'id' | 'schema'>): Promise<boolean>;
+  isThere(app: AppIdentity): Promise<boolean>;
   /** Forgets what is known of a workspace or one of its apps, here at once and in other processes soon. */
   invalidate(workspace: string, app?: string): Promise<void>;
   /** Forgets in this process only, when the change has been published with its own transaction. */

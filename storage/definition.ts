@@ -22,6 +22,9 @@ export interface AppDefinition {
   collections: ReadonlyMap<string, CollectionDefinition>;
 }
 
+/** Which app it is, without what is declared in it: for whoever keeps that for longer than a request takes. */
+export type AppIdentity = Pick<AppDefinition, 'workspace' | 'id' | 'schema'>;
+
 /** Kinds of collection; `view` is announced but not built. */
 export type CollectionKind = 'base' | 'auth';
 

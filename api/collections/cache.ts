@@ -3,7 +3,7 @@ import type { Databases } from '../../storage/connections/databases.ts';
 import { findApp, isAppKept } from '../../storage/apps.ts';
 import { type Change, publish } from '../../storage/changes.ts';
 import { listCollections } from '../../storage/collections.ts';
-import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import type { AppDefinition, AppIdentity, WorkspaceDefinition } from '../../storage/definition.ts';
 import { mayBeOfDropped } from '../../storage/errors.ts';
 import { isTenantId } from '../../storage/ids.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
@@ -72,9 +72,7 @@ class Cache implements DefinitionCache {
     return await loading;
   }
 
-  async isThere(
-    { workspace, id, schema }: Pick<AppDefinition, 'workspace' | 'id' | 'schema'>,
-  ): Promise<boolean> {
+  async isThere({ workspace, id, schema }: AppIdentity): Promise<boolean> {
     if ((await this.workspace(workspace.id))?.database !== workspace.database) return false;
     return await this.#databases.provisioner(workspace.database).run((sql) => isAppKept(sql, { id, schema }));
   }

@@ -1,6 +1,6 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
+import type { AppIdentity } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { type CodeSnapshot, readCode } from './source/code-snapshot.ts';
@@ -30,7 +30,7 @@ export interface HookParts {
   /** Most of a core that a runner may take while nothing is asked of it; four fifths unless it is given. */
   restShare?: number | undefined;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
-  answer: (app: AppDefinition, call: Call, context: CallContext) => Promise<unknown>;
+  answer: (app: AppIdentity, call: Call, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
   makeRoom: () => void;
   /** Hears that other registrations may be in effect; a load waits for it. Never throws. */
@@ -42,7 +42,7 @@ const retryMilliseconds = 2_000;
 
 /** The hooks of one app in this process. */
 export class AppHooks {
-  readonly app: AppDefinition;
+  readonly app: AppIdentity;
   readonly log: HookLog;
   readonly turns: Turns;
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
@@ -62,12 +62,12 @@ export class AppHooks {
   #generations = 0;
   #isGone = false;
 
-  constructor(app: AppDefinition, parts: HookParts) {
-    this.app = app;
-    this.#place = { workspace: app.workspace.id, app: app.id };
+  constructor({ workspace, id, schema }: AppIdentity, parts: HookParts) {
+    this.app = { workspace, id, schema };
+    this.#place = { workspace: workspace.id, app: id };
     this.#parts = parts;
     this.#limit = new RunLimit(parts.deps, this.#place);
-    this.turns = new Turns(parts.crowd, app.workspace.id);
+    this.turns = new Turns(parts.crowd, workspace.id);
     this.log = new HookLog(parts.deps.now);
   }
 

@@ -1,5 +1,5 @@
 // What an app's hooks read as `$app.env`: set by its admins, kept sealed, never shown again.
-import type { AppDefinition } from '../../storage/definition.ts';
+import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import {
   deleteHookVariable,
   hookVariableSetAt,
@@ -32,7 +32,7 @@ const longestValue = 32_768;
 /** Their names, in order. */
 export async function listVariables(
   deps: ReadDeps,
-  app: AppDefinition,
+  app: AppIdentity,
   page: PageRequest,
 ): Promise<Page<Variable>> {
   const all = await rowsOf(deps, app);
@@ -40,7 +40,7 @@ export async function listVariables(
 }
 
 /** One of them. Throws `400 validation` for its name, `404 not_found`. */
-export async function showVariable(deps: ReadDeps, app: AppDefinition, name: string): Promise<Variable> {
+export async function showVariable(deps: ReadDeps, app: AppIdentity, name: string): Promise<Variable> {
   checkName(name);
   const { workspace, schema } = app;
   const pool = deps.databases.app(workspace.database, schema);
@@ -91,7 +91,7 @@ export async function removeVariable(
 /** All of them with their values, for the runner of this app alone. */
 export async function openEnvironment(
   deps: Pick<Deps, 'databases' | 'secrets'>,
-  app: AppDefinition,
+  app: AppIdentity,
 ): Promise<Record<string, string>> {
   const rows = await rowsOf(deps, app);
   return Object.fromEntries(rows.map(({ name, sealed }) => {
@@ -101,17 +101,17 @@ export async function openEnvironment(
 }
 
 /** What the audit log says of a variable as it was: its value is a secret. */
-async function before(sql: Sql, { schema }: AppDefinition, name: string) {
+async function before(sql: Sql, { schema }: AppIdentity, name: string) {
   const setAt = await hookVariableSetAt(sql, schema, name);
   return { from: setAt === undefined ? null : { updated_at: setAt.toISOString() } };
 }
 
-function rowsOf({ databases }: ReadDeps, { workspace, schema }: AppDefinition) {
+function rowsOf({ databases }: ReadDeps, { workspace, schema }: AppIdentity) {
   return databases.app(workspace.database, schema).run((sql) => listHookVariables(sql, schema));
 }
 
 /** The schema tells an app from an earlier one of its id. */
-function ownerOf({ schema }: AppDefinition, name: string): string {
+function ownerOf({ schema }: AppIdentity, name: string): string {
   return `${schema}/${name}`;
 }
 

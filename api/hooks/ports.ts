@@ -1,6 +1,6 @@
 // What the rest of the server asks of hooks. Filled in where the API is put together.
 import type { ServerResponse } from 'node:http';
-import type { AppDefinition } from '../../storage/definition.ts';
+import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { HeaderList } from '../header-list.ts';
@@ -101,7 +101,7 @@ export interface HookLoader {
   /** Type errors in an app's files, waiting for them for 5 s; the log hears of hooks that nothing calls. */
   check(app: AppDefinition): Promise<FileFault[]>;
   /** Ends what runs for an app that is gone. */
-  drop(app: AppDefinition): void;
+  drop(app: AppIdentity): void;
   /** The same for all apps of a workspace. */
   dropWorkspace(id: string): void;
 }

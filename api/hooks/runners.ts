@@ -1,7 +1,7 @@
 // The hooks of all apps of this process: found at once, started when needed, stopped when idle or when others need the room.
 import { randomUUID } from 'node:crypto';
 import type { Change } from '../../storage/changes.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
+import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { Peers } from '../peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
@@ -136,7 +136,7 @@ export class Runners implements Hooks {
     void this.#refit({});
   }
 
-  drop(app: AppDefinition): void {
+  drop(app: AppIdentity): void {
     this.#parts.schedule?.drop(app.schema);
     this.#apps.get(app.schema)?.drop();
     this.#apps.delete(app.schema);

@@ -1,5 +1,5 @@
 // How much each app is used: counted in memory, added to the control database every few seconds.
-import type { AppDefinition } from '../../storage/definition.ts';
+import type { AppIdentity } from '../../storage/definition.ts';
 import { type Activity, addActivity, forgetActivity } from '../../storage/usage.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { Observe } from '../observe.ts';
@@ -12,8 +12,8 @@ interface MeterDeps {
 
 /** What counts the use of apps. Never throws, never waits. */
 export interface Meter {
-  request(app: AppDefinition): void;
-  hookRun(app: AppDefinition): void;
+  request(app: AppIdentity): void;
+  hookRun(app: AppIdentity): void;
 }
 
 const hourMilliseconds = 3_600_000;
@@ -42,11 +42,11 @@ export class ActivityMeter implements Meter {
     this.#timer.unref();
   }
 
-  request(app: AppDefinition): void {
+  request(app: AppIdentity): void {
     this.#of(app).requests++;
   }
 
-  hookRun(app: AppDefinition): void {
+  hookRun(app: AppIdentity): void {
     this.#of(app).hook_runs++;
   }
 
@@ -100,7 +100,7 @@ export class ActivityMeter implements Meter {
     }
   }
 
-  #of({ schema, workspace: { id: workspace, database } }: AppDefinition): Activity {
+  #of({ schema, workspace: { id: workspace, database } }: AppIdentity): Activity {
     const known = this.#counts.get(schema);
     if (known !== undefined) return known;
     const counts = { workspace, database, schema, requests: 0, hook_runs: 0 };

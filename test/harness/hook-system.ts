@@ -67,7 +67,11 @@ export async function ownHooks({ restShare, settings = {}, speaker }: HookOption
       return system.hooks.of(definition);
     },
     write,
-    serve: (hooks, request) => serveCustom({ ...app.deps, config }, hooks, hooks.app, request),
+    serve: async (hooks, request) => {
+      const definition = await app.deps.definitions.app(workspace.id, hooks.app.id);
+      if (definition === undefined) throw new Error('the app is not there');
+      await serveCustom({ ...app.deps, config }, hooks, definition, request);
+    },
     end: async () => {
       await stop();
       await rm(folder, { recursive: true });

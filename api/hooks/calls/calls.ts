@@ -2,7 +2,7 @@
 // nothing else.
 import type { CallTable } from '../../../hook-runner/calls.ts';
 import type { Call } from '../../../hook-runner/protocol.ts';
-import type { AppDefinition } from '../../../storage/definition.ts';
+import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { fail, nullWhenMissing } from '../../errors.ts';
 import { pageRequestOf } from '../../page-query.ts';
@@ -86,7 +86,7 @@ const answers: Answers = {
 /** Does what a call asks for. Throws `ApiError` and whatever features throw. */
 export async function answerCall(
   deps: Deps,
-  app: AppDefinition,
+  app: AppIdentity,
   call: Call,
   context: CallContext,
 ): Promise<unknown> {

@@ -1,6 +1,6 @@
 // Scheduled jobs of all apps. They are kept in the database and by one API process, not by runners, which may rest meanwhile.
 import type { Change } from '../../../storage/changes.ts';
-import type { AppDefinition } from '../../../storage/definition.ts';
+import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts';
 import { type AppJobs, listHookJobs, removeHookJobs } from '../../../storage/hook-jobs.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
@@ -42,7 +42,7 @@ export class Schedule {
   }
 
   /** When jobs of an app were last run, by name. */
-  lastRuns({ schema }: AppDefinition): ReadonlyMap<string, Date | null> {
+  lastRuns({ schema }: AppIdentity): ReadonlyMap<string, Date | null> {
     const jobs = this.#apps.get(schema)?.jobs ?? [];
     return new Map([...jobs].map(([name, { last }]) => [name, last]));
   }

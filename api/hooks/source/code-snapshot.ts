@@ -1,7 +1,7 @@
 // A snapshot of an app's code: as its files have it now, before any of it runs.
 import { createHash } from 'node:crypto';
 import type { Load } from '../../../hook-runner/protocol.ts';
-import type { AppDefinition } from '../../../storage/definition.ts';
+import type { AppIdentity } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { openEnvironment } from '../environment.ts';
 import { faultOfFile } from './faults.ts';
@@ -19,7 +19,7 @@ export interface CodeSnapshot extends Pick<Load, 'files' | 'env'> {
 /** Reads the files and, where there are any, the variables that they may ask for. Throws what the disk and the database throw. */
 export async function readCode(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets'>,
-  app: AppDefinition,
+  app: AppIdentity,
 ): Promise<CodeSnapshot> {
   const read = await readFolder(folderOf(deps.config, app));
   const files = read.flatMap(sourceOfFile);
