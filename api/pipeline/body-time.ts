@@ -1,27 +1,34 @@
 // How long a request's body may take. Node's own limit is one for all; an upload has as long as it makes progress.
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 const wholeMilliseconds = 60_000;
 const silenceMilliseconds = 30_000;
+/** What is left of a body that has its answer is read so that the client sees that, but not for ever. */
+const answeredMilliseconds = 10_000;
 const progress = Symbol('progress');
 
 /** Ends requests whose body is not complete in time, also when nobody reads it: `408`, as Node itself would. */
 export function limitBodyTime(server: Server): void {
   // Node's would count a long upload as a slow one.
   server.requestTimeout = 0;
-  server.prependListener('request', (request: IncomingMessage) => {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!hasBody(request)) return;
     const expire = () => {
+      if (response.writableEnded) return request.socket.destroy();
       const error = Object.assign(new Error('the body came too slowly'), {
         code: 'ERR_HTTP_REQUEST_TIMEOUT',
       });
       server.emit('clientError', error, request.socket);
     };
     let timer = setTimeout(expire, wholeMilliseconds);
-    request.once('close', () => clearTimeout(timer));
-    request.on(progress, () => {
+    const wait = (milliseconds: number) => {
       clearTimeout(timer);
-      timer = setTimeout(expire, silenceMilliseconds);
+      timer = setTimeout(expire, milliseconds);
+    };
+    request.once('close', () => clearTimeout(timer));
+    request.on(progress, () => wait(silenceMilliseconds));
+    response.once('finish', () => {
+      if (!request.complete) wait(answeredMilliseconds);
     });
   });
 }

@@ -1,5 +1,5 @@
 // How long a body may take: a minute, and for an upload as long as it goes on coming.
-import { createServer, IncomingMessage } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { limitBodyTime, noteProgress } from '../../../api/pipeline/body-time.ts';
@@ -13,10 +13,16 @@ function arrive(headers: Record<string, string>) {
   limitBodyTime(server);
   const expired = vi.fn();
   server.on('clientError', (error: NodeJS.ErrnoException) => void expired(error.code));
-  const request = new IncomingMessage(new Socket());
+  const socket = new Socket();
+  const request = new IncomingMessage(socket);
+  const response = new ServerResponse(request);
   Object.assign(request.headers, headers);
-  server.emit('request', request);
-  return { request, expired };
+  server.emit('request', request, response);
+  const answer = () => {
+    response.end();
+    response.emit('finish');
+  };
+  return { request, answer, socket, expired };
 }
 
 it.each([{ 'content-length': '5' }, { 'transfer-encoding': 'chunked' }])('%o: a minute', (headers) => {
@@ -47,5 +53,24 @@ it('nothing is waited for once the request is over', () => {
   const { request } = arrive({ 'content-length': '5' });
   noteProgress(request);
   request.emit('close');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('what is left of one that is answered has ten seconds, and no second answer', () => {
+  const { answer, socket, expired } = arrive({ 'content-length': '5' });
+  vi.advanceTimersByTime(59_000);
+  answer();
+  vi.advanceTimersByTime(9_999);
+  expect(socket.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(socket.destroyed).toBe(true);
+  expect(expired).not.toHaveBeenCalled();
+});
+
+it('one that was read before the answer is waited for no longer', () => {
+  const { request, answer } = arrive({ 'content-length': '5' });
+  request.complete = true;
+  request.emit('close');
+  answer();
   expect(vi.getTimerCount()).toBe(0);
 });
