@@ -34,7 +34,7 @@ export interface RecordScope {
 
 /**
  * Runs work on a collection. When its table turns out to be another than the definition says, the definition is read
- * again and the work is done once more. Throws `404` when the collection is gone.
+ * again and the work is done once more, three times at most. Throws `404` when the collection is gone.
  */
 export function onCollection<Result>(
   deps: RecordDeps,
@@ -82,7 +82,7 @@ export function requireCurrent({ definitions }: Pick<Deps, 'definitions'>, app: 
 /** How often the definition is read again for such an error. */
 function mostReadings(error: unknown): number {
   if (error instanceof Outdated) return 5;
-  return error instanceof StorageError && error.failure === 'undefined' ? 1 : 0;
+  return error instanceof StorageError && error.failure === 'undefined' ? 3 : 0;
 }
 
 /** What a feature needs to work on a collection. */

@@ -98,6 +98,32 @@ describe('a process that has not heard of a change', () => {
       .rejects.toMatchObject({ code: 'validation', message: 'gone: unknown field' });
   });
 
+  it('reads a collection that changes again each time that its definition has just been read', async () => {
+    const fields = ['a', 'b', 'c'].map((name): Field => ({ name, kind: 'text' }));
+    await define('restless', [base, ...fields]);
+    const target = await known('restless');
+    const change = () => {
+      fields.shift();
+      return alter('restless', [base, ...fields]);
+    };
+    await change();
+    const { definitions } = reader;
+    const restless: typeof definitions = {
+      ...definitions,
+      peekApp: (...place) => definitions.peekApp(...place),
+      invalidate: (...place) => definitions.invalidate(...place),
+      app: async (...place) => {
+        const found = await definitions.app(...place);
+        if (found !== target.app && fields.length > 0) await change();
+        return found;
+      },
+    };
+    const creation = { access, input: { base: 'x' }, now: now() };
+    const created = await createRecord({ ...reader, definitions: restless }, target, creation);
+    expect(fields).toEqual([]);
+    expect(created.fields).toEqual({ base: 'x' });
+  });
+
   it.each<[Field['kind'], string]>([
     ['number', 'v: must be a number'],
     ['bool', 'v: must be true or false'],
