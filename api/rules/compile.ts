@@ -1,4 +1,5 @@
 // Access rules as conditions, made once for each version of a collection.
+import { BoundedMemory } from '../../storage/bounded-memory.ts';
 import type {
   AccessRule,
   Action,
@@ -40,8 +41,6 @@ export interface CompiledRule {
   broken: string | undefined;
 }
 
-type CompiledRules = Readonly<Record<Action, CompiledRule>>;
-
 const defaultRule: AccessRule = { template: 'admin', filter: null };
 const signedIn: Condition = {
   kind: 'not',
@@ -53,23 +52,22 @@ export function settingOf({ rules }: CollectionDefinition, action: Action): Acce
   return rules[action] ?? defaultRule;
 }
 
+/** Characters of the filters of all rules that are remembered together; what is made of one takes some 50 times as much. */
+const mostCharacters = 2 * 1_048_576;
+
 // A pure function of the definitions, remembered as long as they are in use: every change makes new ones.
-const compiled = new WeakMap<CollectionDefinition, CompiledRules>();
+const compiled = new BoundedMemory<CollectionDefinition, Map<Action, CompiledRule>>(mostCharacters);
 
 /** The rule of an action, compiled. */
 export function ruleOf(app: AppDefinition, collection: CollectionDefinition, action: Action): CompiledRule {
-  const known = compiled.get(collection);
-  if (known !== undefined) return known[action];
-  const compiledOf = (action: Action) => compileRule(app, collection, settingOf(collection, action));
-  const rules = {
-    list: compiledOf('list'),
-    get: compiledOf('get'),
-    create: compiledOf('create'),
-    update: compiledOf('update'),
-    delete: compiledOf('delete'),
-  };
-  compiled.set(collection, rules);
-  return rules[action];
+  const rules = compiled.of(collection, () => new Map<Action, CompiledRule>());
+  const known = rules.get(action);
+  if (known !== undefined) return known;
+  const setting = settingOf(collection, action);
+  const rule = compileRule(app, collection, setting);
+  rules.set(action, rule);
+  compiled.grow(setting.filter?.length ?? 0);
+  return rule;
 }
 
 function compileRule(app: AppDefinition, collection: CollectionDefinition, rule: AccessRule): CompiledRule {
@@ -195,12 +193,19 @@ function someTest(condition: Condition, wanted: (test: Comparison) => boolean): 
 // Which apps have a `get` rule that reads the caller's email: it then counts wherever relations are followed.
 const emailReaders = new WeakMap<AppDefinition, boolean>();
 
-/** Whether following relations of this app's records may need the caller's email. */
+/**
+ * Whether following relations of this app's records may need the caller's email. Seen by the text of the rules: an app may have
+ * a thousand of them, and nobody should wait until all are compiled.
+ */
 export function relationsReadEmail(app: AppDefinition): boolean {
   let reads = emailReaders.get(app);
   if (reads === undefined) {
-    reads = [...app.collections.values()].some((collection) => ruleOf(app, collection, 'get').readsEmail);
+    reads = app.collections.values().some(({ rules }) => mayReadEmail(rules.get));
     emailReaders.set(app, reads);
   }
   return reads;
+}
+
+function mayReadEmail(rule: AccessRule | undefined): boolean {
+  return rule?.filter?.includes('@request.auth.email') === true;
 }
