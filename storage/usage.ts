@@ -1,7 +1,8 @@
 // How much an app or a workspace holds, and how much they were used (control.usage).
 import { holdApps } from './apps.ts';
 import { actingAs, hurry } from './provision/acting.ts';
-import type { Sql } from './connections/pool.ts';
+import type { Connection, Sql } from './connections/pool.ts';
+import { StorageError } from './errors.ts';
 import { jsonb } from './jsonb.ts';
 import { quoteIdentifier } from './quote.ts';
 import { qualified } from './tables.ts';
@@ -52,55 +53,73 @@ export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeT
   return found;
 }
 
-/** Records of these collections; of `large` ones, estimates. `sql` has the app's role. Throws `StorageError`. */
+/** Runs something with the rights of an app; undefined when the app is gone. */
+export type AsApp = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result | undefined>;
+
+/** Does so on a connection of the provisioner, in a transaction for each, which keeps the app from being deleted meanwhile. */
+export function asAppOf(provisioner: Pick<Connection, 'transaction'>, schema: string): AsApp {
+  return (work) =>
+    provisioner.transaction(async (sql) => {
+      await hurry(sql);
+      if (!(await holdApps(sql, [schema])).has(schema)) return undefined;
+      return await actingAs(sql, schema, () => work(sql));
+    });
+}
+
+/** Records of these collections, of which some may be dropped meanwhile; of `large` ones, estimates. Throws `StorageError`. */
 export async function countRecordsOf(
-  sql: Sql,
+  asApp: AsApp,
   schema: string,
   collections: readonly string[],
   large?: LargeTables,
 ): Promise<RecordCount> {
-  const estimated = (large ?? await findLargeTables(sql, schema)).get(schema);
+  const estimated = (large ?? await asApp((sql) => findLargeTables(sql, schema)))?.get(schema);
   const sum = collections.reduce((total, name) => total + (estimated?.get(name) ?? 0), 0);
   const counted = collections.filter((name) => estimated?.has(name) !== true);
   const exact = counted.length === collections.length;
-  if (counted.length === 0) return { records: sum, exact };
-  const counts = counted.map((collection) => `(select count(*) from ${qualified({ schema, collection })})`);
-  const [row] = await sql.unsafe<{ records: number }[]>(
-    `select (${counts.join(' + ')})::float8 as records`,
+  return { records: sum + await countTables(asApp, schema, counted), exact };
+}
+
+/** One statement for all, unless one of them turns out to be gone: it is then looked for by halves. */
+async function countTables(asApp: AsApp, schema: string, collections: readonly string[]): Promise<number> {
+  if (collections.length === 0) return 0;
+  const counts = collections.map((collection) =>
+    `(select count(*) from ${qualified({ schema, collection })})`
   );
-  return { records: sum + (row?.records ?? 0), exact };
+  const text = `select (${counts.join(' + ')})::float8 as records`;
+  try {
+    const rows = await asApp((sql) => sql.unsafe<{ records: number }[]>(text));
+    return rows?.[0]?.records ?? 0;
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.failure !== 'undefined') throw error;
+  }
+  if (collections.length === 1) return 0;
+  const half = Math.ceil(collections.length / 2);
+  return await countTables(asApp, schema, collections.slice(0, half)) +
+    await countTables(asApp, schema, collections.slice(half));
 }
 
 /** What an app of a workspace adds to what the workspace holds. */
 export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {}
 
-/**
- * The shares of those of the apps that are still there, with the rights of one after the other. `sql` is a transaction of
- * the provisioner's, which keeps the apps from being deleted meanwhile. Throws `StorageError`.
- */
-export async function sharesOf(
-  sql: Sql,
-  schemas: readonly string[],
+/** The share of an app, or undefined when it is gone. Throws `StorageError`. */
+export async function shareOf(
+  asApp: AsApp,
+  schema: string,
   large: LargeTables,
-): Promise<AppShare[]> {
-  const shares: AppShare[] = [];
-  await hurry(sql);
-  for (const schema of await holdApps(sql, schemas)) {
-    shares.push(
-      await actingAs(sql, schema, async () => {
-        const [row] = await sql.unsafe<{ collections: string[]; files: number; file_bytes: number }[]>(
-          `select (select coalesce(jsonb_agg(id), '[]') from ${
-            quoteIdentifier(schema)
-          }._collections) as collections,
-            count(*)::float8 as files, coalesce(sum(size), 0)::float8 as file_bytes
-          from ${quoteIdentifier(schema)}._files`,
-        );
-        const { collections = [], files = 0, file_bytes = 0 } = row ?? {};
-        return { ...await countRecordsOf(sql, schema, collections, large), files, file_bytes };
-      }),
-    );
-  }
-  return shares;
+): Promise<AppShare | undefined> {
+  const rows = await asApp((sql) =>
+    sql.unsafe<{ collections: string[]; files: number; file_bytes: number }[]>(
+      `select (select coalesce(jsonb_agg(id), '[]') from ${
+        quoteIdentifier(schema)
+      }._collections) as collections,
+        count(*)::float8 as files, coalesce(sum(size), 0)::float8 as file_bytes
+      from ${quoteIdentifier(schema)}._files`,
+    )
+  );
+  if (rows?.[0] === undefined) return undefined;
+  const { collections, files, file_bytes } = rows[0];
+  return { ...await countRecordsOf(asApp, schema, collections, large), files, file_bytes };
 }
 
 /** What the schema of an app takes up, and its files. `sql` has the app's role. Throws `StorageError`. */

@@ -180,7 +180,7 @@ export class Quotas implements WriteQuotas {
 
   async #countRecords({ workspace, schema, collections }: AppDefinition): Promise<number> {
     const pool = this.#parts.databases.app(workspace.database, schema);
-    const { records } = await pool.run((sql) => countRecordsOf(sql, schema, [...collections.keys()]));
+    const { records } = await countRecordsOf((work) => pool.run(work), schema, [...collections.keys()]);
     return records;
   }
 

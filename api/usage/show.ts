@@ -3,14 +3,14 @@ import { listSchemas } from '../../storage/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import {
   activityOf,
+  asAppOf,
   countRecordsOf,
   countUsers,
   findLargeTables,
-  sharesOf,
+  shareOf,
   sizeOfApp,
   sizeOfDatabase,
 } from '../../storage/usage.ts';
-import type { Sql } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../schema.ts';
 import type { Place } from '../scope.ts';
@@ -59,9 +59,6 @@ export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usag
   return { ...await heldBy(deps, app), users, ...await used(deps, at, { schema: app.schema }) };
 }
 
-/** Apps that are looked at in one transaction, which holds a lock on each of their tables. */
-const appsAtOnce = 20;
-
 /**
  * Usage of a workspace: that of its apps together, which are looked at one after another, on one connection for all of
  * them. Throws `StorageError`.
@@ -79,16 +76,14 @@ export async function workspaceUsage(
     file_bytes: 0,
   };
   const large = await pool.run((sql) => findLargeTables(sql));
-  const schemas = [...await pool.run(listSchemas)];
-  while (schemas.length > 0) {
-    const some = schemas.splice(0, appsAtOnce);
-    const look = (sql: Sql) => sharesOf(sql, some, large);
-    for (const share of await deps.databases.provisioner(database).transaction(look)) {
-      total.records += share.records;
-      total.records_exact &&= share.exact;
-      total.files += share.files;
-      total.file_bytes += share.file_bytes;
-    }
+  const provisioner = deps.databases.provisioner(database);
+  for (const schema of await pool.run(listSchemas)) {
+    const share = await shareOf(asAppOf(provisioner, schema), schema, large);
+    if (share === undefined) continue;
+    total.records += share.records;
+    total.records_exact &&= share.exact;
+    total.files += share.files;
+    total.file_bytes += share.file_bytes;
   }
   return { ...total, users: await pool.run(countUsers), ...await used(deps, { workspace: id }) };
 }
@@ -97,10 +92,9 @@ async function heldBy(
   { databases }: ShowDeps,
   { workspace: { database }, schema, collections }: AppDefinition,
 ): Promise<Held> {
-  return await databases.app(database, schema).run(async (sql) => {
-    const { records, exact } = await countRecordsOf(sql, schema, [...collections.keys()]);
-    return { ...await sizeOfApp(sql, schema), records, records_exact: exact };
-  });
+  const pool = databases.app(database, schema);
+  const { records, exact } = await countRecordsOf((work) => pool.run(work), schema, [...collections.keys()]);
+  return { ...await pool.run((sql) => sizeOfApp(sql, schema)), records, records_exact: exact };
 }
 
 async function used(

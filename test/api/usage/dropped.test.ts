@@ -1,0 +1,54 @@
+// What an app and a workspace hold, counted while a collection is dropped.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Answer, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
+import { howManyWait } from '../../harness/waiting.ts';
+import type { Pool } from '../../../storage/connections/pool.ts';
+import { quoteIdentifier } from '../../../storage/quote.ts';
+
+let own: OwnWorkspace;
+let app: OwnApp;
+let pool: Pool;
+
+beforeAll(async () => {
+  own = await ownWorkspace();
+  app = await own.app();
+  pool = await openDatabaseOf(own.id);
+  for (const id of ['a', 'b', 'c']) {
+    expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields: [] } }));
+    expectOk(await app.admin.post(`${app.path}/collections/${id}/records`, {}));
+  }
+});
+afterAll(() => pool.end());
+
+/** The answer to what has to wait for a drop that is about to be committed. */
+async function whileDropping(collection: string, ask: () => Promise<Answer>): Promise<Answer> {
+  let isOver = false;
+  const { answer } = await pool.transaction(async (sql) => {
+    const [row] = await sql<{ schema: string }[]>`select schema from workspace.apps where id = ${app.id}`;
+    const schema = quoteIdentifier(row?.schema ?? '');
+    await sql.unsafe(`set local role ${schema}; drop table ${schema}.${collection};
+      delete from ${schema}._collections where id = '${collection}'`);
+    const answer = ask().finally(() => isOver = true);
+    while (!isOver && await howManyWait(sql) === 0);
+    return { answer };
+  });
+  return await answer;
+}
+
+it('the usage of a workspace leaves out what is gone by then', async () => {
+  expect(expectOk(await whileDropping('a', () => own.admin.get(`${own.path}/usage`))).records).toBe(2);
+});
+
+it('the usage of an app leaves out what is gone by then', async () => {
+  expect(expectOk(await whileDropping('b', () => app.admin.get(`${app.path}/usage`))).records).toBe(1);
+});
+
+it('a quota is counted without what is gone by then', async () => {
+  expectOk(
+    await app.admin.post(`${app.path}/collections`, { schema: { id: 'd', kind: 'base', fields: [] } }),
+  );
+  const policy = { kind: 'range', min: 0, max: 2 };
+  expectOk(await own.admin.put(`${app.path}/policies/quota.records`, policy));
+  expectOk(await whileDropping('d', () => app.admin.post(`${app.path}/collections/c/records`, {})));
+});
