@@ -114,11 +114,16 @@ function changeAttachments(table: TableName, before: Field, after: Field): strin
   ];
 }
 
+/** Whether there is an index of a field, be it of a unique one. */
+export function hasIndex(field: Field): boolean {
+  // PostgreSQL looks for the references to a record when it is deleted: without an index, in the whole table.
+  return field.unique === true || field.index === true || pointsAway(field);
+}
+
 function attachmentsOf(table: TableName, field: Field): Attached[] {
   const attached: Attached[] = [];
   if (field.unique === true) attached.push(uniqueOf(table, field));
-  // PostgreSQL looks for the references to a record when it is deleted: without an index, in the whole table.
-  else if (field.index === true || pointsAway(field)) attached.push(indexOf(table, field));
+  else if (hasIndex(field)) attached.push(indexOf(table, field));
   if (pointsAway(field)) attached.push(referenceOf(table, field));
   return attached;
 }

@@ -11,7 +11,7 @@ import { type CollectionAnswer, showCollection } from './answer.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
-import { withinRoom } from './room.ts';
+import { requireRoomForIndexes, withinRoom } from './room.ts';
 import { targetErrors } from './targets.ts';
 
 /** The declaration that a collection is to have. */
@@ -53,6 +53,7 @@ export async function alterCollection(
         ...targetErrors(fields, new Set(collections.keys())),
       ];
       if (refused.length > 0) failValidation(refused);
+      requireRoomForIndexes(collections, { id, fields });
       await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
       await withinRoom({ sql, schema }, () => updateCollection(sql, schema, { id, fields, now: by.now }));
       await audit('collection_update', id, differences(before.fields, fields));

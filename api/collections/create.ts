@@ -9,7 +9,7 @@ import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
 import { collectionNameFault } from './names.ts';
-import { withinRoom } from './room.ts';
+import { requireRoomForIndexes, withinRoom } from './room.ts';
 import { targetErrors } from './targets.ts';
 
 /** A declaration as the body has it. */
@@ -41,6 +41,7 @@ export async function createCollection(
       }
       const missing = targetErrors(fields, new Set([...collections.keys(), id]));
       if (missing.length > 0) failValidation(missing);
+      requireRoomForIndexes(collections, { id, fields });
       const { now } = by;
       await withinRoom({ sql, schema }, () => insertCollection(sql, schema, { id, kind, fields, now }));
       await createTable(sql, { schema, collection: id }, { kind, fields });

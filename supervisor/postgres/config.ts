@@ -22,6 +22,7 @@ export function postgresqlConf(paths: ClusterPaths, platform: string): string {
     ['listen_addresses', '', 'nothing but the Unix socket'],
     ['unix_socket_directories', paths.socket, ''],
     ['max_connections', String(maxConnections), 'the API shares them out by permits'],
+    ['max_locks_per_transaction', '256', 'enough for all to drop the app with most indexes'],
     ['shared_buffers', '128MB', 'mapped at once, resident only as far as it is used'],
     ['jit', 'off', 'statements are short'],
     ['max_parallel_workers_per_gather', '0', 'tenants share few cores, and containers have a small /dev/shm'],

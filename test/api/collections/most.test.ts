@@ -41,3 +41,37 @@ it('the fields of an app take up 8 MiB at most, and may become less', async () =
     await own.end();
   }
 });
+
+it('the collections of an app have 2,000 indexes at most beside those of ids, and may have fewer', async () => {
+  const own = await bareApp();
+  const numbers = (count: number, option: { unique: true } | { index: boolean }) =>
+    Array.from({ length: count }, (_, at) => ({ name: `f${at}`, kind: 'number', ...option }) as const);
+  const relations = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, at) => ({ name: `r${at}`, kind: 'relation', target: 'fifth' }) as const,
+    );
+  try {
+    const { workspace, id, schema } = await own.definition();
+    await own.run(async (sql) => {
+      for (const some of ['first', 'second', 'third']) {
+        const fields = numbers(500, { unique: true });
+        await insertCollection(sql, schema, { id: some, kind: 'base', fields, now: created });
+      }
+      const fields = numbers(498, { index: true });
+      await insertCollection(sql, schema, { id: 'fourth', kind: 'base', fields, now: created });
+    });
+    await own.deps.definitions.invalidate(workspace.id, id);
+    const refused = { code: 'conflict', message: expect.stringContaining('more than 2000 indexes') };
+    await expect(own.define('fifth', numbers(3, { unique: true }))).rejects.toMatchObject(refused);
+    await own.define('fifth', numbers(2, { index: true }));
+    await expect(own.define('sixth', relations(1))).rejects.toMatchObject(refused);
+    await own.define('sixth', []);
+    await expect(own.alter('sixth', relations(1))).rejects.toMatchObject(refused);
+    await own.alter('fifth', numbers(2, { index: false }));
+    await own.alter('sixth', relations(2));
+    await expect(own.alter('sixth', relations(3))).rejects.toMatchObject(refused);
+  } finally {
+    await own.end();
+  }
+});
