@@ -71,6 +71,9 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '55P03': 'timeout',
   '57014': 'timeout',
   '25P04': 'timeout',
+  // No memory, as for locks, and no more room for temporary files.
+  '53200': 'unavailable',
+  '53400': 'unavailable',
   '53300': 'unavailable',
   '57P01': 'unavailable',
   '57P02': 'unavailable',
