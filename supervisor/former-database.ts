@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from './errors.ts';
 import type { Output } from './output.ts';
+import { clusterFolder } from './postgres/cluster.ts';
 import type { Config } from './protocol.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -14,7 +15,7 @@ const markOf = (dataDir: string) => join(dataDir, 'served');
  * that names an external one was lost. Says which database is not used where there are two.
  */
 export function checkFormerDatabase({ data_dir, database }: Config, output: Output): void {
-  const embedded = join(data_dir, 'postgresql', 'data');
+  const embedded = clusterFolder(data_dir);
   if (database.url !== '') {
     if (existsSync(embedded)) {
       output.say('warn', `${embedded} is not used: database.url names another database`);

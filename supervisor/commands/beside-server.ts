@@ -7,7 +7,7 @@ import { searchPath, trustEnvironment } from '../config.ts';
 import { DataDirInUse, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
-import { provisionerName } from '../postgres/cluster.ts';
+import { clusterFolder, provisionerName } from '../postgres/cluster.ts';
 import { findSocketDirectory } from '../postgres/socket.ts';
 import { accessBy, preparePostgres } from '../postgres/postgres.ts';
 import type { Config, DatabaseAccess, FromProgram, ProgramStart } from '../protocol.ts';
@@ -31,10 +31,11 @@ export async function runBesideServer<Start extends ProgramStart, Result>(
   { program, ask, onResult }: Errand<Start, Result>,
 ): Promise<void> {
   // A first start that was refused may have left a key and no database. A new one would be of whoever runs this.
-  const mark = config.database.url === '' ? 'postgresql/data' : 'master.key.check';
-  if (!existsSync(join(config.data_dir, mark))) {
+  const { data_dir, database } = config;
+  const mark = database.url === '' ? clusterFolder(data_dir) : join(data_dir, 'master.key.check');
+  if (!existsSync(mark)) {
     throw new StartRefused(
-      `data_dir ${config.data_dir} is not that of a server: set data_dir as the server has it, and database.url if it ` +
+      `data_dir ${data_dir} is not that of a server: set data_dir as the server has it, and database.url if it ` +
         'has one',
     );
   }

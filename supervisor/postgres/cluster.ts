@@ -1,7 +1,7 @@
 // Making the embedded cluster, once.
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { PostgresBinaries } from './binaries.ts';
 import type { Account, RunAs } from './user.ts';
 import { runToEnd } from '../run-to-end.ts';
@@ -11,6 +11,11 @@ import { StartRefused } from '../start-refused.ts';
 
 /** Name of the provisioner role and of the control database. */
 export const provisionerName = 'bulkhead';
+
+/** Where the cluster of a data directory is (PGDATA), or will be. */
+export function clusterFolder(dataDir: string): string {
+  return join(dataDir, 'postgresql', 'data');
+}
 
 /** How a cluster is made. */
 export interface ClusterOptions {

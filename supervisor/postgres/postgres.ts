@@ -1,10 +1,10 @@
 // The embedded PostgreSQL: one cluster under the data directory, reached by a Unix socket only.
 import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Child, type ChildEvent } from '../child.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
-import { complaintIn, makeCluster, provisionerName } from './cluster.ts';
+import { clusterFolder, complaintIn, makeCluster, provisionerName } from './cluster.ts';
 import { closedDirectory } from '../closed-directory.ts';
 import { type ClusterPaths, pgHbaConf, postgresqlConf } from './config.ts';
 import { endOrphans, removeStalePid } from './orphans.ts';
@@ -68,10 +68,10 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
 
 async function prepare(options: PostgresOptions): Promise<Postgres> {
   const binaries = findPostgresBinaries(options.platform, options.arch);
-  const base = join(options.dataDir, 'postgresql');
+  const data = clusterFolder(options.dataDir);
+  const base = dirname(data);
   await mkdir(base, { recursive: true });
   await chmod(base, options.uid === 0 ? 0o711 : 0o700);
-  const data = join(base, 'data');
   const owner = await stat(data).catch(() => undefined);
   if (owner !== undefined && options.uid !== 0 && owner.uid !== options.uid) {
     throw new StartRefused(
