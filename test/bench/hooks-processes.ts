@@ -1,5 +1,6 @@
 // Hook runners by themselves, started as the supervisor starts them: how soon they are ready, and the least that a round trip
-// to the same Deno takes.
+// to the same Deno takes. In a process of its own with the supervisor's memory, as how long a start takes depends on that.
+import '../../supervisor/small-heap.ts';
 import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -10,6 +11,7 @@ import { runnerCommand, type RunnerPlan } from '../../supervisor/hooks/runner-co
 import { raiseWalls } from '../../supervisor/hooks/sandbox.ts';
 import { type Running, spawn } from '../../supervisor/spawn.ts';
 import type { Figure } from './findings.ts';
+import { carryOut } from './load-process.ts';
 import { withDataDir } from './server.ts';
 import { sample } from './stage.ts';
 import { percentile, spread } from './statistics.ts';
@@ -39,8 +41,15 @@ pipe.readStart();
 say('ready');
 `;
 
-/** Figures of starts at each level that this machine has, and the p50 of a bare round trip in microseconds. */
-export async function measureProcesses(): Promise<{ figures: Figure[]; bareTrip: number }> {
+/** What is known of processes. */
+export interface ProcessFigures {
+  /** Starts at each level that this machine has. */
+  figures: Figure[];
+  /** The p50 of a bare round trip, in microseconds. */
+  bareTrip: number;
+}
+
+async function measureProcesses(): Promise<ProcessFigures> {
   return await withDataDir(async (folder) => {
     const plans = new Map<SandboxLevel, RunnerPlan>();
     for (const level of ['deno', 'os'] as const) {
@@ -142,3 +151,5 @@ async function end(running: Running): Promise<void> {
   running.killGroup();
   await running.exited;
 }
+
+carryOut(measureProcesses);

@@ -1,8 +1,9 @@
 // What hooks cost: their processes, the requests that run them, and a fleet of apps that have some.
 import type { Findings } from './findings.ts';
 import { measureFleet, measureRest } from './hooks-fleet.ts';
-import { measureProcesses } from './hooks-processes.ts';
+import type { ProcessFigures } from './hooks-processes.ts';
 import { measureRequests } from './hooks-requests.ts';
+import { startLoadProcess } from './load-process.ts';
 import type { Pace } from './rounds.ts';
 import { type BenchServer, startServer, withDataDir } from './server.ts';
 import { masterLogin, setUp } from './stage.ts';
@@ -36,6 +37,15 @@ export async function benchHooks(pace: Pace): Promise<Findings> {
       figures: [...processes, ...served, rest],
     };
   });
+}
+
+async function measureProcesses(): Promise<ProcessFigures> {
+  const runners = startLoadProcess<object, ProcessFigures>('./hooks-processes.ts');
+  try {
+    return await runners.run({});
+  } finally {
+    await runners.stop();
+  }
 }
 
 async function withServer<Result>(
