@@ -91,7 +91,8 @@ async function countTables(asApp: AsApp, schema: string, collections: readonly s
     const rows = await asApp((sql) => sql.unsafe<{ records: number }[]>(text));
     return rows?.[0]?.records ?? 0;
   } catch (error) {
-    if (!(error instanceof StorageError) || error.failure !== 'undefined') throw error;
+    // Nothing can be asked after it within a transaction, which gives the driver's own error.
+    if (!isGone(error)) throw error;
   }
   if (collections.length === 1) return 0;
   const half = Math.ceil(collections.length / 2);
@@ -108,6 +109,20 @@ export async function shareOf(
   schema: string,
   large: LargeTables,
 ): Promise<AppShare | undefined> {
+  try {
+    return await asApp((sql) => readShare((work) => work(sql), schema, large));
+  } catch (error) {
+    // Of a table, which ends the transaction: then each question has one of its own.
+    if (!isGone(error)) throw error;
+  }
+  return await readShare(asApp, schema, large);
+}
+
+async function readShare(
+  asApp: AsApp,
+  schema: string,
+  large: LargeTables,
+): Promise<AppShare | undefined> {
   const rows = await asApp((sql) =>
     sql.unsafe<{ collections: string[]; files: number; file_bytes: number }[]>(
       `select (select coalesce(jsonb_agg(id), '[]') from ${
@@ -120,6 +135,10 @@ export async function shareOf(
   if (rows?.[0] === undefined) return undefined;
   const { collections, files, file_bytes } = rows[0];
   return { ...await countRecordsOf(asApp, schema, collections, large), files, file_bytes };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof StorageError && error.failure === 'undefined';
 }
 
 /** What the schema of an app takes up, and its files. `sql` has the app's role. Throws `StorageError`. */
