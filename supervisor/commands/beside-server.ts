@@ -69,6 +69,7 @@ async function withDatabase<Result>(
       path: searchPath(),
       platform: process.platform,
       arch: process.arch,
+      apiProcesses: 1,
       stop: new AbortController().signal,
       onEvent: () => {},
       onLine: () => {},

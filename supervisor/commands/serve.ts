@@ -114,6 +114,7 @@ async function embedded(
     path: searchPath(),
     platform: process.platform,
     arch: process.arch,
+    apiProcesses: config.api.workers,
     stop: signals.stop,
     onEvent,
     onLine: output.postgresLine,

@@ -10,11 +10,21 @@ export interface ClusterPaths {
   config: string;
 }
 
-/** A hundred for tenants, and 15 that the API, operators and PostgreSQL keep for themselves. */
-const maxConnections = 115;
+/** A hundred for tenants, and 7 for operators and for PostgreSQL itself. */
+const sharedConnections = 107;
+/** What each API process has besides, for the control database and the work behind requests. */
+const ownConnections = 8;
+
+/** What the cluster is set up for. */
+export interface ClusterUse {
+  platform: string;
+  /** How many processes there are that share its connections. */
+  apiProcesses: number;
+}
 
 /** `postgresql.conf`. */
-export function postgresqlConf(paths: ClusterPaths, platform: string): string {
+export function postgresqlConf(paths: ClusterPaths, { platform, apiProcesses }: ClusterUse): string {
+  const maxConnections = sharedConnections + ownConnections * apiProcesses;
   const settings: readonly (readonly [string, string, string])[] = [
     ['data_directory', paths.data, 'this file is not inside it'],
     ['hba_file', `${paths.config}/pg_hba.conf`, ''],

@@ -6,7 +6,7 @@ import { Child, type ChildEvent } from '../child.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
 import { clusterFolder, complaintIn, makeCluster, provisionerName } from './cluster.ts';
 import { closedDirectory } from '../closed-directory.ts';
-import { type ClusterPaths, pgHbaConf, postgresqlConf } from './config.ts';
+import { type ClusterPaths, type ClusterUse, pgHbaConf, postgresqlConf } from './config.ts';
 import { endOrphans, removeStalePid } from './orphans.ts';
 import { makeSocketDirectory, socketPort } from './socket.ts';
 import {
@@ -34,6 +34,8 @@ export interface PostgresOptions {
   path: string;
   platform: string;
   arch: string;
+  /** How many processes there are that share its connections. */
+  apiProcesses: number;
   stop: AbortSignal;
   onEvent: (event: ChildEvent) => void;
   onLine: (line: string) => void;
@@ -87,7 +89,7 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
   }
   const socket = await makeSocketDirectory(options.dataDir, account);
   const paths: ClusterPaths = { data, socket: socket.path, config: base };
-  await writeConfiguration(paths, options.platform);
+  await writeConfiguration(paths, options);
   let complaint = '';
   const onLine = (line: string) => {
     complaint = complaintIn(line) ?? complaint;
@@ -139,9 +141,9 @@ async function chooseRunAs(
   return asAccountThatSearches(account);
 }
 
-async function writeConfiguration(paths: ClusterPaths, platform: string): Promise<void> {
+async function writeConfiguration(paths: ClusterPaths, use: ClusterUse): Promise<void> {
   const files = {
-    'postgresql.conf': postgresqlConf(paths, platform),
+    'postgresql.conf': postgresqlConf(paths, use),
     'pg_hba.conf': pgHbaConf(),
     'pg_ident.conf': '',
   };

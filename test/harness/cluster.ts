@@ -44,6 +44,7 @@ export async function makeTestCluster(): Promise<TestCluster> {
         path: process.env['PATH'] ?? '',
         platform: process.platform,
         arch: process.arch,
+        apiProcesses: 1,
         stop: new AbortController().signal,
         onEvent: () => {},
         onLine: (line) => lines.push(line),

@@ -4,7 +4,10 @@ import { pgHbaConf, postgresqlConf } from '../../../supervisor/postgres/config.t
 
 describe('the cluster’s configuration', () => {
   it('quotes paths', () => {
-    const text = postgresqlConf({ data: "/it's", socket: '/back\\slash', config: '/c' }, 'linux');
+    const text = postgresqlConf({ data: "/it's", socket: '/back\\slash', config: '/c' }, {
+      platform: 'linux',
+      apiProcesses: 1,
+    });
     expect(text).toContain("data_directory = '/it''s'");
     expect(text).toContain("unix_socket_directories = '/back\\\\slash'");
   });
