@@ -9,7 +9,7 @@ import { type Endpoint, Pool } from '../connections/pool.ts';
 import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
 import { checkServer } from './requirements.ts';
-import { clusterNames, ensureGroupRoles } from '../provision/roles.ts';
+import { clusterNames, ensureGroupRoles, limitTenantConnections } from '../provision/roles.ts';
 import { ensureMasterAdmin } from '../master-admins.ts';
 import { Secrets } from '../secrets.ts';
 import { StartRefused } from '../start-refused.ts';
@@ -111,6 +111,9 @@ async function prepare(provisioning: Provisioning, options: StorageOptions): Pro
     ensureMasterAdmin(sql, { id: options.newId(), now: options.now() })
   );
   await ensureTemplate(provisioning);
+  await databases.control.transaction((sql) =>
+    limitTenantConnections(sql, names.groups, provisioning.roleConnections)
+  );
   await migrateFleet(provisioning, options.report);
 }
 

@@ -68,6 +68,30 @@ export function createRoleText({ name, verifier, group, connectionLimit }: Tenan
     grant ${quoteIdentifier(group)} to ${role} with inherit true, set false;`;
 }
 
+/**
+ * Gives the roles of all tenants this connection limit: those that are there have the one of when they were made, and as many
+ * connections as the settings of now allow would be refused. In a transaction of the control database.
+ */
+export async function limitTenantConnections(
+  sql: Sql,
+  { workspace, app }: GroupRoles,
+  connectionLimit: number,
+): Promise<void> {
+  const limit = Math.trunc(connectionLimit);
+  const roles = await sql<{ rolname: string }[]>`
+    select member.rolname from pg_auth_members
+    join pg_roles as granted on granted.oid = pg_auth_members.roleid
+    join pg_roles as member on member.oid = pg_auth_members.member
+    where granted.rolname in (${workspace}, ${app}) and member.rolcanlogin
+      and member.rolname <> current_user and member.rolconnlimit <> ${limit}`;
+  if (roles.length === 0) return;
+  await sql.unsafe(
+    roles.map(({ rolname }) => `alter role ${quoteIdentifier(rolname)} connection limit ${limit};`).join(
+      '\n',
+    ),
+  );
+}
+
 /** Guards against our own bugs: a role may change them in its session, but no statement of ours does. */
 const roleSettings = {
   statement_timeout: '5s',

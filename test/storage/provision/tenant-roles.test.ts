@@ -51,6 +51,22 @@ describe('db.role-matrix: a role', () => {
     expect(roles).toEqual([{ rolconnlimit: limit }, { rolconnlimit: limit }]);
   });
 
+  it('may open as many as the settings of a later start have', async () => {
+    const limits = () =>
+      storage.databases.control.run((sql) =>
+        sql`select rolname, rolconnlimit from pg_roles
+          where rolname in (${a.database}, ${a.schema}, ${second}, ${b.database}, ${b.schema}) order by rolname`
+      );
+    const before = await limits();
+    const reopened = await own.open({ appPoolCap: 20 });
+    const { roleConnections } = reopened.provisioning;
+    await reopened.close();
+    expect(roleConnections).toBeGreaterThan(storage.provisioning.roleConnections);
+    expect(await limits()).toEqual(before.map((role) => ({ ...role, rolconnlimit: roleConnections })));
+    await (await own.open()).close();
+    expect(await limits()).toEqual(before);
+  });
+
   it('db.timeout: is stopped after 5 s, and its connection works on', async () => {
     const pool = storage.databases.app(a.database, a.schema);
     const start = performance.now();
