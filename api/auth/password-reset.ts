@@ -1,5 +1,6 @@
 // Somebody who can read a user's mail sets a new password.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
+import { forgetFailures } from '../../storage/lockouts.ts';
 import { findToken, replaceToken, voidTokensOf } from '../../storage/one-time-tokens.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { findUserId, setPassword, type UserRow } from '../../storage/user-accounts.ts';
@@ -12,7 +13,7 @@ import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuse
 import { checkNewPassword } from './passwords/policy.ts';
 import { proveAddress } from './prove-address.ts';
 import { redeemMailed } from './redeem.ts';
-import { requireMethod } from './user-attempt.ts';
+import { requireMethod, userSubject } from './user-attempt.ts';
 
 /**
  * Mails a token if somebody has this address; else does the same work for nothing, in the same time. Throws
@@ -46,7 +47,7 @@ export async function requestReset(
 }
 
 /**
- * Ends all sessions of the user. Throws `400 validation` for a token that is no good or a password that is too weak,
+ * Ends all sessions of the user, and a lock after wrong guesses. Throws `400 validation` for a token that is no good or a password that is too weak,
  * `403 forbidden` where passwords were switched off meanwhile.
  */
 export async function confirmReset(
@@ -85,5 +86,7 @@ async function replacePassword(
   await proveAddress(sql, user, now);
   await setPassword(sql, user.id, { hash, now });
   await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+  // Else anybody could keep a user out. Whoever reads the mail may still be guessing at a second factor that is left.
+  if (!user.verified || !user.totp_enabled) await forgetFailures(sql, 'workspace', userSubject(user.email));
   await endAllTokens(sql, deps, { userId: user.id, now });
 }

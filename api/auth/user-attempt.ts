@@ -14,7 +14,12 @@ export function userAttempt(
   { email, ...of }: { email: string } & Pick<Attempt, 'proof' | 'origin' | 'now'>,
 ): Attempt {
   const actor = normalizedName(email);
-  return { ...homeOf(deps, workspace), as: 'user', subject: `user:${actor}`, actor, ...of };
+  return { ...homeOf(deps, workspace), as: 'user', subject: userSubject(actor), actor, ...of };
+}
+
+/** What the failures of an end-user are counted under. */
+export function userSubject(actor: string): string {
+  return `user:${actor}`;
 }
 
 /** Throws `403 forbidden` when policy `auth.methods` has switched this way in off. */
