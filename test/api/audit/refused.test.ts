@@ -1,4 +1,5 @@
 // While the audit log of a workspace takes no entry, nothing is done that would have one; afterwards the same request is.
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../storage/connections/pool.ts';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
@@ -131,6 +132,18 @@ const ofUsers: Record<string, (user: OwnUser) => Act['ask'] | Promise<Act['ask']
     const token = await secretFor(new_email);
     return () => post('email-change/confirm', { token });
   },
+  mfa_required: async (user) => {
+    await enrol(user, `${own.path}/auth`);
+    const { email, password } = user;
+    return () => post('users/login', { email, password });
+  },
+  totp_enable: async (user) => {
+    const { secret } = expectOk(await user.post(`${own.path}/auth/totp/enroll`));
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    // Of the next step, so that it is good for a minute at least.
+    const code = totp.generate({ timestamp: Date.now() + 30_000 });
+    return () => user.post(`${own.path}/auth/totp/confirm`, { code });
+  },
   totp_disable: async (user) => {
     const { recoveryCodes: [code = ''] } = await enrol(user, `${own.path}/auth`);
     return () => user.post(`${own.path}/auth/totp/disable`, { code });
@@ -138,6 +151,13 @@ const ofUsers: Record<string, (user: OwnUser) => Act['ask'] | Promise<Act['ask']
   totp_remove: async (user) => {
     await enrol(user, `${own.path}/auth`);
     return () => own.admin.delete(`${own.path}/users/${user.id}/totp`);
+  },
+  session_revoke: async (user) => {
+    const { email, password } = user;
+    expectOk(await post('users/login', { email, password }));
+    const { items } = expectOk(await user.get(`${own.path}/auth/sessions`));
+    const { id } = items.find(({ current }: { current: boolean }) => !current);
+    return () => user.delete(`${own.path}/auth/sessions/${id}`);
   },
   session_revoke_all: (user) => () => user.delete(`${own.path}/auth/sessions`),
 };
