@@ -55,6 +55,7 @@ export async function openForge(): Promise<Forge> {
         'of an unknown kid': rsa({ ...header, kid: '0'.repeat(32) }, good, privateKey),
         'without a kid': rsa({ alg: 'RS256', typ: 'JWT' }, good, privateKey),
         'of another issuer': rsa(header, { ...good, iss: 'elsewhere' }, privateKey),
+        'of no issuer': rsa(header, { ...good, iss: undefined }, privateKey),
         'for an audience': rsa(header, { ...good, aud: 'bulkhead' }, privateKey),
         'without an end': rsa(header, { ...good, exp: undefined }, privateKey),
         'with an end in words': rsa(header, { ...good, exp: String(good.exp) }, privateKey),
