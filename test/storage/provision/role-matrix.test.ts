@@ -30,6 +30,15 @@ describe.each(both)('db.role-matrix: the role of an %s', (who) => {
     }
   });
 
+  it('may connect to its own database alone, whatever pg_hba.conf says', async () => {
+    const { template } = storage.provisioning.names;
+    const named = [a.database, b.database, template, 'bulkhead', 'postgres', 'template1'];
+    const open = await as(who, (sql) =>
+      sql`select datname::text as name from pg_database
+        where datname::text = any(${named}) and has_database_privilege(datname, 'connect')`);
+    expect(open).toEqual([{ name: a.database }]);
+  });
+
   it('cannot log in with the password of another role', async () => {
     const password = storage.secrets.derivePassword(b.database);
     await expect(own.as({ ...login(who), password }, (sql) => sql`select 1`)).rejects.toMatchObject({
@@ -149,6 +158,14 @@ describe.each(both)('db.role-matrix: the role of an %s', (who) => {
       transaction_timeout: '15000',
       search_path: '""',
     });
+    // Connections say it too, and would hide that the role does not.
+    const [kept] = await as(
+      who,
+      (sql) =>
+        sql`select array_to_string(setconfig, ' ') as settings from pg_db_role_setting
+        where setrole = current_user::regrole`,
+    );
+    expect(kept?.['settings']).toContain('search_path=""');
   });
 
   it('has no public schema to write to', async () => {
