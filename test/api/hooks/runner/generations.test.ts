@@ -76,6 +76,17 @@ it('ends one that has not come to its end after 30 s', async () => {
   }
 });
 
+it.each(['protocol_error', 'timeout', 'not_reading', 'cpu'] as const)(
+  'rpc.fuzz: kills one that is ended for %s, and does not wait for its end',
+  async (end) => {
+    const hooks = await own.app(end.replace('_', '-'), files);
+    await hooks.reload(true);
+    const { live } = hooks;
+    live?.channel.end(end, 'over');
+    expect(await live?.exited).toMatchObject({ reason: 'killed' });
+  },
+);
+
 it('lets nothing of an app live on that was deleted while it was loaded', async () => {
   const hooks = await own.app('gone', files);
   const loading = hooks.reload(true);
