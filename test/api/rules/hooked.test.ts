@@ -110,4 +110,32 @@ describe('a rule', () => {
     const changed = expectOk(await user.patch(`${comments}/${made.id}`, { text: id }));
     expect(changed.fields).toMatchObject({ post: id, about: id });
   });
+
+  it('rule.toctou: holds for what it looks at as it is once hooks have answered', async () => {
+    const close = `$app.records.update('posts', e.record.fields.post, { title: 'closed' })`;
+    const app = await hookedApp(
+      own,
+      `
+      onRecordBeforeCreate('comments', async (e) => { if (e.auth.role === 'user') await ${close}; });
+      onRecordBeforeUpdate('comments', async (e) => { await ${close}; });
+      onRecordBeforeDelete('comments', async (e) => { await ${close}; });`,
+    );
+    const rule = 'post.title = "open"';
+    await setRules(app, 'posts', { get: 'any' });
+    await setRules(app, 'comments', { create: rule, update: rule, delete: rule });
+    const [posts, comments] = [app.records('posts'), app.records('comments')];
+    const post = String(expectOk(await app.admin.post(posts, { title: 'open' })).id);
+    const kept = expectOk(await app.admin.post(comments, { post, text: 'as it was' }));
+    const writes = [
+      () => user.post(comments, { post, text: 'new' }),
+      () => user.patch(`${comments}/${kept.id}`, { text: 'changed' }),
+      () => user.delete(`${comments}/${kept.id}`),
+    ];
+    for (const write of writes) {
+      expectOk(await app.admin.patch(`${posts}/${post}`, { title: 'open' }));
+      expectError(await write(), 403, 'forbidden');
+      expect(expectOk(await app.admin.get(`${posts}/${post}`)).fields.title).toBe('closed');
+      expect(expectOk(await app.admin.get(comments)).items).toEqual([kept]);
+    }
+  });
 });
