@@ -1,6 +1,6 @@
 // Apps through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
+import { type Caller, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
 
 let workspace: OwnWorkspace;
 let shop: OwnApp;
@@ -111,5 +111,48 @@ describe('deleting an app', () => {
     const [deleted, ...answers] = await Promise.all([workspace.admin.delete(busy.path), ...reads]);
     expect(deleted.status).toBe(200);
     for (const { status } of answers) expect([200, 401, 403, 404, 503]).toContain(status);
+  });
+});
+
+describe('an app of the same id in another workspace', () => {
+  it('tenant.id-swap: comes, is changed and goes without a trace in one’s own', async () => {
+    const { admin, path } = await workspace.app('twin');
+    const other = await ownWorkspace();
+    const theirs = `${other.path}/apps/twin`;
+    const bound = { kind: 'range', min: 1, max: 4_000 };
+    const fill = async (caller: Caller, at: string) => {
+      const fields = [{ name: 'title', kind: 'text' }];
+      expectOk(await caller.post(`${at}/collections`, { schema: { id: 'notes', kind: 'base', fields } }));
+      expectOk(await caller.post(`${at}/collections/notes/records`, { title: at }));
+      expectOk(await caller.put(`${at}/policies/hooks.timeout_ms`, bound));
+      expectOk(await caller.put(`${at}/hooks/env/KEY`, { value: at }));
+      expectOk(
+        await caller.put(`${at}/hooks/key.js`, { source: `routerAdd('GET', '/key', () => $app.env.KEY);` }),
+      );
+    };
+    await fill(admin, path);
+    const ends = ['', '/policies', '/collections/notes/records', '/hooks', '/hooks/env', '/custom/key'];
+    const all = async () => {
+      // Has the policies of the workspace read again, which are remembered.
+      expectOk(await workspace.admin.put(`${workspace.path}/policies/anything.else`, { kind: 'free' }));
+      return [
+        ...await Promise.all(ends.map(async (end) => expectOk(await admin.get(path + end)))),
+        expectOk(await workspace.master.get(`${workspace.path}/admins?per_page=200`)).items,
+      ];
+    };
+    const before = await all();
+    const steps = [
+      () => other.app('twin'),
+      () => fill(other.admin, theirs),
+      async () => expectOk(await other.admin.delete(`${theirs}/policies/hooks.timeout_ms`)),
+      async () => expectOk(await other.admin.delete(`${theirs}/hooks/key.js`)),
+      async () => expectOk(await other.admin.delete(theirs)),
+      () => other.app('twin'),
+      async () => expectOk(await other.master.delete(other.path)),
+    ];
+    for (const step of steps) {
+      await step();
+      expect(await all(), String(step)).toEqual(before);
+    }
   });
 });
