@@ -37,6 +37,8 @@ export class Client {
   inFlight = 0;
   /** Open transactions: statements put on this client would wait for their end. */
   transactions = 0;
+  /** Whether it holds part of the work that its pool may have under way. */
+  isAtWork = false;
   /** In milliseconds. */
   idleSince: number;
   readonly #role: string;

@@ -30,6 +30,10 @@ const patience = 5_500;
 /** So many have work at a server that shares our cores: enough for it never to wait for us. */
 const turnsPerCore = 4;
 const longestTurnMilliseconds = 4;
+/** So many workspaces whose apps do all that they can have room side by side. */
+const workspacesAtLeast = 4;
+/** Longer than a statement takes: whoever asks beside those that take all of theirs still has its turn. */
+const shareWaitMilliseconds = 10_000;
 const controlConnections = 4;
 const sessions = 2;
 const sessionWaitMilliseconds = 10_000;
@@ -47,6 +51,9 @@ export class Databases {
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
   readonly #pools = new Map<string, Map<string, Pool>>();
+  /** Of connections at work for all apps of one database. */
+  readonly #shares = new Map<string, PermitCount>();
+  readonly #mostAtWork: number;
   readonly #permits: PermitCount;
   readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
   readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitWaitMilliseconds });
@@ -57,10 +64,13 @@ export class Databases {
 
   constructor(options: DatabasesOptions) {
     this.#options = options;
+    let share = Math.floor(options.tenantConnections / workspacesAtLeast);
     if (isSocketFolder(options.provisioner.host)) {
       const most = turnsPerCore * availableParallelism();
       this.#turns = new Turns({ most, longest: longestTurnMilliseconds });
+      share = Math.min(share, most);
     }
+    this.#mostAtWork = Math.max(share, options.appPoolCap);
     this.#permits = new PermitCount({
       count: options.tenantConnections,
       waitMilliseconds: permitWaitMilliseconds,
@@ -82,7 +92,7 @@ export class Databases {
     return this.#pool(database, database, this.#options.workspacePoolCap);
   }
 
-  /** An app's schema as the app's own role. */
+  /** An app's schema as the app's own role. The apps of a workspace share what they may have at work. */
   app(database: string, role: string): Pool {
     return this.#pool(database, role, this.#options.appPoolCap);
   }
@@ -128,7 +138,10 @@ export class Databases {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     const gone = [...pools].filter(([name]) => role === undefined || name === role);
     for (const [name] of gone) pools.delete(name);
-    if (pools.size === 0) this.#pools.delete(database);
+    if (pools.size === 0) {
+      this.#pools.delete(database);
+      this.#shares.delete(database);
+    }
     await Promise.all(gone.map(([, pool]) => pool.end()));
   }
 
@@ -147,16 +160,23 @@ export class Databases {
   #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
     const common = { cap, permits: this.#permits, now, outage: this.#outage, turns: this.#turns };
+    const own = { ...provisioner, database, username: role, password: passwordOf(role) };
+    const share = role === database ? unlimited : this.#shareOf(database);
     // Dropping the schema of a large app takes as long as it takes.
     const pool = role === provisioner.username
       ? new Pool({ ...provisioner, database }, common)
-      : new Pool({ ...provisioner, database, username: role, password: passwordOf(role) }, {
-        ...common,
-        patience,
-      });
+      : new Pool(own, { ...common, patience, share });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));
     return pool;
+  }
+
+  #shareOf(database: string): PermitCount {
+    const known = this.#shares.get(database);
+    if (known !== undefined) return known;
+    const share = new PermitCount({ count: this.#mostAtWork, waitMilliseconds: shareWaitMilliseconds });
+    this.#shares.set(database, share);
+    return share;
   }
 
   *#tenantPools(): Generator<Pool> {

@@ -5,7 +5,9 @@ import type postgres from 'postgres';
 import { Client, type Login, type ServerTerms } from './client.ts';
 import { isDenied, isStaleStatement, StorageError, translate } from '../errors.ts';
 import { Outage } from './outage.ts';
-import type { Permits } from './permits.ts';
+import { leastBusy } from './least-busy.ts';
+import { Leaving } from './leaving.ts';
+import { type Permits, unlimited } from './permits.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
 export type Sql = postgres.ISql;
@@ -24,8 +26,6 @@ export interface Connection {
   transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result>;
 }
 
-const closeSeconds = 5;
-
 /**
  * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
  * the `sql` it was given, never the pool: with all connections in transactions it would wait for itself.
@@ -34,27 +34,27 @@ export class Pool implements Connection {
   readonly endpoint: Endpoint;
   readonly #cap: number;
   readonly #permits: Permits;
+  readonly #share: Permits;
   readonly #now: () => number;
   readonly #terms: ServerTerms;
   #clients: Client[] = [];
-  /** Clients that take no new work and are closed as soon as they have none. */
-  readonly #retired = new Set<Client>();
-  /** Those of them that are being closed. */
-  readonly #closing = new Set<Client>();
-  #opening: Promise<void> | undefined;
+  readonly #leaving: Leaving;
+  #admission: Promise<Client> | undefined;
   #ended = false;
   #ending: Promise<void> | undefined;
-  #whenEmpty: (() => void) | undefined;
 
+  /** `share` is of connections at work, where `permits` is of open ones. */
   constructor(
     endpoint: Endpoint,
-    { cap, permits, now, outage = new Outage(), ...terms }:
-      & { cap: number; permits: Permits; now: () => number }
+    { cap, permits, share = unlimited, now, outage = new Outage(), ...terms }:
+      & { cap: number; permits: Permits; share?: Permits; now: () => number }
       & Partial<ServerTerms>,
   ) {
     this.endpoint = endpoint;
     this.#cap = cap;
     this.#permits = permits;
+    this.#share = share;
+    this.#leaving = new Leaving(permits);
     this.#now = now;
     this.#terms = { outage, ...terms };
   }
@@ -75,7 +75,7 @@ export class Pool implements Connection {
   }
 
   async run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    const client = this.#take() ?? await this.#takeFirst();
+    const client = this.#take() ?? await this.#takeInTurn();
     try {
       return await client.run(work);
     } catch (error) {
@@ -88,7 +88,7 @@ export class Pool implements Connection {
   }
 
   async transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result> {
-    const client = this.#take() ?? await this.#takeFirst();
+    const client = this.#take() ?? await this.#takeInTurn();
     client.transactions++;
     try {
       return await client.transaction(work, patience);
@@ -105,10 +105,9 @@ export class Pool implements Connection {
    * nobody's: whoever needs the connection meets it again, and can answer for it.
    */
   async warm(): Promise<void> {
-    if (this.#clients.length > 0 || this.#opening !== undefined || this.#ended || !this.#permits.tryTake()) {
-      return;
-    }
-    const client = this.#open();
+    if (this.#clients.length > 0 || this.#admission !== undefined || this.#ended) return;
+    const client = this.#tryOpen();
+    if (client === undefined) return;
     client.inFlight++;
     await Promise.allSettled([client.run((sql) => sql`select`)]);
     this.#release(client);
@@ -123,11 +122,8 @@ export class Pool implements Connection {
 
   /** Gives a connection up, as soon as what it has in flight is answered. */
   retireOne(): void {
-    const [first, ...others] = this.#clients;
-    if (first === undefined) return;
-    void this.#retire(
-      others.reduce((least, client) => weight(client) < weight(least) ? client : least, first),
-    );
+    const least = leastBusy(this.#clients);
+    if (least !== undefined) void this.#retire(least);
   }
 
   /** Refuses new work, lets what is in flight finish (5 s), closes every connection. */
@@ -138,21 +134,17 @@ export class Pool implements Connection {
 
   async #closeAll(): Promise<void> {
     for (const client of [...this.#clients]) void this.#retire(client);
-    if (this.#retired.size === 0) return;
-    const patience = setTimeout(() => {
-      for (const client of this.#retired) void this.#close(client, 0);
-    }, closeSeconds * 1_000);
-    await new Promise<void>((resolve) => this.#whenEmpty = resolve);
-    clearTimeout(patience);
+    await this.#leaving.end();
   }
 
   #release(client: Client): void {
     client.inFlight--;
     client.idleSince = this.#now();
     const isDone = client.inFlight === 0;
-    if (!this.#retired.has(client)) {
+    if (isDone) this.#endWork(client);
+    if (!this.#leaving.has(client)) {
       if (client.prepared.isFull || (isDone && this.#maySpareOne())) void this.#retire(client);
-    } else if (isDone) void this.#close(client, closeSeconds);
+    } else if (isDone) void this.#leaving.close(client);
   }
 
   #maySpareOne(): boolean {
@@ -162,27 +154,16 @@ export class Pool implements Connection {
   async #retire(client: Client): Promise<void> {
     if (!this.#clients.includes(client)) return;
     this.#clients = this.#clients.filter((other) => other !== client);
-    this.#retired.add(client);
-    if (client.inFlight === 0) await this.#close(client, closeSeconds);
+    if (client.inFlight === 0) this.#endWork(client);
+    await this.#leaving.add(client);
   }
 
-  async #close(client: Client, seconds: number): Promise<void> {
-    if (this.#retired.has(client) && !this.#closing.has(client)) {
-      this.#closing.add(client);
-      this.#permits.promise();
-    }
-    await client.close(seconds);
-    this.#drop(client);
-  }
-
-  /** The connection is gone: its permit is free, once. */
   #drop(client: Client): void {
-    const known = this.#clients.includes(client);
-    if (known) this.#clients = this.#clients.filter((other) => other !== client);
-    if (known || this.#retired.delete(client)) {
-      this.#permits.give({ promised: this.#closing.delete(client) });
-    }
-    if (this.#retired.size === 0) this.#whenEmpty?.();
+    this.#endWork(client);
+    if (this.#clients.includes(client)) {
+      this.#clients = this.#clients.filter((other) => other !== client);
+      this.#permits.give();
+    } else this.#leaving.drop(client);
   }
 
   /** A connection outlives its role for a moment, when the tenant is removed: without a role it has no rights. */
@@ -192,35 +173,65 @@ export class Pool implements Connection {
     return new StorageError('undefined', 'the role of this connection is gone', { cause: error });
   }
 
-  /** An idle client, else a new one while cap and permits allow, else the one with the least work ahead of it. */
-  #take(): Client | undefined {
-    let best: Client | undefined;
-    for (const client of this.#clients) {
-      if (best === undefined || weight(client) < weight(best)) best = client;
-      if (best.inFlight === 0) break;
-    }
-    if (best === undefined) return undefined;
-    const mayGrow = best.inFlight > 0 && this.#clients.length < this.#cap && this.#permits.tryTake();
-    const taken = mayGrow ? this.#open() : best;
-    taken.inFlight++;
+  #take(admitted?: Client): Client | undefined {
+    const taken = this.#choose() ?? this.#clients.find((client) => client === admitted);
+    if (taken !== undefined) taken.inFlight++;
     return taken;
   }
 
-  /** All who come while the first connection waits for its permit wait for the same one. */
-  async #takeFirst(): Promise<Client> {
+  /**
+   * An idle client, else a new one while cap, share and permits allow, else the one at work that has least ahead of it. None
+   * while others wait for their share of the work: to go on adding to ours would keep it from them.
+   */
+  #choose(): Client | undefined {
+    const least = leastBusy(this.#clients);
+    if (least?.inFlight === 0 && (least.isAtWork ||= this.#share.tryTake())) return least;
+    if (least === undefined || this.#share.wanted) return undefined;
+    const added = this.#clients.length < this.#cap ? this.#tryOpen() : undefined;
+    return added ?? (least.isAtWork ? least : leastBusy(this.#clients.filter(({ isAtWork }) => isAtWork)));
+  }
+
+  /** All who come while somebody waits for share and permit wait for the same ones. */
+  async #takeInTurn(): Promise<Client> {
     for (;;) {
-      if (this.#ended) throw new StorageError('unavailable', 'the database connection is closed');
-      const client = this.#take();
+      if (this.#ended) throw closed();
+      const admitted = await (this.#admission ??= this.#admit().finally(() => this.#admission = undefined));
+      const client = this.#take(admitted);
       if (client !== undefined) return client;
-      this.#opening ??= this.#openFirst().finally(() => this.#opening = undefined);
-      await this.#opening;
     }
   }
 
-  async #openFirst(): Promise<void> {
-    await this.#permits.take();
-    if (this.#ended) this.#permits.give();
-    else this.#open();
+  /** Waits for a share of the work, and answers who is to do it: somebody who has work already needs none. */
+  async #admit(): Promise<Client> {
+    await this.#share.take();
+    const least = leastBusy(this.#clients);
+    if (least !== undefined) {
+      if (least.inFlight > 0) this.#share.give();
+      else least.isAtWork = true;
+      return least;
+    }
+    try {
+      await this.#permits.take();
+      if (!this.#ended) return this.#open();
+      this.#permits.give();
+      throw closed();
+    } catch (error) {
+      this.#share.give();
+      throw error;
+    }
+  }
+
+  #tryOpen(): Client | undefined {
+    if (!this.#share.tryTake()) return undefined;
+    if (this.#permits.tryTake()) return this.#open();
+    this.#share.give();
+    return undefined;
+  }
+
+  #endWork(client: Client): void {
+    if (!client.isAtWork) return;
+    client.isAtWork = false;
+    this.#share.give();
   }
 
   #open(): Client {
@@ -229,11 +240,10 @@ export class Pool implements Connection {
       onLost: () => this.#drop(client),
       ...this.#terms,
     });
+    client.isAtWork = true;
     this.#clients.push(client);
     return client;
   }
 }
 
-function weight(client: Client): number {
-  return client.inFlight + client.transactions * 1_000;
-}
+const closed = () => new StorageError('unavailable', 'the database connection is closed');
