@@ -102,6 +102,8 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
   const long = '🦆'.repeat(5_000);
   const details = {
     text: long,
+    longest: 'a'.repeat(4_096),
+    longer: 'a'.repeat(4_097),
     list: [long],
     deep: { a: { b: long } },
     many: Array.from({ length: 2_000 }, () => 'word'),
@@ -125,7 +127,12 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
     expect(Buffer.byteLength(value)).toBeLessThanOrEqual(4_096);
     expect(value.isWellFormed()).toBe(true);
   }
-  expect(entry?.details).toMatchObject({ number: 7, none: null, lone: 'a\ufffdb' });
+  expect(entry?.details).toMatchObject({
+    longest: details.longest,
+    number: 7,
+    none: null,
+    lone: 'a\ufffdb',
+  });
 });
 
 it('lists an empty page beyond the last', async () => {
