@@ -19,11 +19,18 @@ describe('who may do what', () => {
     const fresh = await files.own.app();
     const mine = JSON.parse(await (await put(user, fresh, 'mine')).text());
     const theirs = JSON.parse(await (await put(files.other, fresh, 'theirs')).text());
+    const admins = JSON.parse(await (await put(fresh.admin, fresh, 'of an admin')).text());
     const ids = (answer: { items: { id: string }[] }) => answer.items.map(({ id }) => id);
     expect(ids(expectOk(await user.get(`${fresh.path}/files`)))).toEqual([mine.id]);
-    expect(ids(expectOk(await fresh.admin.get(`${fresh.path}/files`)))).toEqual([theirs.id, mine.id]);
-    expect((await get(user, `${fresh.path}/files/${theirs.id}`)).status).toBe(200);
-    expectError(await user.delete(`${fresh.path}/files/${theirs.id}`), 403, 'forbidden');
+    expect(ids(expectOk(await fresh.admin.get(`${fresh.path}/files`)))).toEqual([
+      admins.id,
+      theirs.id,
+      mine.id,
+    ]);
+    for (const { id } of [theirs, admins]) {
+      expect((await get(user, `${fresh.path}/files/${id}`)).status).toBe(200);
+      expectError(await user.delete(`${fresh.path}/files/${id}`), 403, 'forbidden');
+    }
     for (const path of [`/files/${mine.id}`, `/files/${mine.id}/meta`]) {
       expectError(await as().get(fresh.path + path), 401, 'unauthorized');
       expectError(await user.get(app.path + path), 404, 'not_found');
