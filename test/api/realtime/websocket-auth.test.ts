@@ -58,6 +58,7 @@ describe('sse.authz-live: a WebSocket', () => {
     [{ authorization: 'Bearer bad' }, 401, 'unauthorized'],
     [{ authorization: 'Basic x' }, 401, 'unauthorized'],
     [{ authorization: 'Bearer stranger' }, 403, 'forbidden'],
+    [{ authorization: 'Bearer neighbour' }, 403, 'forbidden'],
     [{ 'x-forwarded-for': 'limited' }, 429, 'too_many_requests'],
     [{ 'sec-websocket-version': '12' }, 400, 'validation'],
     [{ 'sec-websocket-key': 'short' }, 400, 'validation'],
@@ -110,12 +111,11 @@ describe('sse.authz-live: a WebSocket', () => {
       code: 'unauthorized',
     });
     expect((await bad.closed).code).toBe(4401);
-    const stranger = await openSocket(rig.port);
-    expect(await stranger.ask({ type: 'auth', token: 'stranger' })).toMatchObject({
-      type: 'error',
-      code: 'forbidden',
-    });
-    expect((await stranger.closed).code).toBe(1008);
+    for (const token of ['stranger', 'neighbour']) {
+      const client = await openSocket(rig.port);
+      expect(await client.ask({ type: 'auth', token })).toMatchObject({ type: 'error', code: 'forbidden' });
+      expect((await client.closed).code).toBe(1008);
+    }
   });
 
   it('loses the subscriptions that a new rule or principal refuses, and keeps the others', async () => {
