@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { outbox, secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 import { cookiesOf } from '../../harness/tokens.ts';
@@ -35,6 +36,19 @@ describe('password-reset', () => {
     // Mail leaves in order, so the first would be there by now.
     await secretFor(user.email);
     expect((await outbox()).filter((mail) => mail.includes(nobody))).toEqual([]);
+  });
+
+  it('auth.timing: writes as much for an address that nobody has', async () => {
+    const emails = [freshEmail(), (await ownUser(own)).email];
+    for (const email of emails) expectOk(await request(email));
+    const database = await openDatabaseOf(own.id);
+    const tokens = await database.run((sql) =>
+      sql<{ email: string }[]>`
+        select email from workspace.one_time_tokens where purpose = 'password_reset' and email in ${
+        sql(emails)
+      }`
+    ).finally(() => database.end());
+    expect(tokens.map(({ email }) => email).sort()).toEqual(emails.toSorted());
   });
 
   it('session.revoke-all: replaces the password and ends every session and access token', async () => {
