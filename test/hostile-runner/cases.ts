@@ -46,6 +46,12 @@ export const forged: readonly Breach[] = [
     says: `send({ type: 'response', id: frame.id, status: 200, headers: [], body: null, end: true });`,
     told: broke,
   },
+  {
+    title: 'an error that only routes have',
+    says:
+      `send({ type: 'result', id: frame.id, outcome: 'http_error', status: 418, code: 'x', message: 'x' });`,
+    told: /^the hook answered as a route$/,
+  },
   { title: 'another load', says: `send({ type: 'loaded', id: 1, files: [], errors: [] });`, told: broke },
   { title: 'a pong for nothing', says: `send({ type: 'pong', id: frame.id });`, told: broke },
   {

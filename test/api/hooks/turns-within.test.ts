@@ -26,3 +26,14 @@ it('a write within a hook has its hooks answer while all turns of the app are ta
   expect(await writes?.ask({ actor, record, previous: null })).toEqual({ title: 'hooked' });
   expect(asides).toBe(1);
 });
+
+it('hook.veto-fail-closed: a write is refused whose hooks find no turn, and no room to wait for one', async () => {
+  const hooks = await own.app('crowded', { 'a.js': `onRecordBeforeCreate('posts', () => {});` });
+  const writes = writeHooksOf(hooks, await hooks.learn()).on('posts', 'create');
+  // 32 that run, and 128 that wait.
+  for (let taken = 0; taken < 160; taken++) void hooks.turns.take();
+  const record = { id: randomUUID(), collection: 'posts', fields: {}, created_at: '', updated_at: '' };
+  const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 0 };
+  const refused = { code: 'hook_busy', status: 503 };
+  await expect(writes?.ask({ actor, record, previous: null })).rejects.toMatchObject(refused);
+});
