@@ -34,13 +34,17 @@ interface Asked {
   request: Extract<RunnerRequest, { type: 'runner_start' }>;
   tell: Tell;
   desk: Map<string, HookRunner>;
+  crashes: CrashHistory;
   gone: AbortSignal;
 }
 
 /** All of them. */
 export class Runners {
   readonly #options: RunnersOptions;
-  readonly #history: CrashHistory;
+  /** By API process: each of them tries the same code, and finds out for itself what is wrong with it. */
+  readonly #crashes = new Set<CrashHistory>();
+  /** What apps wrote, by the runners of all processes. */
+  readonly #written: CrashHistory;
   readonly #living = new Set<HookRunner>();
   readonly #slots = new Set<number>();
   readonly #checks: TypeChecks;
@@ -49,7 +53,7 @@ export class Runners {
 
   constructor(options: RunnersOptions) {
     this.#options = options;
-    this.#history = new CrashHistory(options.now);
+    this.#written = new CrashHistory(options.now);
     this.#checks = new TypeChecks({
       dataDir: options.dataDir,
       walls: options.walls,
@@ -63,10 +67,13 @@ export class Runners {
   connect(tell: Tell): RunnerDesk {
     const desk = new Map<string, HookRunner>();
     const gone = new AbortController();
+    const crashes = new CrashHistory(this.#options.now);
+    this.#crashes.add(crashes);
     return {
       ask: (request) => {
-        if (request.type === 'runner_start') void this.#start({ request, tell, desk, gone: gone.signal });
-        else if (request.type === 'runner_forgive') this.forgive(request);
+        if (request.type === 'runner_start') {
+          void this.#start({ request, tell, desk, crashes, gone: gone.signal });
+        } else if (request.type === 'runner_forgive') this.forgive(request);
         else if (request.type === 'runner_check') this.#checks.ask({ request, tell });
         else if (request.type === 'runner_stop') {
           const { kill, fault = false } = request;
@@ -75,6 +82,7 @@ export class Runners {
       },
       close: () => {
         gone.abort();
+        this.#crashes.delete(crashes);
         for (const runner of desk.values()) runner.end({ kill: true, fault: false });
       },
     };
@@ -82,7 +90,7 @@ export class Runners {
 
   /** Forgets the crashes of an app whose code is another now. */
   forgive(app: { workspace: string; app: string }): void {
-    this.#history.forget(app);
+    for (const crashes of this.#crashes) crashes.forget(app);
   }
 
   /** Kills all of them; resolves when none is left. */
@@ -93,14 +101,14 @@ export class Runners {
     await Promise.all([...this.#living].map(({ ended }) => ended));
   }
 
-  async #start({ request, tell, desk, gone }: Asked): Promise<void> {
+  async #start({ request, tell, desk, crashes, gone }: Asked): Promise<void> {
     const { sandbox, plan } = await this.#options.walls;
     if (gone.aborted || this.#stopped) return;
     const { id, memory_mb: memory } = request;
     const refuse = (reason: RunnerRefusal, retry_ms: number, message: string) =>
       tell({ type: 'runner_refused', id, reason, retry_ms, message });
     if (plan === undefined) return refuse('no_sandbox', noHurry, sandbox.why);
-    const rest = this.#history.restOf(request);
+    const rest = crashes.restOf(request);
     if (rest > 0) {
       return refuse(
         'breaker_open',
@@ -115,14 +123,14 @@ export class Runners {
       slot = this.#takeSlot(plan);
       const { now, program } = this.#options;
       const seat = { program, slot, memory };
-      const runner = new HookRunner({ id, plan, seat, now, budget: this.#history.budgetOf(request), tell });
+      const runner = new HookRunner({ id, plan, seat, now, budget: this.#written.budgetOf(request), tell });
       this.#living.add(runner);
       desk.set(id, runner);
       void runner.ended.then((isCrash) => {
         this.#living.delete(runner);
         this.#slots.delete(slot);
         desk.delete(id);
-        if (isCrash && this.#history.crashed(request)) this.#options.onRest(request);
+        if (isCrash && crashes.crashed(request)) this.#options.onRest(request);
       });
     } catch (error) {
       this.#slots.delete(slot);

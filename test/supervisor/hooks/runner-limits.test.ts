@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { Runners } from '../../../supervisor/hooks/runners.ts';
+import type { RunnerReport } from '../../../supervisor/protocol.ts';
 import { isAlive, processTree } from '../../harness/processes.ts';
 import { type Desk, makeRunnerHome, openDesk, planAt } from './runner-desk.ts';
 import { writePrograms } from './runner-programs.ts';
@@ -72,6 +73,22 @@ describe('an app whose runners crash', () => {
     await crash(desk);
     desk.runners.forgive({ workspace: 'acme', app: 'shop' });
     await crash(desk);
+  });
+
+  it('is left down in the API process that they were of, and forgiven in all of them', async () => {
+    const desk = openDesk({ plan, program: 'fails' });
+    for (let round = 0; round < 5; round++) await crash(desk);
+    await expect(desk.start()).rejects.toThrow('breaker_open');
+    const report = Promise.withResolvers<RunnerReport>();
+    const other = desk.runners.connect((first, socket) => {
+      socket?.destroy();
+      report.resolve(first);
+    });
+    other.ask({ type: 'runner_start', id: randomUUID(), workspace: 'acme', app: 'shop', memory_mb: 256 });
+    expect(await report.promise).toMatchObject({ type: 'runner_started' });
+    other.ask({ type: 'runner_forgive', workspace: 'acme', app: 'shop' });
+    await crash(desk);
+    await desk.runners.stop();
   });
 
   it('is not blamed for runners that were stopped or killed, unless for a fault', async () => {
