@@ -111,6 +111,9 @@ function complete(effective: Map<string, Effective>, { cwd, terminal }: ConfigIn
   if (given.mail.transport === 'smtp' && given.mail.smtp.url === '') {
     throw new StartRefused('mail.smtp.url is needed when mail.transport is smtp');
   }
+  if (given.hooks.max_runners < given.api.workers) {
+    throw new StartRefused('hooks.max_runners must not be less than api.workers: each of these runs hooks');
+  }
   return build(effective);
 }
 

@@ -126,7 +126,11 @@ export const settings: SettingsOf<Config> = {
     timeout_ms: row(integer(1, 30_000), 5000, 'Longest time of one hook call in milliseconds.'),
     memory_mb: row(integer(128, 65_536), 256, 'Most memory of one hook runner in MiB.'),
     idle_ms: row(integer(1000, 86_400_000), 300_000, 'A runner that was not called for so long is stopped.'),
-    max_runners: row(integer(1, 10_000), 200, 'Most runners at once.'),
+    max_runners: row(
+      integer(1, 10_000),
+      200,
+      'Most runners at once; each API process has its share of them.',
+    ),
     sandbox: row(
       choice('auto', 'deno', 'os'),
       'auto',

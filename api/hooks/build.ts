@@ -32,7 +32,8 @@ export function createHooks(
   parts: HookParts['deps'],
   { send, deps, worker, restShare }: HookSurroundings,
 ): HookSystem {
-  const host = new SupervisedRunners(send);
+  const mostRunners = shareOf(parts.config.hooks.max_runners, { workers: parts.config.api.workers, worker });
+  const host = new SupervisedRunners(send, mostRunners);
   const memory = new JobMemory(parts);
   const find = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();
@@ -49,6 +50,7 @@ export function createHooks(
     deps: parts,
     host,
     restShare,
+    mostRunners,
     peers,
     checker: {
       // Elsewhere nothing would keep imports from the files of the machine.
@@ -69,4 +71,12 @@ export function createHooks(
       else host.receive(report, handle);
     },
   };
+}
+
+/**
+ * What one process may have of the runners: it can stop its own to make room for another, and none of another's, which would
+ * keep them all with nothing to do in them.
+ */
+function shareOf(all: number, { workers, worker }: { workers: number; worker: number }): number {
+  return Math.floor(all / workers) + (worker < all % workers ? 1 : 0);
 }

@@ -31,6 +31,8 @@ interface Surroundings {
   /** In the process that keeps it. */
   schedule: Schedule | undefined;
   times: CronTimes;
+  /** Most runners at once. */
+  mostRunners: number;
   /** The other API processes. */
   peers: Peers;
   checker: CheckParts['host'];
@@ -228,7 +230,7 @@ export class Runners implements Hooks {
   /** Stops the runner that was not used for longest when there are as many as there may be. */
   #makeRoom(): void {
     const running = [...this.#apps.values()].filter(({ live }) => live !== undefined);
-    if (running.length < this.#parts.deps.config.hooks.max_runners) return;
+    if (running.length < this.#parts.mostRunners) return;
     const idle = running.filter(({ live }) => live?.channel.inFlight === 0)
       .sort((a, b) => (a.live?.usedAt ?? 0) - (b.live?.usedAt ?? 0));
     idle[0]?.rest();

@@ -135,6 +135,10 @@ describe('the configuration', () => {
     [{ BULKHEAD_HTTP__PROT: '1' }, 'unknown setting BULKHEAD_HTTP__PROT (environment)'],
     [{ BULKHEAD_STORAGE__BACKEND: 's3' }, 'storage.s3.bucket is needed when storage.backend is s3'],
     [{ BULKHEAD_MAIL__TRANSPORT: 'smtp' }, 'mail.smtp.url is needed when mail.transport is smtp'],
+    [
+      { BULKHEAD_API__WORKERS: '3', BULKHEAD_HOOKS__MAX_RUNNERS: '2' },
+      'hooks.max_runners must not be less than api.workers: each of these runs hooks',
+    ],
   ])('refuses %o in one line', (env, message) => {
     expect(() => resolve({ env })).toThrow(new StartRefused(message));
   });

@@ -82,19 +82,26 @@ interface Entry {
 }
 
 const startMilliseconds = 10_000;
+const fullMilliseconds = 1_000;
 const checkMilliseconds = 5_000;
 
 /** The supervisor at the other end of this process's message channel. */
 export class SupervisedRunners implements RunnerHost {
   readonly #send: (request: RunnerRequest) => void;
+  readonly #most: number;
   readonly #entries = new Map<string, Entry>();
   readonly #checks = new Map<string, (result: CheckResult) => void>();
 
-  constructor(send: (request: RunnerRequest) => void) {
+  /** `most`: so many runners at once, those that start or end included. */
+  constructor(send: (request: RunnerRequest) => void, most: number) {
     this.#send = send;
+    this.#most = most;
   }
 
-  start(wish: RunnerWish): Promise<HostedRunner> {
+  async start(wish: RunnerWish): Promise<HostedRunner> {
+    if (this.#entries.size >= this.#most) {
+      throw new RunnerRefused('full', fullMilliseconds, `there are ${this.#most} runners already`);
+    }
     const id = randomUUID();
     const started = Promise.withResolvers<HostedRunner>();
     this.#entries.set(id, { wish, started, exited: Promise.withResolvers(), measuring: [] });
@@ -103,7 +110,7 @@ export class SupervisedRunners implements RunnerHost {
     const done = () => clearTimeout(late);
     started.promise.then(done, done);
     this.#send({ type: 'runner_start', id, workspace, app, memory_mb });
-    return started.promise;
+    return await started.promise;
   }
 
   forgive(workspace: string, app: string): void {

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 /** What is asked of a supervisor that answers when the test says so. */
 function asked() {
   const requests: RunnerRequest[] = [];
-  const host = new SupervisedRunners((request) => void requests.push(request));
+  const host = new SupervisedRunners((request) => void requests.push(request), 1);
   const wish = { workspace: 'acme', app: 'shop', memory_mb: 256, onOutput: () => {} };
   const starting = host.start(wish).catch((error: unknown) => error);
   const [first] = requests;
@@ -36,6 +36,24 @@ it('are given up after 10 s, and a runner that comes later is ended, with its so
   host.receive({ type: 'runner_started', id, pid: 1 }, socket);
   expect(socket.destroyed).toBe(true);
   expect(requests.slice(1)).toEqual([stop, stop]);
+});
+
+it('are refused until one has ended where there are as many as this process may have', async () => {
+  const { host, requests, starting, id } = asked();
+  const wish = { workspace: 'acme', app: 'other', memory_mb: 256, onOutput: () => {} };
+  const refused = { reason: 'full', message: 'there are 1 runners already' };
+  await expect(host.start(wish)).rejects.toMatchObject(refused);
+  host.receive({ type: 'runner_started', id, pid: 7 }, new Socket());
+  await starting;
+  await expect(host.start(wish)).rejects.toMatchObject(refused);
+  const asks = () => requests.filter(({ type }) => type === 'runner_start').length;
+  expect(asks()).toBe(1);
+  host.receive(
+    { type: 'runner_exited', id, code: 0, signal: null, reason: 'stopped', stderr: '' },
+    undefined,
+  );
+  void host.start(wish);
+  expect(asks()).toBe(2);
 });
 
 it('that were answered in time are not given up', async () => {
