@@ -7,6 +7,8 @@ import type { SinkBounds } from './sink.ts';
 export interface Bounds {
   seats: SeatLimits;
   sink: SinkBounds;
+  /** What may wait for the readers of all streams of the process together. */
+  backlogBytes: number;
   /** Of one collection's log. */
   log: LogBounds;
   /** Of the frames in all logs of the process together. */
@@ -25,6 +27,8 @@ export const defaultBounds: Bounds = {
   // All users behind one gateway share an address; one user has a few tabs, one backend service many subscriptions.
   seats: { perPrincipal: 1_000, perAddress: 5_000 },
   sink: { waitingBytes: 1_048_576, stallMilliseconds: 10_000 },
+  // Sixteen of the largest bodies, which each of several readers may wait for in a form of its own.
+  backlogBytes: 134_217_728,
   // Ten seconds of 1,000 events a second, so that `retry: 3000` finds what it missed.
   log: { events: 10_000, bytes: 4_194_304 },
   logsBytes: 67_108_864,

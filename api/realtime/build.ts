@@ -1,6 +1,8 @@
 // The realtime of one process, put together.
 import { randomBytes } from 'node:crypto';
+import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
+import { defaultBounds } from './bounds.ts';
 import { InProcessBroker } from './broker.ts';
 import { type GateDeps, RuleGate } from './gate.ts';
 import { Hub } from './hub.ts';
@@ -8,10 +10,14 @@ import type { Report } from './ports.ts';
 
 /** Makes the hub. Changes of definitions reach it through their cache, revocations through the tokens. */
 export function createRealtime(
-  deps: GateDeps & Pick<Deps, 'observe'> & { config: Pick<Deps['config'], 'realtime'> },
+  deps: GateDeps & Pick<Deps, 'observe'> & {
+    config: Pick<Config, 'realtime'> & { http: Pick<Config['http'], 'max_body_bytes'> };
+  },
 ): Hub {
   const report = reportTo(deps);
   const { streams_per_principal: perPrincipal, streams_per_address: perAddress } = deps.config.realtime;
+  // Events are as large as bodies may be, and one alone shall never be too much.
+  const backlogBytes = Math.max(defaultBounds.backlogBytes, 16 * deps.config.http.max_body_bytes);
   return new Hub({
     broker: new InProcessBroker((error) => report('hear of a record', error)),
     gate: new RuleGate(deps),
@@ -19,7 +25,7 @@ export function createRealtime(
     // Not the time of day: set back by an hour, it would have no stream pinged or cut off for an hour.
     now: () => performance.now(),
     cursorKey: randomBytes(16),
-    bounds: { seats: { perPrincipal, perAddress } },
+    bounds: { seats: { perPrincipal, perAddress }, backlogBytes },
   });
 }
 

@@ -1,6 +1,7 @@
 // The centre of realtime: who publishes, who watches, who must go. One for each process.
 import type { Duplex } from 'node:stream';
 import { fail } from '../errors.ts';
+import { Backlog } from './backlog.ts';
 import { type Bounds, defaultBounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
 import type { RecordChange } from './event.ts';
@@ -58,6 +59,7 @@ export class Hub implements Publisher {
   readonly #feeds: Feeds;
   readonly #reviewer: Reviewer;
   readonly #seats: Seats;
+  readonly #backlog: Backlog;
   readonly #streams = new Set<Stream>();
   readonly #sweep: NodeJS.Timeout;
   readonly #stopHearing: () => void;
@@ -82,6 +84,7 @@ export class Hub implements Publisher {
     });
     this.#reviewer = new Reviewer({ gate, now, report });
     this.#seats = new Seats(this.#bounds.seats);
+    this.#backlog = new Backlog(this.#bounds.backlogBytes);
     this.#stopHearing = gate.onDefinitionChange((place) => this.#onDefinitionChange(place));
     this.#sweep = setInterval(() => this.#lookAfter(), this.#bounds.sweepMilliseconds);
     this.#sweep.unref();
@@ -116,7 +119,11 @@ export class Hub implements Publisher {
       place,
       holder,
       wire,
-      sink: new Sink(socket, this.#bounds.sink),
+      sink: new Sink(socket, {
+        workspace: place.workspace,
+        bounds: this.#bounds.sink,
+        backlog: this.#backlog,
+      }),
       pingAt: this.now() + this.#bounds.pingMilliseconds,
       onGone: () => {
         seat.release();

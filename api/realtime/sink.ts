@@ -1,5 +1,6 @@
 // The socket under a stream: bytes go straight to it, and what waits in it is bounded.
 import type { Duplex } from 'node:stream';
+import type { Backlog, Outlet } from './backlog.ts';
 
 /** When a reader counts as gone. */
 export interface SinkBounds {
@@ -10,20 +11,36 @@ export interface SinkBounds {
 }
 
 /** Writes to one socket without ever waiting for its reader. */
-export class Sink {
+export class Sink implements Outlet {
+  readonly workspace: string;
   readonly #socket: Duplex;
   readonly #bounds: SinkBounds;
-  #offered = 0;
+  readonly #backlog: Backlog;
+  #written = 0;
   /** Bytes that had left when they were last looked at, and when that changed. */
   #left = 0;
   #changedAt: number | undefined;
   readonly #whenDrained = new Set<() => void>();
 
-  constructor(socket: Duplex, bounds: SinkBounds) {
+  constructor(
+    socket: Duplex,
+    { workspace, bounds, backlog }: { workspace: string; bounds: SinkBounds; backlog: Backlog },
+  ) {
     this.#socket = socket;
+    this.workspace = workspace;
     this.#bounds = bounds;
+    this.#backlog = backlog;
     // One listener, however many subscriptions wait.
     socket.on('drain', () => this.#drained());
+    socket.once('close', () => backlog.settle(this, Infinity));
+  }
+
+  get written(): number {
+    return this.#written;
+  }
+
+  get sent(): number {
+    return this.#written - this.#socket.writableLength;
   }
 
   /** Hands bytes over; false when too much is waiting, and then nothing was. The bytes may be shared, never changed. */
@@ -31,8 +48,9 @@ export class Sink {
     const socket = this.#socket;
     if (socket.writableLength > this.#bounds.waitingBytes) return false;
     if (!socket.writable) return true;
-    this.#offered += bytes.length;
+    this.#written += bytes.length;
     socket.write(bytes);
+    if (socket.writableLength > 0) this.#backlog.add(this, bytes);
     return true;
   }
 
@@ -49,7 +67,8 @@ export class Sink {
   /** Whether nothing has left for too long although something waits. To be asked about once a second. */
   isStalled(now: number): boolean {
     const waiting = this.#socket.writableLength;
-    const left = this.#offered - waiting;
+    const left = this.sent;
+    this.#backlog.settle(this);
     if (waiting === 0 || left !== this.#left || this.#changedAt === undefined) {
       this.#left = left;
       this.#changedAt = waiting === 0 ? undefined : now;
@@ -65,6 +84,7 @@ export class Sink {
   }
 
   #drained(): void {
+    this.#backlog.settle(this);
     const callbacks = [...this.#whenDrained];
     this.#whenDrained.clear();
     for (const callback of callbacks) callback();

@@ -32,7 +32,10 @@ beforeEach(() => {
     },
     tokens: { current: nobodyAsks },
     observe: nobodyAsks,
-    config: { realtime: { streams_per_principal: 10, streams_per_address: 10 } },
+    config: {
+      http: { max_body_bytes: 1_024 },
+      realtime: { streams_per_principal: 10, streams_per_address: 10 },
+    },
   });
 });
 afterEach(async () => {

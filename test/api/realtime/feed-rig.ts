@@ -1,6 +1,7 @@
 // Feeds without a server: what is written to them, and the sockets of those who watch.
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { Backlog } from '../../../api/realtime/backlog.ts';
 import { type Bounds, defaultBounds } from '../../../api/realtime/bounds.ts';
 import { InProcessBroker } from '../../../api/realtime/broker.ts';
 import type { Feed } from '../../../api/realtime/feed.ts';
@@ -44,7 +45,11 @@ function streamTo(socket: PassThrough): Stream {
   return new Stream({
     place,
     holder: { principal: null, address: '' },
-    sink: new Sink(socket, defaultBounds.sink),
+    sink: new Sink(socket, {
+      workspace: place.workspace,
+      bounds: defaultBounds.sink,
+      backlog: new Backlog(defaultBounds.backlogBytes),
+    }),
     wire: {
       isSingle: true,
       ping: undefined,

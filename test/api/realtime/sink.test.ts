@@ -1,29 +1,19 @@
 // The bound on what waits for one socket, on a stream whose writes the test lets through.
-import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { Backlog } from '../../../api/realtime/backlog.ts';
 import { Sink } from '../../../api/realtime/sink.ts';
+import { Slow } from './slow-socket.ts';
 
-/** A socket that sends a chunk only when it is told to. */
-class Slow extends Duplex {
-  #sent: (() => void)[] = [];
-
-  override _read(): void {}
-
-  override _write(_chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
-    this.#sent.push(callback);
-  }
-
-  send(): void {
-    this.#sent.shift()?.();
-  }
-}
-
-const bounds = { waitingBytes: 1_000, stallMilliseconds: 10_000 };
+const options = {
+  workspace: 'acme',
+  bounds: { waitingBytes: 1_000, stallMilliseconds: 10_000 },
+  backlog: new Backlog(Infinity),
+};
 
 describe('a sink', () => {
   it('takes a write as long as no more than the bound is waiting', () => {
     const socket = new Slow();
-    const sink = new Sink(socket, bounds);
+    const sink = new Sink(socket, options);
     expect(sink.write(Buffer.alloc(1_000))).toBe(true);
     expect(sink.write(Buffer.alloc(500))).toBe(true);
     expect(sink.write(Buffer.alloc(1))).toBe(false);
@@ -31,13 +21,13 @@ describe('a sink', () => {
   });
 
   it('takes one event of any size when nothing is waiting', () => {
-    const sink = new Sink(new Slow(), bounds);
+    const sink = new Sink(new Slow(), options);
     expect(sink.write(Buffer.alloc(50_000))).toBe(true);
     expect(sink.write(Buffer.alloc(1))).toBe(false);
   });
 
   it('is stalled when nothing has left for the whole time', () => {
-    const sink = new Sink(new Slow(), bounds);
+    const sink = new Sink(new Slow(), options);
     sink.write(Buffer.alloc(10));
     expect(sink.isStalled(0)).toBe(false);
     expect(sink.isStalled(9_999)).toBe(false);
@@ -46,7 +36,7 @@ describe('a sink', () => {
 
   it('is not stalled while anything leaves, nor while nothing waits', async () => {
     const socket = new Slow();
-    const sink = new Sink(socket, bounds);
+    const sink = new Sink(socket, options);
     for (let count = 0; count < 4; count++) sink.write(Buffer.alloc(10));
     for (let at = 0; at < 4; at++) {
       expect(sink.isStalled(at * 9_000)).toBe(false);
@@ -61,7 +51,7 @@ describe('a sink', () => {
   });
 
   it('gives a large event more time', () => {
-    const sink = new Sink(new Slow(), bounds);
+    const sink = new Sink(new Slow(), options);
     sink.write(Buffer.alloc(5_000));
     expect(sink.isStalled(0)).toBe(false);
     expect(sink.isStalled(49_999)).toBe(false);
@@ -70,7 +60,7 @@ describe('a sink', () => {
 
   it('swallows writes to a socket that is closing', () => {
     const socket = new Slow();
-    const sink = new Sink(socket, bounds);
+    const sink = new Sink(socket, options);
     sink.cut();
     expect(sink.write(Buffer.alloc(1))).toBe(true);
     expect(socket.writableLength).toBe(0);
