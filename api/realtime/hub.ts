@@ -158,7 +158,7 @@ export class Hub implements Publisher {
     stream.subscriptions.set(id, member);
     const cursor = feed.log.cursorAt(position);
     said(cursor);
-    if (known === undefined) stream.write(stream.wire.reset(id, cursor));
+    if (known === undefined) stream.write([stream.wire.reset(id, cursor)]);
     // A rule that changed while this one was read would otherwise be missed.
     if (grant.version !== this.#version) this.#reviewer.add([member]);
     else member.catchUp();
@@ -207,7 +207,7 @@ export class Hub implements Publisher {
     else if (stream.sink.isStalled(now)) stream.cut();
     else if (stream.wire.ping !== undefined && now >= stream.pingAt) {
       stream.pingAt += this.#bounds.pingMilliseconds;
-      stream.write(stream.wire.ping);
+      stream.write([stream.wire.ping]);
     }
   }
 

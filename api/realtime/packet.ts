@@ -3,28 +3,30 @@ import type { RecordEvent } from './event.ts';
 import type { RelatedByReader } from './reading.ts';
 
 const maximalVariants = 16;
+/** From so many bytes on, those of an event are not copied to be joined with others: they may have to wait for many readers. */
+const largeBytes = 16_384;
 
 /** Some events in order, in one write. */
 export class Packet {
   readonly events: readonly RecordEvent[];
-  #frames: Buffer | undefined;
-  #variants: Map<string, Buffer> | undefined;
+  #frames: readonly Buffer[] | undefined;
+  #variants: Map<string, readonly Buffer[]> | undefined;
 
   constructor(events: readonly RecordEvent[]) {
     this.events = events;
   }
 
   /** The Server-Sent Events, joined. */
-  get frames(): Buffer {
+  get frames(): readonly Buffer[] {
     this.#frames ??= join(this.events.map(({ frame }) => frame));
     return this.#frames;
   }
 
   /** Bytes that depend on a name; those of the first names are shared by all streams that use the same one. */
-  variant(name: string, make: (event: RecordEvent) => Buffer): Buffer {
+  variant(name: string, make: (event: RecordEvent) => readonly Buffer[]): readonly Buffer[] {
     const known = this.#variants?.get(name);
     if (known !== undefined) return known;
-    const bytes = join(this.events.map(make));
+    const bytes = join(this.events.flatMap(make));
     this.#variants ??= new Map();
     if (this.#variants.size < maximalVariants) this.#variants.set(name, bytes);
     return bytes;
@@ -50,7 +52,19 @@ export function batchOf(events: readonly RecordEvent[]): Batch {
   return { events, last: events.at(-1)?.seq ?? 0, bytes, whole: new Packet(events) };
 }
 
-function join(parts: readonly Buffer[]): Buffer {
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+function join(parts: readonly Buffer[]): readonly Buffer[] {
+  if (parts.length === 1) return parts;
+  const joined: Buffer[] = [];
+  let small: Buffer[] = [];
+  for (const part of parts) {
+    if (part.length < largeBytes) {
+      small.push(part);
+      continue;
+    }
+    if (small.length > 0) joined.push(Buffer.concat(small));
+    small = [];
+    joined.push(part);
+  }
+  if (small.length > 0) joined.push(Buffer.concat(small));
+  return joined;
 }

@@ -44,13 +44,18 @@ export class Sink implements Outlet {
   }
 
   /** Hands bytes over; false when too much is waiting, and then nothing was. The bytes may be shared, never changed. */
-  write(bytes: Buffer): boolean {
+  write(pieces: readonly Buffer[]): boolean {
     const socket = this.#socket;
     if (socket.writableLength > this.#bounds.waitingBytes) return false;
     if (!socket.writable) return true;
-    this.#written += bytes.length;
-    socket.write(bytes);
-    if (socket.writableLength > 0) this.#backlog.add(this, bytes);
+    // Together in one call of the system.
+    if (pieces.length > 1) socket.cork();
+    for (const bytes of pieces) {
+      this.#written += bytes.length;
+      socket.write(bytes);
+    }
+    if (pieces.length > 1) socket.uncork();
+    if (socket.writableLength > 0) { for (const bytes of pieces) this.#backlog.add(this, bytes); }
     return true;
   }
 

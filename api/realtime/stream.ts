@@ -17,8 +17,8 @@ export interface Wire {
   isSingle: boolean;
   /** Sent every 15 s; undefined for a protocol that keeps itself alive. */
   ping: Buffer | undefined;
-  /** Events of a subscription. */
-  events(packet: Packet, id: string): Buffer;
+  /** Events of a subscription, in pieces that may be shared. */
+  events(packet: Packet, id: string): readonly Buffer[];
   /** Events were missed and are no longer held; `cursor` is where the stream goes on. */
   reset(id: string, cursor: string): Buffer;
   /**
@@ -88,8 +88,8 @@ export class Stream {
   }
 
   /** Writes, or cuts the stream off when its reader is too far behind. */
-  write(bytes: Buffer): void {
-    if (this.#state === 'open' && !this.sink.write(bytes)) this.cut();
+  write(pieces: readonly Buffer[]): void {
+    if (this.#state === 'open' && !this.sink.write(pieces)) this.cut();
   }
 
   /** Ends one subscription for a reason that its holder is told; the others go on. */
@@ -98,7 +98,7 @@ export class Stream {
     subscription.leave();
     this.subscriptions.delete(subscription.id);
     const words = this.wire.lost(subscription.id, error);
-    if (words !== undefined) this.write(words);
+    if (words !== undefined) this.write([words]);
     if (this.wire.isSingle) this.end({ why: 'done', message: error.message }, now);
   }
 

@@ -177,7 +177,7 @@ export class Subscription implements Member {
   #reset(): void {
     const { log } = this.#source;
     this.#position = log.newest;
-    this.stream.write(this.stream.wire.reset(this.id, log.cursorAt(this.#position)));
+    this.stream.write([this.stream.wire.reset(this.id, log.cursorAt(this.#position))]);
   }
 
   #send(selection: Selection): void {
@@ -191,7 +191,7 @@ export class Subscription implements Member {
     // Related records that could not be read may be there the next time; what the record itself holds will be the same.
     const isForGood = this.view.view.reading === undefined || failure instanceof RangeError;
     const words = isForGood ? this.stream.wire.failed(this.id, log.cursorAt(log.newest)) : undefined;
-    if (words !== undefined) this.stream.write(words);
+    if (words !== undefined) this.stream.write([words]);
     this.#source.fail(this, failure);
   }
 }

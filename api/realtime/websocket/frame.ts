@@ -4,10 +4,10 @@ const finalText = 0x81;
 const length16 = 126;
 const length64 = 127;
 
-/** One unfragmented text frame of parts that together are UTF-8. */
-export function textFrame(...parts: readonly Buffer[]): Buffer {
+/** One unfragmented text frame of parts that together are UTF-8, not copied. */
+export function textFrame(...parts: readonly Buffer[]): readonly Buffer[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return Buffer.concat([header(length), ...parts]);
+  return [header(length), ...parts];
 }
 
 function header(length: number): Buffer {

@@ -94,7 +94,7 @@ export function errorMessage(id: string | undefined, { code, message }: ApiError
 }
 
 /** `{ type: "event", id, event, cursor, record }`, around the record's bytes as they are; `data` of what a hook made up. */
-export function eventMessage(id: string, event: RecordEvent): Buffer {
+export function eventMessage(id: string, event: RecordEvent): readonly Buffer[] {
   const head = `{"type":"event","id":${JSON.stringify(id)},"event":"${event.type}","cursor":"${event.id}","${
     event.made === undefined ? 'record' : 'data'
   }":`;
@@ -104,5 +104,5 @@ export function eventMessage(id: string, event: RecordEvent): Buffer {
 const closing = Buffer.from('}');
 
 function frameOf(message: Readonly<Record<string, unknown>>): Buffer {
-  return textFrame(Buffer.from(JSON.stringify(message)));
+  return Buffer.concat(textFrame(Buffer.from(JSON.stringify(message))));
 }

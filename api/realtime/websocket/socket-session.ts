@@ -76,7 +76,7 @@ export class SocketSession {
     } catch (error) {
       if (!(error instanceof ApiError)) report('answer a WebSocket message', error);
       const refusal = toApiError(error);
-      stream.write(messages.errorMessage(name, refusal));
+      stream.write([messages.errorMessage(name, refusal)]);
       const isGarbage = refusal.code === 'deserialization' || refusal.code === 'validation';
       if (isGarbage && !rate.admitGarbage(hub.now())) this.#refuse('too many messages that say nothing');
     }
@@ -92,7 +92,7 @@ export class SocketSession {
       case 'unsubscribe':
         return this.#unsubscribe(message.id);
       case 'ping':
-        return stream.write(messages.pong());
+        return stream.write([messages.pong()]);
     }
   }
 
@@ -105,14 +105,14 @@ export class SocketSession {
     } catch (error) {
       const refusal = toApiError(error);
       if (refusal.code !== 'unauthorized') throw error;
-      stream.write(messages.errorMessage(undefined, refusal));
+      stream.write([messages.errorMessage(undefined, refusal)]);
       return stream.end({ why: 'unauthorized', message: refusal.message }, hub.now());
     }
     if (!stream.isOpen) return;
     if (decide('member', principal, stream.place) !== 'allow') {
-      stream.write(
+      stream.write([
         messages.errorMessage(undefined, new ApiError('forbidden', 'this token does not allow that')),
-      );
+      ]);
       return this.#refuse('the token is for another place');
     }
     seat.move(principal);
@@ -136,7 +136,7 @@ export class SocketSession {
       hub.subscribe(
         stream,
         { id, collection, filter, since, grant, onLeft: giveBack },
-        (cursor) => stream.write(messages.subscribed(id, cursor)),
+        (cursor) => stream.write([messages.subscribed(id, cursor)]),
       );
     } catch (error) {
       giveBack();

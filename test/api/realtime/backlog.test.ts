@@ -13,7 +13,7 @@ function streams() {
   return (workspace: string) => {
     const socket = new Slow();
     const sink = new Sink(socket, { workspace, bounds, backlog });
-    return { socket, write: (bytes: number) => sink.write(Buffer.alloc(bytes)), sink };
+    return { socket, write: (bytes: number) => sink.write([Buffer.alloc(bytes)]), sink };
   };
 }
 
@@ -44,7 +44,7 @@ it('counts once what several wait for', () => {
   const open = streams();
   const many = Array.from({ length: 20 }, () => open('acme'));
   const shared = Buffer.alloc(5_000);
-  for (const { sink } of many) sink.write(shared);
+  for (const { sink } of many) sink.write([shared]);
   expect(many.filter(({ socket }) => socket.destroyed)).toEqual([]);
 });
 
@@ -52,7 +52,7 @@ it('counts what pieces take besides their bytes', () => {
   const open = streams();
   const { sink, socket } = open('acme');
   const shared = Buffer.alloc(1);
-  for (let written = 0; written < 200; written++) sink.write(shared);
+  for (let written = 0; written < 200; written++) sink.write([shared]);
   expect(socket.destroyed).toBe(true);
 });
 

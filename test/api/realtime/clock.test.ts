@@ -115,7 +115,7 @@ it('a stream is not pinged again and again when the clock has been set forward',
 
 it('a stream whose reader stalls is cut off when the clock has been set back', () => {
   const { stream, socket } = attach({ stalls: true });
-  stream.write(Buffer.from('first'));
+  stream.write([Buffer.from('first')]);
   pass(2 * defaultBounds.sweepMilliseconds);
   timeOfDay -= hour;
   pass(defaultBounds.sink.stallMilliseconds);

@@ -14,21 +14,21 @@ describe('a sink', () => {
   it('takes a write as long as no more than the bound is waiting', () => {
     const socket = new Slow();
     const sink = new Sink(socket, options);
-    expect(sink.write(Buffer.alloc(1_000))).toBe(true);
-    expect(sink.write(Buffer.alloc(500))).toBe(true);
-    expect(sink.write(Buffer.alloc(1))).toBe(false);
+    expect(sink.write([Buffer.alloc(1_000)])).toBe(true);
+    expect(sink.write([Buffer.alloc(500)])).toBe(true);
+    expect(sink.write([Buffer.alloc(1)])).toBe(false);
     expect(socket.writableLength).toBe(1_500);
   });
 
   it('takes one event of any size when nothing is waiting', () => {
     const sink = new Sink(new Slow(), options);
-    expect(sink.write(Buffer.alloc(50_000))).toBe(true);
-    expect(sink.write(Buffer.alloc(1))).toBe(false);
+    expect(sink.write([Buffer.alloc(50_000)])).toBe(true);
+    expect(sink.write([Buffer.alloc(1)])).toBe(false);
   });
 
   it('is stalled when nothing has left for the whole time', () => {
     const sink = new Sink(new Slow(), options);
-    sink.write(Buffer.alloc(10));
+    sink.write([Buffer.alloc(10)]);
     expect(sink.isStalled(0)).toBe(false);
     expect(sink.isStalled(9_999)).toBe(false);
     expect(sink.isStalled(10_000)).toBe(true);
@@ -37,14 +37,14 @@ describe('a sink', () => {
   it('is not stalled while anything leaves, nor while nothing waits', async () => {
     const socket = new Slow();
     const sink = new Sink(socket, options);
-    for (let count = 0; count < 4; count++) sink.write(Buffer.alloc(10));
+    for (let count = 0; count < 4; count++) sink.write([Buffer.alloc(10)]);
     for (let at = 0; at < 4; at++) {
       expect(sink.isStalled(at * 9_000)).toBe(false);
       socket.send();
       await new Promise((resolve) => process.nextTick(resolve));
     }
     expect(sink.isStalled(100_000)).toBe(false);
-    sink.write(Buffer.alloc(10));
+    sink.write([Buffer.alloc(10)]);
     expect(sink.isStalled(200_000)).toBe(false);
     expect(sink.isStalled(209_999)).toBe(false);
     expect(sink.isStalled(210_000)).toBe(true);
@@ -52,7 +52,7 @@ describe('a sink', () => {
 
   it('gives a large event more time', () => {
     const sink = new Sink(new Slow(), options);
-    sink.write(Buffer.alloc(5_000));
+    sink.write([Buffer.alloc(5_000)]);
     expect(sink.isStalled(0)).toBe(false);
     expect(sink.isStalled(49_999)).toBe(false);
     expect(sink.isStalled(50_000)).toBe(true);
@@ -62,7 +62,7 @@ describe('a sink', () => {
     const socket = new Slow();
     const sink = new Sink(socket, options);
     sink.cut();
-    expect(sink.write(Buffer.alloc(1))).toBe(true);
+    expect(sink.write([Buffer.alloc(1)])).toBe(true);
     expect(socket.writableLength).toBe(0);
   });
 });
