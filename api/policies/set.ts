@@ -12,6 +12,7 @@ import {
 } from '../../storage/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { actorIn, type By } from '../audit/actor.ts';
+import { keepingEntry, type WriteEntry } from '../audit/kept-entry.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
@@ -105,7 +106,7 @@ async function change(
   apply: (sql: Sql, rows: readonly Stored[]) => Promise<PolicySpec | null>,
 ): Promise<{ rows: PolicyRow[]; cascaded: Cascaded[] }> {
   const place = placeOf(target);
-  const changed = await deps.databases.control.transaction(async (sql) => {
+  const make = (audit: Audit) => async (sql: Sql) => {
     await lockPolicies(sql);
     const workspace = target.app?.workspace ?? target.workspace;
     if (workspace !== undefined) await holdWorkspace(sql, workspace);
@@ -119,19 +120,17 @@ async function change(
     );
     const from = before.find((row) => row.workspace === place.workspace && row.app === place.app)?.spec ??
       null;
-    await audit(sql, deps, {
-      target,
-      event: {
-        actor: await actorIn(sql, by.principal),
-        action,
-        target: field,
-        details: { from, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
-        origin: by.origin,
-      },
+    await audit(sql, {
+      actor: await actorIn(sql, by.principal),
+      action,
+      target: field,
+      details: { from, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
+      origin: by.origin,
     });
     await publish(sql, policiesOf(place));
     return { rows, cascaded };
-  });
+  };
+  const changed = await auditing(deps, target, (audit) => deps.databases.control.transaction(make(audit)));
   deps.policyBook.heed(policiesOf(place));
   return changed;
 }
@@ -145,19 +144,25 @@ function rowOf(place: PolicyPlace & { field: string }, spec: PolicySpec, { now }
   return { ...place, spec, updated_at: now };
 }
 
-async function audit(
-  control: Sql,
+/** Writes the entry of a change, whose transaction is `control`. */
+type Audit = (control: Sql, event: AuditEvent) => Promise<void>;
+
+/** Runs a change, which has everybody who changes policies wait, and must not itself wait for a tenant. */
+function auditing<Result>(
   deps: SetDeps,
-  { target: { workspace, app }, event }: { target: LevelTarget; event: AuditEvent },
-): Promise<void> {
+  { workspace, app }: LevelTarget,
+  change: (audit: Audit) => Promise<Result>,
+): Promise<Result> {
+  const within = (write: WriteEntry) => change((_control, event) => write(event));
   if (app !== undefined) {
-    const { workspace: { database }, schema } = app;
-    await deps.databases.app(database, schema).run((sql) => auditApp(sql, deps, event));
-  } else if (workspace !== undefined) {
-    await deps.databases.workspace(workspace.database).run((sql) => auditWorkspace(sql, deps, event));
-  } else {
-    await auditSystem(control, deps, event);
+    const connection = deps.databases.app(app.workspace.database, app.schema);
+    return keepingEntry(connection, (sql, event) => auditApp(sql, deps, event), within);
   }
+  if (workspace !== undefined) {
+    const connection = deps.databases.workspace(workspace.database);
+    return keepingEntry(connection, (sql, event) => auditWorkspace(sql, deps, event), within);
+  }
+  return change((control, event) => auditSystem(control, deps, event));
 }
 
 function placeOf({ workspace, app }: LevelTarget): PolicyPlace {
