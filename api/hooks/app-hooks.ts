@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts';
 import { type CodeSnapshot, readCode } from './source/code-snapshot.ts';
 import type { Counters } from './runner/counters.ts';
 import type { Crowd } from './runner/crowd.ts';
-import { faultOfCode, refusalOf } from './source/faults.ts';
+import { faultOfCode, refusalOf, retryAfter } from './source/faults.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './runner/generation.ts';
 import type { RunnerHost } from './runner/host.ts';
 import type { ChannelEnd } from './channel/invocation.ts';
@@ -55,7 +55,7 @@ export class AppHooks {
   #live: Generation | undefined;
   #fingerprint = '';
   #faults: FileFault[] = [];
-  #failed: { error: ApiError; until: number } | undefined;
+  #failed: { error: ApiError; until: number; retryIn: number | undefined } | undefined;
   readonly #loads = new LoadQueue((cause) => this.#load(cause));
   /** State of the code that was loaded last, whatever came of it. */
   #tried = '';
@@ -74,6 +74,11 @@ export class AppHooks {
   /** What is registered; undefined while that is not known. */
   get known(): Registrations | undefined {
     return this.#known;
+  }
+
+  /** Milliseconds after which to load files again that are not in effect, for no fault of theirs. */
+  get retryIn(): number | undefined {
+    return this.#failed?.retryIn;
   }
 
   /** The runner that is there now. */
@@ -186,7 +191,8 @@ export class AppHooks {
       const refusal = refusalOf(error);
       // Nobody knows what these files would have vetoed; only code that was in effect before them may go on.
       if (this.#known?.files.length === 0) this.#known = undefined;
-      this.#failed = { error: refusal, until: performance.now() + retryMilliseconds };
+      const until = performance.now() + retryMilliseconds;
+      this.#failed = { error: refusal, until, retryIn: retryAfter(error) };
       const message = `the hooks could not be loaded: ${refusal.message}`;
       const [only] = files.length === 1 ? files : [];
       faults = [...unread, { file: only?.file ?? '', message, line: null, column: null }];

@@ -161,12 +161,19 @@ export class Runners implements Hooks {
   async #follow(hooks: AppHooks): Promise<void> {
     try {
       await hooks.reload(false);
+      // Nobody who put the files is told that this process goes on without them.
+      if (hooks.retryIn !== undefined) setTimeout(() => this.#followLater(hooks), hooks.retryIn).unref();
     } catch (error) {
       // The app may be gone, or its database away: what it vetoes now is not known.
       hooks.forget();
       const task = 'load hooks that have changed';
       this.#parts.deps.observe({ type: 'background_failed', task, error: String(error) });
     }
+  }
+
+  #followLater(hooks: AppHooks): void {
+    const isBehind = hooks.retryIn !== undefined && this.#apps.get(hooks.app.schema) === hooks;
+    if (isBehind) void this.#follow(hooks);
   }
 
   async #discover(workspace: string, id: string): Promise<void> {

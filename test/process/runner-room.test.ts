@@ -1,4 +1,6 @@
 // As many apps with hooks as may have a runner, and more: each gets its turn.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { as, type Caller, expectOk, patiently } from '../harness/api.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
@@ -29,6 +31,10 @@ async function load(id: string) {
   }, { timeout: 30_000 });
 }
 
+const routes = (version: number) => `
+  routerAdd('GET', '/version', () => ${version});
+  routerAdd('GET', '/slow', () => new Promise((resolve) => setTimeout(resolve, 4000, 'slow')));`;
+
 /** On a connection of its own, which any process may get; again when it was told to come again. */
 const ask = (id: string) =>
   patiently(() => as(undefined, server.url).get(`${apps}/${id}/custom/hi`, { Connection: 'close' }));
@@ -46,5 +52,21 @@ describe('more apps with hooks than there may be runners', () => {
     await start({ hooks: { max_runners: 4 }, api: { workers: 2 } });
     for (const id of ids) await load(id);
     for (const id of [...ids, ...ids, ...ids, ...ids]) expect((await ask(id)).body).toBe('hi');
+  });
+});
+
+describe('other code of an app whose only runner has something to do for longer than a start waits', () => {
+  it('is in effect once there is room for it', { timeout }, async () => {
+    await start({ hooks: { max_runners: 1 } });
+    expectOk(await admin.post(apps, { id: 'a', name: 'a' }));
+    expectOk(await admin.put(`${apps}/a/hooks/a.js`, { source: routes(1) }));
+    let isOver = false;
+    const slow = admin.get(`${apps}/a/custom/slow`).finally(() => isOver = true);
+    const inFlight = async () => Number(expectOk(await admin.get(`${apps}/a/hooks/status`)).in_flight);
+    await vi.waitUntil(async () => isOver || await inFlight() > 0, { timeout: 30_000 });
+    await writeFile(join(server.dataDir, 'hooks', 'acme', 'a', 'a.js'), routes(2));
+    expect((await slow).body).toBe('slow');
+    const version = async () => (await admin.get(`${apps}/a/custom/version`)).body;
+    await expect.poll(version, { timeout: 60_000, interval: 100 }).toBe(2);
   });
 });

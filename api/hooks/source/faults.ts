@@ -24,3 +24,13 @@ export function refusalOf(error: unknown): ApiError {
   const code = error.reason === 'full' ? 'hook_busy' : 'hook_unavailable';
   return new ApiError(code, error.message, [['Retry-After', seconds]]);
 }
+
+/** What passes by itself takes a while: places are taken again, and a machine that is too busy stays so. */
+const leastMilliseconds = 5_000;
+
+/** Milliseconds after which to load code again that could not be loaded for no fault of its own; undefined where that is of no use. */
+export function retryAfter(error: unknown): number | undefined {
+  if (error instanceof LoadFailed) return error.isOfCode ? undefined : leastMilliseconds;
+  if (!(error instanceof RunnerRefused) || error.reason === 'no_sandbox') return undefined;
+  return Math.max(leastMilliseconds, error.retryMilliseconds);
+}
