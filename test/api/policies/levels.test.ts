@@ -234,16 +234,17 @@ describe('a field of the apps’ own', () => {
   });
 });
 
-it('the policies of a workspace and its apps take up 4 MiB at most', async () => {
-  const own = await ownWorkspace();
+it('the policies of a workspace and its apps take up 4 MiB at most, and nothing of another’s room', async () => {
+  const [own, other] = [await ownWorkspace(), await ownWorkspace()];
   const app = await own.app();
-  const words = (length: number) => Array.from({ length }, (_, index) => String(index).padStart(255, '0'));
-  const list = (length: number) => ({ kind: 'enum_set', allowed: words(length) });
-  for (let n = 0; n < 16; n++) expectOk(await own.admin.put(`${own.path}/policies/words.w${n}`, list(1_000)));
-  const refused = await app.admin.put(`${app.path}/policies/words.own`, list(1_000));
+  const words = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(255, '0'));
+  const list = { kind: 'enum_set', allowed: words };
+  for (let n = 0; n < 16; n++) expectOk(await own.admin.put(`${own.path}/policies/words.w${n}`, list));
+  const refused = await app.admin.put(`${app.path}/policies/words.own`, list);
   expectError(refused, 400, 'validation');
   expect(refused.body.message).toContain('4194304 bytes');
+  expectOk(await other.admin.put(`${other.path}/policies/words.w0`, list));
   expectOk(await app.admin.put(`${app.path}/policies/words.own`, { kind: 'range', min: 0, max: 1 }));
   expectOk(await own.admin.delete(`${own.path}/policies/words.w0`));
-  expectOk(await app.admin.put(`${app.path}/policies/words.other`, list(1_000)));
+  expectOk(await app.admin.put(`${app.path}/policies/words.other`, list));
 });
