@@ -42,3 +42,18 @@ it('is 1 MiB of a minute, and says once that there was more', () => {
   add();
   expect(log.place).toBe(17);
 });
+
+it('is of lines as they were written, and nothing of the objects that they were', () => {
+  const log = newLog();
+  const fields = { order: { state: 'new' } };
+  log.add({ level: 'info', message: 'written', fields });
+  fields.order.state = 'changed';
+  expect(log.entries).toEqual([{
+    ts: new Date(60_000),
+    level: 'info',
+    message: 'written',
+    file: null,
+    request_id: null,
+    fields: { order: { state: 'new' } },
+  }]);
+});
