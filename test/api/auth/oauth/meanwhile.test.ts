@@ -63,23 +63,35 @@ describe('oauth.state', () => {
   });
 
   it('oauth.state: has a change of the provider wait for a sign-in that is nearly done', async () => {
-    expectOk(await setUp());
-    const emails = [{ email: freshEmail(), primary: true, verified: true }];
-    host.spoil('/user/emails', (_request, response) => void response.end(JSON.stringify(emails)));
-    const back = host.enter(expectOk(await authorize(own, 'github')).authorize_url, { id: 2, emails });
-    const account = { provider: 'github', source: host.config.userinfo_url, subject: '2' };
-    const pool = await openDatabaseOf(own.id);
-    let isChanged = false;
-    const { signingIn, changing } = await pool.transaction(async (sql) => {
-      await lockAccount(sql, account);
-      const signingIn = redeem(own, 'github', back);
-      while (await howManyWait(sql) < 1);
-      const changing = setUp({ client_id: 'another' }).finally(() => isChanged = true);
-      while (!isChanged && await howManyWait(sql) < 2);
-      expect(isChanged).toBe(false);
-      return { signingIn, changing };
-    }).finally(() => pool.end());
-    expectOk(await signingIn);
-    expectOk(await changing);
+    for (;;) {
+      const { signedIn, changed, hasWaited } = await changeDuringSignIn();
+      // Where all connections were taken the change stood behind the sign-in, at the same one, until that had waited too long.
+      if (!hasWaited && signedIn.status === 503) continue;
+      expect(hasWaited).toBe(true);
+      expectOk(signedIn);
+      expectOk(changed);
+      return;
+    }
   });
 });
+
+/** A change of the provider while somebody who comes back from it waits for the last thing that a sign-in takes. */
+async function changeDuringSignIn(): Promise<{ signedIn: Answer; changed: Answer; hasWaited: boolean }> {
+  expectOk(await setUp());
+  const emails = [{ email: freshEmail(), primary: true, verified: true }];
+  host.spoil('/user/emails', (_request, response) => void response.end(JSON.stringify(emails)));
+  const back = host.enter(expectOk(await authorize(own, 'github')).authorize_url, { id: 2, emails });
+  const account = { provider: 'github', source: host.config.userinfo_url, subject: '2' };
+  const pool = await openDatabaseOf(own.id);
+  const { signingIn, changing, hasWaited } = await pool.transaction(async (sql) => {
+    await lockAccount(sql, account);
+    const signingIn = redeem(own, 'github', back);
+    while (await howManyWait(sql) < 1);
+    let isChanged = false;
+    const changing = setUp({ client_id: 'another' }).finally(() => isChanged = true);
+    while (!isChanged && await howManyWait(sql) < 2);
+    return { signingIn, changing, hasWaited: !isChanged };
+  }).finally(() => pool.end());
+  const [signedIn, changed] = await Promise.all([signingIn, changing]);
+  return { signedIn, changed, hasWaited };
+}
