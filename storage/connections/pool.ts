@@ -129,12 +129,8 @@ export class Pool implements Connection {
   /** Refuses new work, lets what is in flight finish (5 s), closes every connection. */
   end(): Promise<void> {
     this.#ended = true;
-    return this.#ending ??= this.#closeAll();
-  }
-
-  async #closeAll(): Promise<void> {
     for (const client of [...this.#clients]) void this.#retire(client);
-    await this.#leaving.end();
+    return this.#ending ??= this.#leaving.end();
   }
 
   #release(client: Client): void {
@@ -173,8 +169,11 @@ export class Pool implements Connection {
     return new StorageError('undefined', 'the role of this connection is gone', { cause: error });
   }
 
+  /** `admitted` comes first where it still has nothing to do: it holds a share, which another would take once more. */
   #take(admitted?: Client): Client | undefined {
-    const taken = this.#choose() ?? this.#clients.find((client) => client === admitted);
+    const known = this.#clients.find((client) => client === admitted);
+    const isHeld = known?.isAtWork === true && known.inFlight === 0;
+    const taken = isHeld ? known : this.#choose() ?? known;
     if (taken !== undefined) taken.inFlight++;
     return taken;
   }

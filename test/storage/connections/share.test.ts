@@ -102,6 +102,24 @@ describe('a share of the work', () => {
     letGo();
     await long;
   });
+
+  it('is back when all is done, however the ends of work fall together', async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const { share, pool } = make(2);
+      const [mine, another, third] = [pool(2), pool(1), pool(1)];
+      await Promise.all([mine.run(ask), mine.run(ask)]);
+      const [long, others, thirds] = [endless(), endless(), endless()];
+      const under = [mine.run(long.work), another.run(others.work), third.run(thirds.work), mine.run(ask)];
+      expect([mine.size, share.wanted]).toEqual([2, true]);
+      others.letGo();
+      await under[1];
+      thirds.letGo();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      long.letGo();
+      await Promise.all(under);
+      expect([share.tryTake(), share.tryTake(), share.tryTake()]).toEqual([true, true, false]);
+    }
+  });
 });
 
 it('is one for all apps of a workspace, and neither for its identities nor for other workspaces', async () => {
