@@ -43,6 +43,7 @@ export class Runners implements Hooks {
   readonly #parts: HookParts & Surroundings;
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
+  readonly #loadsAgainSoon = new WeakSet<AppHooks>();
   readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
   /** What the other processes know this one by; a successor has another. */
@@ -162,7 +163,7 @@ export class Runners implements Hooks {
     try {
       await hooks.reload(false);
       // Nobody who put the files is told that this process goes on without them.
-      if (hooks.retryIn !== undefined) setTimeout(() => this.#followLater(hooks), hooks.retryIn).unref();
+      if (hooks.retryIn !== undefined) this.#followLater(hooks, hooks.retryIn);
     } catch (error) {
       // The app may be gone, or its database away: what it vetoes now is not known.
       hooks.forget();
@@ -171,9 +172,13 @@ export class Runners implements Hooks {
     }
   }
 
-  #followLater(hooks: AppHooks): void {
-    const isBehind = hooks.retryIn !== undefined && this.#apps.get(hooks.app.schema) === hooks;
-    if (isBehind) void this.#follow(hooks);
+  #followLater(hooks: AppHooks, milliseconds: number): void {
+    if (this.#loadsAgainSoon.has(hooks)) return;
+    this.#loadsAgainSoon.add(hooks);
+    setTimeout(() => {
+      this.#loadsAgainSoon.delete(hooks);
+      if (hooks.retryIn !== undefined && this.#apps.get(hooks.app.schema) === hooks) void this.#follow(hooks);
+    }, milliseconds).unref();
   }
 
   async #discover(workspace: string, id: string): Promise<void> {
