@@ -56,17 +56,23 @@ const kinds: Record<string, Prepare> = {
     Promise.resolve(() => post('password-reset/request', { email })),
 };
 
-/** Sends one after the other while the user's row is held, and lets go of it when both wait. */
-async function atOnce(user: OwnUser, first: Redeem, second: Redeem): Promise<[Answer, Answer]> {
-  const { answers } = await pool.transaction(async (sql) => {
+/**
+ * Sends one after the other while the user's row is held, and lets go of it when both wait; undefined when one was answered
+ * before: where all connections were taken, the second stands behind the first at the same one until that has waited too long.
+ */
+async function atOnce(user: OwnUser, first: Redeem, second: Redeem): Promise<[Answer, Answer] | undefined> {
+  const { answers, bothWaited } = await pool.transaction(async (sql) => {
     await sql`select 1 from workspace.users where id = ${user.id} for update`;
-    const one = first();
-    while (await howManyWait(sql) < 1);
-    const other = second();
-    while (await howManyWait(sql) < 2);
-    return { answers: Promise.all([one, other]) };
+    let answered = 0;
+    const count = (answer: Answer) => (answered++, answer);
+    const one = first().then(count);
+    while (answered === 0 && await howManyWait(sql) < 1);
+    const other = second().then(count);
+    while (answered === 0 && await howManyWait(sql) < 2);
+    return { answers: Promise.all([one, other]), bothWaited: answered === 0 };
   });
-  return await answers;
+  const both = await answers;
+  return bothWaited ? both : undefined;
 }
 
 it.each([
@@ -79,10 +85,13 @@ it.each([
   ['a change of the address', 'a verification', 400],
   ['a code to log in', 'a password reset', 400],
 ])('is done, and then what comes at the same time: %s, %s', async (one, other, status) => {
-  const user = await ownUser(own);
-  const mails = { count: 0 };
-  const second = await kinds[other]?.(user, mails) ?? expect.fail(other);
-  const first = await kinds[one]?.(user, mails) ?? expect.fail(one);
-  const answers = await atOnce(user, first, second);
+  let answers: [Answer, Answer] | undefined;
+  while (answers === undefined) {
+    const user = await ownUser(own);
+    const mails = { count: 0 };
+    const second = await kinds[other]?.(user, mails) ?? expect.fail(other);
+    const first = await kinds[one]?.(user, mails) ?? expect.fail(one);
+    answers = await atOnce(user, first, second);
+  }
   expect(answers.map((answer) => answer.status)).toEqual([200, status]);
 });
