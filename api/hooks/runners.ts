@@ -185,7 +185,7 @@ export class Runners implements Hooks {
     const { find, deps } = this.#parts;
     try {
       const app = await find(workspace, id);
-      if (app !== undefined) await this.of(app).reload(false);
+      if (app !== undefined) await this.#follow(this.of(app));
     } catch (error) {
       deps.observe({ type: 'background_failed', task: 'load hooks from a new file', error: String(error) });
     }

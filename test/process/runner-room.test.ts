@@ -1,8 +1,8 @@
 // As many apps with hooks as may have a runner, and more: each gets its turn.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { as, type Caller, expectOk, patiently } from '../harness/api.ts';
+import { type Answer, as, type Caller, expectOk, patiently } from '../harness/api.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
 
@@ -31,6 +31,8 @@ async function load(id: string) {
   }, { timeout: 30_000 });
 }
 
+const messageOf = ({ message }: { message: string }) => message;
+
 const routes = (version: number) => `
   routerAdd('GET', '/version', () => ${version});
   routerAdd('GET', '/slow', () => new Promise((resolve) => setTimeout(resolve, 4000, 'slow')));`;
@@ -55,18 +57,36 @@ describe('more apps with hooks than there may be runners', () => {
   });
 });
 
-describe('other code of an app whose only runner has something to do for longer than a start waits', () => {
+/** Has the only runner do something for longer than a start waits; answers how that ended. */
+async function holdRunner(): Promise<Promise<Answer>[]> {
+  await start({ hooks: { max_runners: 1 } });
+  expectOk(await admin.post(apps, { id: 'a', name: 'a' }));
+  expectOk(await admin.put(`${apps}/a/hooks/a.js`, { source: routes(1) }));
+  let isOver = false;
+  const slow = admin.get(`${apps}/a/custom/slow`).finally(() => isOver = true);
+  const inFlight = async () => Number(expectOk(await admin.get(`${apps}/a/hooks/status`)).in_flight);
+  await vi.waitUntil(async () => isOver || await inFlight() > 0, { timeout: 30_000 });
+  return [slow];
+}
+
+const fileOf = (app: string) => join(server.dataDir, 'hooks', 'acme', app, 'a.js');
+
+describe('other code, while the only runner has something to do for longer than a start waits', () => {
   it('is in effect once there is room for it', { timeout }, async () => {
-    await start({ hooks: { max_runners: 1 } });
-    expectOk(await admin.post(apps, { id: 'a', name: 'a' }));
-    expectOk(await admin.put(`${apps}/a/hooks/a.js`, { source: routes(1) }));
-    let isOver = false;
-    const slow = admin.get(`${apps}/a/custom/slow`).finally(() => isOver = true);
-    const inFlight = async () => Number(expectOk(await admin.get(`${apps}/a/hooks/status`)).in_flight);
-    await vi.waitUntil(async () => isOver || await inFlight() > 0, { timeout: 30_000 });
-    await writeFile(join(server.dataDir, 'hooks', 'acme', 'a', 'a.js'), routes(2));
-    expect((await slow).body).toBe('slow');
+    const [slow] = await holdRunner();
+    await writeFile(fileOf('a'), routes(2));
+    expect((await slow)?.body).toBe('slow');
     const version = async () => (await admin.get(`${apps}/a/custom/version`)).body;
     await expect.poll(version, { timeout: 60_000, interval: 100 }).toBe(2);
+  });
+
+  it('is scheduled once there is room for it, though nobody asks for its app', { timeout }, async () => {
+    const [slow] = await holdRunner();
+    expectOk(await admin.post(apps, { id: 'b', name: 'b' }));
+    await mkdir(dirname(fileOf('b')));
+    await writeFile(fileOf('b'), `cronAdd('tick', '* * * * * *', () => console.log('tick'));`);
+    await slow;
+    const told = async () => expectOk(await admin.get(`${apps}/b/hooks/logs`)).items.map(messageOf);
+    await expect.poll(told, { timeout: 60_000, interval: 100 }).toContain('tick');
   });
 });
