@@ -63,6 +63,9 @@ export interface Egress {
 const defaultMilliseconds = 5_000;
 const mostRedirects = 3;
 
+/** Of the statuses from 300, those that send a client elsewhere: https://fetch.spec.whatwg.org/#redirect-status */
+export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 /** `resolve` stands in for this machine's resolver. */
 export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: Resolve): Egress {
   const wall = new Wall(config);
@@ -162,7 +165,7 @@ function broken(signal: AbortSignal): Promise<never> {
 }
 
 function locationOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
-  if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
+  if (!redirectStatuses.has(statusCode)) return undefined;
   return pairsOf(headers).find(([name]) => name === 'location')?.[1];
 }
 

@@ -55,6 +55,7 @@ beforeAll(async () => {
     asked.push({ url, headers });
     if (url === '/away') response.writeHead(302, { Location: 'http://127.0.0.1:1/' });
     if (url === '/moved') response.writeHead(302, { Location: '/here' });
+    if (url === '/same') response.writeHead(304);
     if (url === '/gone') response.writeHead(410, 'Gone for good');
     if (url === '/odd') response.writeHead(999);
     if (url === '/silent') return void response.once('close', silence.resolve);
@@ -182,6 +183,9 @@ it('follows a redirect, shows it or fails, as it is asked to', async () => {
     reason: 'OK',
     body: 'GET',
   });
+  // Of the 300s, but an answer like others (https://fetch.spec.whatwg.org/#redirect-status).
+  const same = await fetchInHook(`http://${host}/same`, { redirect: 'error' });
+  expect(same).toEqual({ status: 304, reason: 'Not Modified', body: '' });
 });
 
 it('has the time of an answer that streams, which is more than that of a call', async () => {

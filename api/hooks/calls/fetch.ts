@@ -2,6 +2,7 @@
 import type { EgressRequest, EgressResponse } from '../../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
+import { redirectStatuses } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 import { namesHost } from '../../egress/wall.ts';
 import { fail } from '../../errors.ts';
@@ -42,7 +43,7 @@ export async function fetchForHook(
       permits,
       redirects: redirect === 'follow' ? 'follow' : 'answer',
     });
-    if (redirect === 'error' && answer.status >= 300 && answer.status < 400) {
+    if (redirect === 'error' && redirectStatuses.has(answer.status)) {
       fail('hook_error', 'the host redirects the request');
     }
     if (answer.status > 599) fail('hook_error', `the host answered with status ${answer.status}`);
