@@ -2,6 +2,7 @@
 import type { CallTable } from '../../../hook-runner/calls.ts';
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import { isUuid } from '../../../storage/ids.ts';
+import { shownValue } from '../../../storage/records/candidate.ts';
 import { planOf } from '../../../storage/records/plan.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
@@ -51,7 +52,7 @@ export function publishForHook(
   return null;
 }
 
-/** The members of the data that could be values of the collection's fields: what rules and filters go by. */
+/** The members of the data that could be values of the collection's fields, as a record would have them: what rules and filters go by. */
 function fieldsIn(
   app: AppDefinition,
   collection: CollectionDefinition,
@@ -59,10 +60,12 @@ function fieldsIn(
 ): Record<string, unknown> {
   if (!isObject(data)) return {};
   const { fields } = planOf(app.schema, collection);
-  const found = fields.flatMap(({ field: { name }, read }): [string, unknown][] => {
+  const found = fields.flatMap(({ field: { name, kind }, read }): [string, unknown][] => {
     const value = Object.hasOwn(data, name) ? data[name] : undefined;
     if (value === undefined) return [];
-    return value === null || 'value' in read(value) ? [[name, value]] : [];
+    if (value === null) return [[name, value]];
+    const reading = read(value);
+    return 'value' in reading ? [[name, shownValue(kind, reading.value)]] : [];
   });
   return Object.fromEntries(found);
 }

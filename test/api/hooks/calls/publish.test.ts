@@ -75,6 +75,18 @@ describe('$app.realtime.publish', () => {
     expect(admins).toEqual(told);
   });
 
+  it('has a rule read a value as a record would hold it', async () => {
+    const address = { name: 'address', kind: 'email' };
+    const letters = await watched(app, { list: 'address = @request.auth.email' }, [address]);
+    const client = await letters.watch({ token: tokenOf(ada) });
+    const data = { address: ada.email.toUpperCase(), subject: 'Hello' };
+    expect(await publish(letters.name, 'letter', data)).toEqual({ told: null });
+    await publish(letters.name, 'end', { address: ada.email });
+    await client.until(({ body }) => body.includes('event: end'));
+    client.socket.destroy();
+    expect(client.events[0]).toMatchObject({ event: 'letter', data });
+  });
+
   it('is not let through by a rule that is met by what is missing', async () => {
     const notes = await watched(app, { list: 'owner != "x" || title = "end"' });
     // All that the filter reads is there, and not what the rule does.
