@@ -35,6 +35,9 @@ describe('the definition of an auth collection', () => {
     const age = { name: 'age', kind: 'number' };
     const repeated = expectOk(await admin.patch(path, { schema: { fields: [...schema.fields, age] } }));
     expect(repeated.schema.fields).toEqual([...implied, nick, age]);
+    const spelt = implied.map((field) => ({ default: null, required: false, index: false, ...field }));
+    const shown = expectOk(await admin.patch(path, { schema: { fields: [...spelt, nick, age] } }));
+    expect(shown.schema.fields).toEqual([...implied, nick, age]);
     const alone = expectOk(await admin.patch(`${path}?confirm=drop`, { schema: { fields: [age] } }));
     expect(alone.schema.fields).toEqual([...implied, age]);
     const record = expectOk(await admin.post(`${path}/records`, { email: freshEmail(), age: 7 }));

@@ -53,6 +53,21 @@ describe('a change', () => {
     expect((await admin.get(path)).body.schema.fields).toEqual([title]);
   });
 
+  it('cannot give what no collection is declared with', async () => {
+    const path = await define('declared', [title]);
+    const fields = [title, { name: 'id', kind: 'text' }, { name: 'n', kind: 'number', min: 2, max: 1 }];
+    const refused = await admin.patch(path, { schema: { fields: [...fields, title] } });
+    expect(refused.body).toEqual({
+      code: 'validation',
+      message: [
+        'schema.fields.1.name: "id" is a reserved name',
+        'schema.fields.n.min: must not be greater than max',
+        'schema.fields.3.name: "title" is declared twice',
+      ].join('; '),
+    });
+    expect((await admin.get(path)).body.schema.fields).toEqual([title]);
+  });
+
   it('leaves what a collection and its fields are: ids, kinds and targets', async () => {
     await define('one_target', []);
     await define('other_target', []);

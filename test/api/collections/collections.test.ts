@@ -25,11 +25,11 @@ describe('a collection', () => {
     const fields = [
       { name: 'title', kind: 'text', required: true, min: 1, max: 200, index: true },
       { name: 'price', kind: 'number', min: 0, default: 1.5 },
-      { name: 'open', kind: 'bool', default: true },
+      { name: 'open', kind: 'bool', default: true, unique: false, cascade_delete: false },
       { name: 'meta', kind: 'json', default: { a: [1, null] } },
       { name: 'due', kind: 'datetime' },
       { name: 'mail', kind: 'email', unique: true },
-      { name: 'site', kind: 'url' },
+      { name: 'site', kind: 'url', default: null },
       { name: 'state', kind: 'select', options: ['new', 'done'], default: 'new' },
       { name: 'parent', kind: 'relation', target: 'shown', cascade_delete: true },
       { name: 'owner', kind: 'relation', target: 'users' },
