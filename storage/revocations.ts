@@ -62,14 +62,19 @@ export async function renewRevocation(sql: Sql, row: RevocationRow): Promise<Rev
   return row;
 }
 
-/** Revocations that still matter; with `since`, those written after it (by the database's clock). */
+/**
+ * Revocations that still matter; with `since`, those written after it (by the database's clock), and in the minute before it, as
+ * a row may become visible so much later than one that was written after it. A clock that was set back since is at an earlier
+ * instant, and what it writes counts from there.
+ */
 export async function listRevocations(
   sql: Sql,
   { now, since }: { now: Date; since: Date | undefined },
 ): Promise<WrittenRevocation[]> {
   return await sql<WrittenRevocation[]>`
     select kind, key, not_before, scope, expires_at, created_at from control.revocations
-    where expires_at > ${now} and created_at > ${since ?? new Date(0)}`;
+    where expires_at > ${now}
+      and created_at > least(${since ?? new Date(0)}, clock_timestamp()) - interval '1 minute'`;
 }
 
 /** Removes revocations that no token is left for. */

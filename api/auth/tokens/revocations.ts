@@ -22,8 +22,6 @@ interface RevocationsOptions {
   tokenLife: number;
 }
 
-/** A row may become visible this much later than one that was written after it. */
-const overlapMilliseconds = 60_000;
 const retryMilliseconds = 250;
 const sweepMilliseconds = 300_000;
 
@@ -166,9 +164,7 @@ export class Revocations {
     while (this.#wanted !== 'nothing' && !this.#closed) {
       const wanted = this.#wanted;
       this.#wanted = 'nothing';
-      const since = wanted === 'all' || this.#newest === undefined
-        ? undefined
-        : new Date(this.#newest.getTime() - overlapMilliseconds);
+      const since = wanted === 'all' ? undefined : this.#newest;
       try {
         const rows = await databases.control.run((sql) => listRevocations(sql, { now: now(), since }));
         this.apply(rows);

@@ -45,3 +45,17 @@ it('what was missed is read although the database does not answer at first', asy
   await revocations.reload().finally(() => control.run = run);
   expect(isGood(revocations, 'eve', 0)).toBe(false);
 });
+
+it('what is revoked after the clock of the database was set back counts in every process', async () => {
+  const [here, there] = [open(), open()];
+  const { control } = own.storage.databases;
+  await control.transaction(async (sql) => {
+    await insertRevocations(sql, [there.row('subject', 'ann')]);
+    await sql`update control.revocations set created_at = now() + interval '10 minutes' where key = 'ann'`;
+  });
+  await here.catchUp();
+  expect(isGood(here, 'ann', 0)).toBe(false);
+  await control.transaction((sql) => insertRevocations(sql, [there.row('subject', 'bob')]));
+  await here.catchUp();
+  expect(isGood(here, 'bob', 0)).toBe(false);
+});
