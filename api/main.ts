@@ -9,7 +9,7 @@ import {
 } from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';
-import { readInitialized } from '../storage/server.ts';
+import { pingServer, readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { ApiStart, Config, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
@@ -159,6 +159,13 @@ function hearChanges(
   deps: Deps,
   { definitions, auth, hooks }: { definitions: DefinitionCache; auth: Auth; hooks: HookSystem['hooks'] },
 ): Promise<ChangeListener> {
+  const onGap = () => {
+    definitions.forgetAll();
+    deps.policyBook.forgetAll();
+    auth.reload();
+    hooks.heedAll();
+    void learnSetup(deps);
+  };
   return listenForChanges(deps.databases.control.endpoint, {
     onChange: (change) => {
       definitions.forget(change);
@@ -167,13 +174,9 @@ function hearChanges(
       hooks.heed(change);
       if (change.kind === 'setup') void learnSetup(deps);
     },
-    onGap: () => {
-      definitions.forgetAll();
-      deps.policyBook.forgetAll();
-      auth.reload();
-      hooks.heedAll();
-      void learnSetup(deps);
-    },
+    onGap,
+    // What can be read may not be gone by from memory. While the server is away altogether, there is nothing to be wrong with.
+    onDeaf: () => void deps.databases.control.run(pingServer).then(onGap, () => 'away'),
   });
 }
 

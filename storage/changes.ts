@@ -38,6 +38,8 @@ export interface ChangeHandlers {
   onChange: (change: Change) => void;
   /** Changes may have been missed: what is in memory must be read again. Called when listening begins, too. */
   onGap: () => void;
+  /** It is lost, and cannot be opened again so far: changes are being missed. Called every second until it can. */
+  onDeaf: () => void;
 }
 
 /** An open LISTEN. */
@@ -47,6 +49,7 @@ export interface Listening {
 
 const reopenMilliseconds = 100;
 const askMilliseconds = 1_000;
+const deafMilliseconds = 1_000;
 /** Of silence after a question. Together: how long changes may be missed without anybody knowing. */
 const patience = 3_000;
 
@@ -72,6 +75,8 @@ class Listener implements Listening {
   #retry: NodeJS.Timeout | undefined;
   #asking: NodeJS.Timeout | undefined;
   #stopped = false;
+  /** When somebody was last told that nothing is heard, by a clock that is never set back. */
+  #toldAt = 0;
 
   constructor(endpoint: Endpoint, handlers: ChangeHandlers) {
     this.#endpoint = endpoint;
@@ -112,8 +117,15 @@ class Listener implements Listening {
     if (this.#stopped) return;
     this.#retry = setTimeout(() => {
       // Whatever fails, the connection is lost with it, and this is called again.
-      this.open().catch(() => 'lost');
+      this.open().catch(() => this.#tellDeaf());
     }, reopenMilliseconds);
+  }
+
+  #tellDeaf(): void {
+    const now = performance.now();
+    if (this.#stopped || now - this.#toldAt < deafMilliseconds) return;
+    this.#toldAt = now;
+    this.#handlers.onDeaf();
   }
 }
 

@@ -1,7 +1,7 @@
 // Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
 import type { Databases } from '../../storage/connections/databases.ts';
 import { findApp, isAppKept } from '../../storage/apps.ts';
-import { type Change, publish } from '../../storage/changes.ts';
+import type { Change } from '../../storage/changes.ts';
 import { listCollections } from '../../storage/collections.ts';
 import type { AppDefinition, AppIdentity, WorkspaceDefinition } from '../../storage/definition.ts';
 import { mayBeOfDropped } from '../../storage/errors.ts';
@@ -82,7 +82,7 @@ class Cache implements DefinitionCache {
       ? { kind: 'workspace', workspace }
       : { kind: 'app', workspace, app };
     this.forget(change);
-    await this.#databases.control.run((sql) => publish(sql, change));
+    await this.#databases.tell(change);
   }
 
   forget(change: Change): void {

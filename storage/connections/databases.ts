@@ -1,5 +1,7 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
 import { availableParallelism } from 'node:os';
+import type { Change } from '../changes.ts';
+import { Herald } from '../herald.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
@@ -48,6 +50,7 @@ export const ownConnections = controlConnections + sessions + visits + 1;
 export class Databases {
   /** The control database as the provisioner; apart from the tenants' budget, so that they cannot starve it. */
   readonly control: Pool;
+  readonly #herald: Herald;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
   readonly #pools = new Map<string, Map<string, Pool>>();
@@ -83,6 +86,7 @@ export class Databases {
       outage: this.#outage,
       patience,
     });
+    this.#herald = new Herald(this.control);
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepMilliseconds);
     this.#sweep.unref();
   }
@@ -133,6 +137,11 @@ export class Databases {
     }
   }
 
+  /** Tells every process of a change that is committed in a tenant's database: see `Herald`. Throws `StorageError`. */
+  async tell(change: Change): Promise<void> {
+    await this.#herald.tell(change);
+  }
+
   /** Closes all pools of a database that is about to be dropped, or the pool of one role that is. */
   async forget(database: string, role?: string): Promise<void> {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
@@ -148,6 +157,7 @@ export class Databases {
   /** Lets what is in flight finish and closes everything. */
   async end(): Promise<void> {
     clearInterval(this.#sweep);
+    this.#herald.close();
     const pools = [...this.#tenantPools()];
     this.#pools.clear();
     await Promise.all([...pools, this.control].map((pool) => pool.end()));

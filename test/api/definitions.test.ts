@@ -45,6 +45,7 @@ beforeEach(async () => {
       heard();
     },
     onGap: () => cache.forgetAll(),
+    onDeaf: () => undefined,
   });
 });
 afterAll(async () => {

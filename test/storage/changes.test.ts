@@ -1,7 +1,7 @@
 // What processes tell one another.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Change, listen, publish } from '../../storage/changes.ts';
-import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
+import { clusterEndpoint, type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
 beforeAll(async () => {
@@ -11,13 +11,17 @@ afterAll(() => own.remove());
 
 /** Listens, and lets a test wait for what it hears. */
 async function hear() {
-  const heard: (Change | 'gap')[] = [];
+  const heard: (Change | 'gap' | 'deaf')[] = [];
   let wake = () => {};
-  const note = (what: Change | 'gap') => {
+  const note = (what: Change | 'gap' | 'deaf') => {
     heard.push(what);
     wake();
   };
-  const listening = await listen(own.access, { onChange: note, onGap: () => note('gap') });
+  const listening = await listen(own.access, {
+    onChange: note,
+    onGap: () => note('gap'),
+    onDeaf: () => note('deaf'),
+  });
   const until = async (count: number) => {
     while (heard.length < count) await new Promise<void>((resolve) => wake = resolve);
     return heard;
@@ -70,8 +74,25 @@ it('listens again when its connection is lost, and says that something may have 
   await stop();
 });
 
+it('says so again and again while it cannot listen', async () => {
+  const { until, stop } = await hear();
+  await until(1);
+  const { database } = own.access;
+  const elsewhere = clusterEndpoint();
+  await own.as(elsewhere, (sql) => sql.unsafe(`alter database ${database} connection limit 0`));
+  await own.as(
+    elsewhere,
+    (sql) => sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${database ?? ''}`,
+  );
+  expect(await until(3)).toEqual(['gap', 'deaf', 'deaf']);
+  await own.as(elsewhere, (sql) => sql.unsafe(`alter database ${database} connection limit -1`));
+  while ((await until(3)).at(-1) !== 'gap') await until((await until(3)).length + 1);
+  await stop();
+});
+
 it('throws when it cannot begin to listen', async () => {
   const nowhere = { ...own.access, host: '/nowhere' };
-  const listening = listen(nowhere, { onChange: () => undefined, onGap: () => undefined });
+  const deaf = () => undefined;
+  const listening = listen(nowhere, { onChange: deaf, onGap: deaf, onDeaf: deaf });
   await expect(listening).rejects.toMatchObject({ failure: 'unavailable' });
 });

@@ -1,5 +1,4 @@
 // Loading an app's hooks after a change of them: in this process at once, in the others soon.
-import { publish } from '../../../storage/changes.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
@@ -16,7 +15,7 @@ export async function reloadEverywhere(
   // Told at once, the others load while this process does.
   const [loading] = await Promise.all([
     hooks.reload(app),
-    databases.control.run((sql) => publish(sql, change)),
+    databases.tell(change),
   ]);
   return loading;
 }
@@ -32,7 +31,7 @@ export async function loadEarlyFiles(
   try {
     if ((await listFiles(folderOf(config, owner))).length === 0) return;
     const change = { kind: 'hooks', workspace: owner.workspace.id, app: owner.id } as const;
-    await databases.control.run((sql) => publish(sql, change));
+    await databases.tell(change);
   } catch (error) {
     observe({ type: 'background_failed', task: 'load hooks from before their app', error: String(error) });
   }

@@ -38,6 +38,7 @@ beforeAll(async () => {
       else heard.push(change);
     },
     onGap: () => undefined,
+    onDeaf: () => undefined,
   });
 });
 afterAll(async () => {

@@ -89,6 +89,7 @@ it('is noticed also by who only listens, who then listens anew and hears that so
   const listening = await listen({ ...own.access, host: '127.0.0.1', port }, {
     onChange: ({ kind }) => heard.push(kind),
     onGap: () => heard.push('gap'),
+    onDeaf: () => undefined,
   });
   const tell = () => own.as({}, (sql) => publish(sql, { kind: 'revocations' }));
   // No news are no silence.

@@ -1,0 +1,103 @@
+// A change that is committed while the other API process cannot be told of it: it must not go on by what was before for long.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { unlimited } from '../../storage/connections/permits.ts';
+import { Pool } from '../../storage/connections/pool.ts';
+import { as, type Caller, expectOk } from '../harness/api.ts';
+import { endpointOf } from '../harness/database.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+import { makeShop, setUp } from '../harness/set-up.ts';
+import { unlimited as anyRate } from '../harness/storefront.ts';
+
+let server: TestServer;
+let master: Caller;
+let collection: string;
+/** The provisioner, in the database of the workspace. */
+let provisioner: Pool;
+let schema: string;
+
+beforeAll(async () => {
+  server = await startServer({ config: { ...anyRate, api: { workers: 2 } } });
+  master = await setUp(server.url);
+  const app = await makeShop(master);
+  collection = `${app}/collections/notes`;
+  expectOk(await master.post(`${app}/collections`, { schema: { id: 'notes', fields: [] } }));
+  const control = poolOf('bulkhead');
+  const [workspace] = await control.run((sql) => sql`select database from control.workspaces`);
+  await control.end();
+  provisioner = poolOf(String(workspace?.['database']));
+  const [shop] = await provisioner.run((sql) => sql`select schema from workspace.apps`);
+  schema = String(shop?.['schema']);
+});
+afterAll(async () => {
+  await provisioner.end();
+  await server.stop();
+});
+
+function poolOf(database: string): Pool {
+  return new Pool(endpointOf(server.dataDir, database), { cap: 2, permits: unlimited, now: Date.now });
+}
+
+/** What an anonymous caller hears on so many connections that each process answers some. */
+async function statuses(): Promise<Set<number>> {
+  const anyone = as(undefined, server.url);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => anyone.get(`${collection}/records`, { Connection: 'close' })),
+  );
+  return new Set(answers.map(({ status }) => status));
+}
+
+/** Refuses connections to the control database and ends all but those that listen, or takes them again. */
+async function allowControl(isThere: boolean): Promise<void> {
+  await provisioner.run((sql) => sql.unsafe(`alter database bulkhead connection limit ${isThere ? -1 : 0}`));
+  if (isThere) return;
+  await vi.waitFor(async () => {
+    const ended = await provisioner.run((sql) =>
+      sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where datname = 'bulkhead' and usename = current_user and trim(query) <> 'select'`
+    );
+    expect(ended).toHaveLength(0);
+  }, 10_000);
+}
+
+it('makes a rule count in the other process, too, when the control database was away just after it was set', async () => {
+  expectOk(await master.put(`${collection}/access_rules/list`, { template: 'any' }));
+  await expect.poll(statuses).toEqual(new Set([200]));
+
+  const held = Promise.withResolvers<void>();
+  const holding = provisioner.transaction(async (sql) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
+    await held.promise;
+  });
+  const setting = master.put(`${collection}/access_rules/list`, { template: 'admin' });
+  await vi.waitUntil(async () => {
+    const waiting = await provisioner.run((sql) =>
+      sql`select from pg_locks join pg_database on database = pg_database.oid
+        where datname = current_database() and locktype = 'advisory' and not granted`
+    );
+    return waiting.length > 0;
+  }, { timeout: 10_000, interval: 20 });
+  await allowControl(false);
+  held.resolve();
+  await holding;
+  // It may take until the other could be told, or say that this was not possible so far.
+  expect((await setting).status).toBe(503);
+  await allowControl(true);
+  await expect.poll(statuses).toEqual(new Set([401]));
+});
+
+it('makes a rule count in a process that cannot listen any more', async () => {
+  expectOk(await master.put(`${collection}/access_rules/list`, { template: 'any' }));
+  await expect.poll(statuses).toEqual(new Set([200]));
+  await provisioner.run((sql) => sql.unsafe('alter database bulkhead connection limit 0'));
+  const ended = await provisioner.run((sql) =>
+    sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = 'bulkhead' and usename = current_user and trim(query) = 'select'`
+  );
+  expect(ended).toHaveLength(2);
+  try {
+    expectOk(await master.put(`${collection}/access_rules/list`, { template: 'admin' }));
+    await expect.poll(statuses).toEqual(new Set([401]));
+  } finally {
+    await allowControl(true);
+  }
+});
