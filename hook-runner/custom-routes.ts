@@ -1,7 +1,7 @@
 // What the handler of a custom route is given, and what comes of what it returns or throws.
 import { bodyOf } from './bytes.ts';
 import type { HookAuth } from './calls.ts';
-import { faultOf, messageOf } from './faults.ts';
+import { fault, faultOf, messageOf, type Place } from './faults.ts';
 import type { Invocation } from './invocations.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
 import { failed, type Result } from './record-events.ts';
@@ -89,14 +89,23 @@ function urlOf({ url, headers }: RouteInvocation['request']): URL {
 }
 
 /** What a throw comes to. */
-export function errorResult(id: number, thrown: unknown, file: string | null): Result {
-  if (!(thrown instanceof HttpError)) return failed(id, [faultOf(thrown, file)]);
+export function errorResult(
+  { id, method, path }: RouteInvocation,
+  thrown: unknown,
+  registered: Place,
+): Result {
+  if (!(thrown instanceof HttpError)) {
+    const found = faultOf(thrown, registered);
+    if (found.stack !== null) return failed(id, [found]);
+    // No code of the author's threw it: of an answer that cannot be sent, its route says most.
+    return failed(id, [fault(`${method} ${path}: ${found.message}`, found)]);
+  }
   const { status, code } = thrown;
   try {
     // A class of the author's may have given it others.
     checkHttpError(status, code);
   } catch (wrong) {
-    return failed(id, [bare({ ...faultOf(thrown, file), message: messageOf(wrong) })]);
+    return failed(id, [bare({ ...faultOf(thrown, registered), message: messageOf(wrong) })]);
   }
   const message = messageOf(thrown);
   const result: InvocationResult = { type: 'result', id, outcome: 'http_error', status, code, message };

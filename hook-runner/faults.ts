@@ -29,10 +29,16 @@ export interface Place {
   readonly column: number | null;
 }
 
-/** Describes whatever was thrown. Never throws, though getters of the thrown object may. `file` stands in where its stack names none. */
-export function faultOf(thrown: unknown, file: string | null): Fault {
+/**
+ * Describes whatever was thrown. Never throws, though getters of the thrown object may. `standIn`, a place or a file alone,
+ * is told where its stack names none.
+ */
+export function faultOf(thrown: unknown, standIn: Place | string | null): Fault {
   const stack = textOf(thrown, 'stack') ?? '';
-  const place = placeIn(stack) ?? { file, line: null, column: null };
+  const told = typeof standIn === 'string' || standIn === null
+    ? { file: standIn, line: null, column: null }
+    : standIn;
+  const place = placeIn(stack) ?? told;
   let message = describe(thrown);
   let frames = ownFrames(stack);
   const reasons = reasonsOf(thrown);

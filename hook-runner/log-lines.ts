@@ -17,6 +17,8 @@ interface Line {
   readonly level: LogLevel;
   readonly message: string;
   readonly fields: unknown;
+  /** Whose line it is where no invocation under way says so. */
+  readonly file?: string | null;
 }
 
 /** Sends lines, and says how many could not be. */
@@ -34,7 +36,7 @@ export class LogLines {
   }
 
   /** One line, as the invocation under way. */
-  write({ level, message, fields }: Line): void {
+  write({ level, message, fields, file = null }: Line): void {
     if (this.#channel.waiting > mostWaiting) {
       this.#dropped++;
       return;
@@ -45,7 +47,7 @@ export class LogLines {
       parent: invocation?.id ?? 0,
       level,
       message: withoutRunner(message),
-      file: invocation?.file ?? null,
+      file: invocation?.file ?? file,
       fields: this.#fitting(fields),
     };
     this.#channel.send(this.#cut(line));
@@ -59,6 +61,7 @@ export class LogLines {
       level: 'error',
       message: `${what}: ${message}${place}`,
       fields: stack === null ? null : { stack },
+      file,
     });
   }
 

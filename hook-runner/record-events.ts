@@ -67,13 +67,15 @@ async function runBefore(
     try {
       if (await handler.run(event) === false) return veto(id, refused, null);
     } catch (thrown) {
-      return veto(id, messageOf(thrown) || refused, faultOf(thrown, handler.file));
+      return veto(id, messageOf(thrown) || refused, faultOf(thrown, handler));
     }
   }
   try {
     return `{"type":"result","id":${id},"outcome":"done","changes":${changes()}}`;
   } catch (thrown) {
-    return failed(id, [faultOf(thrown, invocation.file)]);
+    // Of several, which one put there what cannot be written nobody knows.
+    const only = handlers.length === 1 ? handlers[0] : undefined;
+    return failed(id, [faultOf(thrown, only ?? invocation.file)]);
   }
 }
 
@@ -91,7 +93,7 @@ async function runAfter(
     try {
       await handler.run(event);
     } catch (thrown) {
-      faults[faults.length] = faultOf(thrown, handler.file);
+      faults[faults.length] = faultOf(thrown, handler);
     }
   }
   return faults.length === 0 ? done(id) : failed(id, faults);

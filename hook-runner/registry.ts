@@ -1,6 +1,6 @@
 // What the app's files registered: record hooks, routes and jobs.
 import { checkCronExpression } from './cron-expression.ts';
-import { faultOf, placeIn } from './faults.ts';
+import { faultOf, type Place, placeIn } from './faults.ts';
 import type { LoadedFile } from './loader.ts';
 import type {
   Fault,
@@ -13,9 +13,8 @@ import type {
 import { parseRoutePath } from './route-path.ts';
 import { bare, ownMap } from './untampered.ts';
 
-/** A function of an author's, and the file that registered it. */
-export interface Handler {
-  readonly file: string;
+/** A function of an author's, and where it was registered. */
+export interface Handler extends Place {
   readonly run: (event: unknown) => unknown;
 }
 
@@ -192,18 +191,18 @@ export class Registry {
       throw new Error('hooks, routes and jobs can be registered only while their file loads');
     }
     if (typeof run !== 'function') throw new TypeError('the handler must be a function');
-    return { file: this.#loadingFile(), run: (event) => run.call(undefined, event) };
+    return { ...this.#registeredAt(), run: (event) => run.call(undefined, event) };
   }
 
-  /** Whose top-level code runs: the outermost of the app's files on the stack. */
-  #loadingFile(): string {
+  /** Where the top-level code is that runs: in the outermost of the app's files on the stack. */
+  #registeredAt(): Place {
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 200;
     const lines = (new Error().stack ?? '').split('\n').reverse();
     Error.stackTraceLimit = limit;
     for (const line of lines) {
-      const file = placeIn(line)?.file;
-      if (file !== undefined && this.#files.has(file)) return file;
+      const place = placeIn(line);
+      if (place !== null && this.#files.has(place.file)) return place;
     }
     throw new Error('hooks, routes and jobs can be registered only by code of a hook file');
   }

@@ -106,10 +106,14 @@ export class Session {
     const handler = this.#registry.job(frame.name);
     if (handler === undefined) throw new Error(`there is no job ${frame.name}`);
     invocation.file = handler.file;
-    await handler.run(
-      bare({ name: frame.name, scheduledAt: frame.scheduled_at, requestId: frame.request_id }),
-    );
-    this.#finish(invocation, done(frame.id));
+    try {
+      await handler.run(
+        bare({ name: frame.name, scheduledAt: frame.scheduled_at, requestId: frame.request_id }),
+      );
+      this.#finish(invocation, done(frame.id));
+    } catch (thrown) {
+      this.#finish(invocation, failed(frame.id, [faultOf(thrown, handler)]));
+    }
   }
 
   async #runRoute(frame: RouteInvocation, invocation: Invocation): Promise<void> {
@@ -127,7 +131,7 @@ export class Session {
         await this.#responses.send(invocation, jsonResponse(answer.status, answer.text), false);
       }
     } catch (thrown) {
-      this.#finish(invocation, errorResult(frame.id, thrown, handler.file));
+      this.#finish(invocation, errorResult(frame, thrown, handler));
     }
   }
 

@@ -42,6 +42,11 @@ export class Registrations {
     return this.#concerns.get(collection)?.[action];
   }
 
+  /** The file that registered what is sought; null where none did. */
+  fileWith(isIt: (one: FileRegistrations) => boolean): string | null {
+    return this.files.find(isIt)?.file ?? null;
+  }
+
   /** See `RouteTable`. */
   route(method: string, path: string): RouteMatch | undefined {
     return this.#table.match(method, path);

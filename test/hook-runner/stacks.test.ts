@@ -105,8 +105,8 @@ describe('the fault of a handler', () => {
       message: 'Error: here (cause: Error: there)',
     }]);
     expect(await faultsOf('/data')).toMatchObject([{ message: 'Error: refused (cause: {"code":7})' }]);
-    expect(await faultsOf('/object')).toMatchObject([{ message: '{"code":7}', line: null }]);
-    expect(await faultsOf('/nothing')).toMatchObject([{ message: 'undefined', line: null }]);
+    expect(await faultsOf('/object')).toMatchObject([{ message: 'GET /object: {"code":7}', stack: null }]);
+    expect(await faultsOf('/nothing')).toMatchObject([{ message: 'GET /nothing: undefined', stack: null }]);
     expect(await faultsOf('/getter')).toMatchObject([{ message: 'Error: odd' }]);
   });
 

@@ -31,6 +31,7 @@ export async function runJob(hooks: AppHooks, { name, due, requestId }: JobRun):
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const message = `job "${name}": ${error.message}`;
-    hooks.log.blame([{ message, file: null, line: null, column: null }], requestId);
+    const file = hooks.known?.fileWith(({ jobs }) => jobs.some((job) => job.name === name)) ?? null;
+    hooks.log.add({ level: 'error', message, file, request_id: requestId });
   }
 }

@@ -92,11 +92,7 @@ export class Exchange implements CustomSink {
     this.#bytes += bytes.length;
     if (this.#isOver || response.destroyed) return;
     if (this.#bytes > mostBodyBytes) {
-      this.#hooks.log.add({
-        level: 'error',
-        message: `the body of an answer has more than ${mostBodyBytes} bytes`,
-        request_id: this.#request.requestId,
-      });
+      this.#log(`the body of an answer has more than ${mostBodyBytes} bytes`);
       response.destroy();
       return;
     }
@@ -141,12 +137,19 @@ export class Exchange implements CustomSink {
   }
 
   #blame(why: ApiError | Failed): void {
-    const { log } = this.#hooks;
-    const { requestId: request_id } = this.#request;
-    if (why instanceof ApiError) {
-      const { method, path } = this.#route;
-      log.add({ level: 'error', message: `${method} ${path}: ${why.message}`, request_id });
-    } else if (why.outcome === 'failed') log.blame(why.faults, request_id);
+    if (why instanceof ApiError) this.#log(why.message);
+    else if (why.outcome === 'failed') this.#hooks.log.blame(why.faults, this.#request.requestId);
+  }
+
+  /** Tells the log what went wrong with the route, where its code did not. */
+  #log(reason: string): void {
+    const { method, path } = this.#route;
+    const file =
+      this.#generation?.registrations.fileWith(({ routes }) =>
+        routes.some((route) => route.method === method && route.path === path)
+      ) ?? null;
+    const message = `${method} ${path}: ${reason}`;
+    this.#hooks.log.add({ level: 'error', message, file, request_id: this.#request.requestId });
   }
 
   /** A handler's own error, in the form of all errors. */

@@ -145,7 +145,7 @@ describe('a slip of an author', () => {
     }]);
     await ask('/long-header');
     expect(await lines(1)).toMatchObject([{
-      message: 'RangeError: the Response has too many headers, or too long ones',
+      message: 'GET /long-header: RangeError: the Response has too many headers, or too long ones',
     }]);
     await ask('/console');
     expect(await lines(2)).toEqual([{ message: '{ a: 1 }', fields: null }, {

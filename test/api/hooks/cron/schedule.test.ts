@@ -77,6 +77,15 @@ describe('a job', { timeout: 30_000 }, () => {
     expect(expectOk(await app.admin.get(`${app.path}/hooks/status`)).errors).toBeGreaterThanOrEqual(2);
   });
 
+  it('that does not end in time is told of in the log, by its file', async () => {
+    const app = await own.app();
+    await put(app, everySecond('endless', '() => new Promise(() => {})'));
+    const policy = `${app.path}/policies/hooks.timeout_ms`;
+    expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 1_000 }));
+    const [late] = await until(app, 'job "endless": the hook did not finish in time', 1);
+    expect(late).toMatchObject({ level: 'error', file: 'jobs.ts' });
+  });
+
   it('runs once at a time: what is due meanwhile is left out', async () => {
     const app = await own.app();
     await put(

@@ -145,7 +145,7 @@ describe('a custom route', () => {
     expectError(late, 500, 'hook_error');
     const [line] = expectOk(await app.admin.get(`${app.path}/hooks/logs`)).items;
     const message = 'GET /never: the hook did not finish in time';
-    expect(line).toMatchObject({ level: 'error', message, request_id: 'never-1' });
+    expect(line).toMatchObject({ level: 'error', message, file: 'routes.ts', request_id: 'never-1' });
   });
 
   it('with a status that HTTP has for the connection fails alone, and takes no runner with it', async () => {
