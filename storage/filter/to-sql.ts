@@ -2,9 +2,9 @@
 // thenable, and an async function that returned one would run it.
 import { quoteIdentifier } from '../quote.ts';
 import { qualified } from '../tables.ts';
-import { type ColumnTerm, type Hop, isColumn } from './condition.ts';
+import type { ColumnTerm, Hop } from './condition.ts';
 import type { Residue, Test } from './fold.ts';
-import { operators } from './operators.ts';
+import { columnsOf, gather, type Gathered, type Looks, mayTakeLong, passesWithoutValue } from './looks.ts';
 import { comparisonSql, type Slots, type Spell } from './comparison-sql.ts';
 
 /** Where the text will stand. */
@@ -45,12 +45,13 @@ interface Context {
 /** Writes a residue down. */
 export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPlace): SqlCondition {
   const slots: Slots = { firstParameter, params: [], steps: new Map() };
-  const joins = countRelated(residue) <= mostJoined;
-  const text = write(residue, { slots, aliases: { count: 0 }, joins, alias: quoteIdentifier(alias), guard });
+  const gathered = gather(residue);
+  const joins = countRelated(gathered) <= mostJoined;
+  const text = write(gathered, { slots, aliases: { count: 0 }, joins, alias: quoteIdentifier(alias), guard });
   return { text, params: slots.params };
 }
 
-function countRelated(residue: Residue): number {
+function countRelated(residue: Gathered): number {
   switch (residue.kind) {
     case 'constant':
       return 0;
@@ -60,10 +61,12 @@ function countRelated(residue: Residue): number {
     case 'compare':
     case 'empty':
       return columnsOf(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
+    case 'looks':
+      return 1;
   }
 }
 
-function write(residue: Residue, context: Context): string {
+function write(residue: Gathered, context: Context): string {
   switch (residue.kind) {
     case 'constant':
       return String(residue.passes);
@@ -73,39 +76,38 @@ function write(residue: Residue, context: Context): string {
     case 'compare':
     case 'empty':
       return writeTest(residue, context);
+    case 'looks':
+      return writeLooks(residue, context);
   }
 }
 
-/** A test that looks at one related record becomes a semi-join, unless there are too many; `is true` keeps it from that. */
 function writeTest(test: Test, context: Context): string {
-  const columns = columnsOf(test);
-  const far = columns.find(({ hops }) => hops.length > 0);
-  const near: Spell = ({ column }) => `${context.alias}.${quoteIdentifier(column)}`;
-  if (far === undefined) {
-    const inside = comparisonSql(test, near, context.slots);
-    return negate(isLong(test, columns) ? interruptible(inside) : inside, test.negated);
-  }
-  if (columns.some((column) => column !== far && column.hops.length > 0)) {
-    const spell: Spell = (term) => term.hops.length === 0 ? near(term) : subselect(term, context);
-    return negate(comparisonSql(test, spell, context.slots), test.negated);
-  }
-  const { from, alias } = join(far.hops, context);
-  const inside = comparisonSql(
-    test,
-    (term) => term === far ? `${alias}.${quoteIdentifier(term.column)}` : near(term),
-    context.slots,
-  );
-  // Where no related record is, the test has its answer for sides without a value.
-  const withoutRecord = test.kind === 'empty' || operators[test.operator].withoutValue;
-  const sought = withoutRecord ? `(${inside}) is not true` : `(${inside})`;
-  const found = `exists (select ${from} and ${sought})`;
-  return `${withoutRecord === test.negated ? '' : 'not '}${context.joins ? found : `(${found}) is true`}`;
+  const spell: Spell = (term) => term.hops.length === 0 ? near(term, context) : subselect(term, context);
+  const inside = comparisonSql(test, spell, context.slots);
+  const isOwn = columnsOf(test).every(({ hops }) => hops.length === 0);
+  return negate(isOwn && mayTakeLong(test) ? interruptible(inside) : inside, test.negated);
 }
 
-/** Whether a single evaluation may take long: of a pattern in a text, and of a place in JSON, of up to megabytes. */
-function isLong(test: Test, columns: readonly ColumnTerm[]): boolean {
-  return test.kind === 'compare' && operators[test.operator].pattern ||
-    columns.some(({ type }) => type === 'json');
+/** Tests of one related record become a semi-join, unless there are too many looks; `is true` keeps them from that. */
+function writeLooks({ looks, glue, passWithoutRecord }: Looks, context: Context): string {
+  const { from, alias } = join(looks[0].far.hops, context);
+  const sought = looks.map(({ test, far }) => {
+    const spell: Spell = (term) => term === far ? columnIn(alias, term) : near(term, context);
+    const inside = comparisonSql(test, spell, context.slots);
+    return passesWithoutValue(test) ? `(${inside}) is not true` : `(${inside})`;
+  });
+  // Where they pass without a record, one is sought that fails them: all of several when one that passes is enough.
+  const tie = passWithoutRecord === (glue === 'and') ? 'or' : 'and';
+  const found = `exists (select ${from} and (${sought.join(` ${tie} `)}))`;
+  return `${passWithoutRecord ? 'not ' : ''}${context.joins ? found : `(${found}) is true`}`;
+}
+
+function near(term: ColumnTerm, { alias }: Context): string {
+  return columnIn(alias, term);
+}
+
+function columnIn(alias: string, { column }: ColumnTerm): string {
+  return `${alias}.${quoteIdentifier(column)}`;
 }
 
 /**
@@ -114,10 +116,6 @@ function isLong(test: Test, columns: readonly ColumnTerm[]): boolean {
  */
 function interruptible(test: string): string {
   return `(select ${test})`;
-}
-
-function columnsOf(test: Test): ColumnTerm[] {
-  return test.kind === 'empty' ? [test.term] : [test.left, test.right].filter(isColumn);
 }
 
 function negate(text: string, negated: boolean): string {
@@ -136,7 +134,7 @@ function join(hops: readonly Hop[], context: Context): { from: string; alias: st
     tables.push(`${qualified(source.table)} as ${alias}`);
     ties.push(`${alias}."id" = ${from}.${quoteIdentifier(column)}`);
     if (guard !== undefined && isOwn !== true) {
-      ties.push(write(guard(target), { ...context, joins: false, alias, guard: undefined }));
+      ties.push(write(gather(guard(target)), { ...context, joins: false, alias, guard: undefined }));
     }
   }
   return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };
@@ -145,5 +143,5 @@ function join(hops: readonly Hop[], context: Context): { from: string; alias: st
 /** At most one row: every hop leads to a primary key. */
 function subselect(term: ColumnTerm, context: Context): string {
   const { from, alias } = join(term.hops, context);
-  return `(select ${alias}.${quoteIdentifier(term.column)} ${from})`;
+  return `(select ${columnIn(alias, term)} ${from})`;
 }

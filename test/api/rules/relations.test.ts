@@ -140,16 +140,21 @@ describe('rule.relation-many', () => {
   let leaf: string;
 
   beforeAll(async () => {
-    const ends = Array.from({ length: 100 }, (_, index) => ({ ...up, name: `up_${index}` }));
+    const names = Array.from({ length: 100 }, (_, index) => `up_${index}`);
+    const ends = names.map((name) => ({ ...up, name }));
     trees = await app.define('trees', [title], { list: 'any', create: 'any' });
     expectOk(await admin.patch(`${app.path}/trees`, { schema: { fields: [title, up, ...ends] } }));
     await app.setRules('trees', { get: terms(4, 'up.up.title') });
     leaf = await app.make(trees, { title: 'root' });
-    for (const title of ['trunk', 'branch', 'leaf']) leaf = await app.make(trees, { title, up: leaf });
+    for (const title of ['trunk', 'branch', 'leaf']) {
+      const below = Object.fromEntries(['up', ...names].map((name) => [name, leaf]));
+      leaf = await app.make(trees, { title, ...below });
+    }
   });
 
   it('rule.relation-many: many looks through relations, each under a rule that looks on, cost little', async () => {
-    const filter = `up.up.up.title = 'root' && ${terms(20, 'up.up.up.title')}`;
+    const others = Array.from({ length: 20 }, (_, index) => `up_${index}.up.up.title = 'root'`);
+    const filter = `up.up.up.title = 'root' && ${terms(20, 'up.up.up.title')} && ${others.join(' && ')}`;
     expect(titlesOf(await as().get(trees + filtered(filter)))).toEqual(['leaf']);
   });
 

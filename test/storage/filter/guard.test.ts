@@ -64,25 +64,47 @@ async function planOf(filter: string, guard?: string): Promise<string> {
   return rows.join('\n');
 }
 
+/** Relations that are looked along, each to another record. */
+const ways = ['author', 'editor', 'owner'].concat(
+  ['author', 'editor'].flatMap((first) =>
+    ['friend', 'company', 'friend.company'].map((then) => `${first}.${then}`)
+  ),
+);
+
+const stepsIn = (plan: string) => plan.match(/^ *SubPlan .*/gm)?.length ?? 0;
+
 describe('looks at related records', () => {
   it('are joins as long as there are few of them', async () => {
-    const joins = async (count: number, guard?: string) => {
-      const filter = Array.from({ length: count }, (_, index) => `author.name != '${index}'`).join(' && ');
-      return (await planOf(filter, guard)).match(/(?:Join|Nested Loop).*/g)?.length ?? 0;
-    };
-    expect(await joins(8)).toBe(8);
-    expect(await joins(9)).toBe(0);
-    expect(await joins(4, "company.name != 'x'")).toBe(4);
+    const steps = async (count: number, guard?: string) =>
+      stepsIn(await planOf(ways.slice(0, count).map((way) => `${way}.id != null`).join(' && '), guard));
+    expect(await steps(8)).toBe(0);
+    expect(await steps(9)).toBe(9);
+    expect(await steps(2, "company.name != 'x'")).toBe(2);
   });
+
+  it.each([['&&', '='], ['||', '='], ['&&', '!='], ['||', '!=']])(
+    'are one for all tests of the same record that %s ties (%s)',
+    async (tie, operator) => {
+      const tests = [`author.name ${operator} 'x'`, 'done = true', `author.age ${operator} 1`];
+      const plan = await planOf([...tests, `author.friend.name ${operator} 'x'`].join(` ${tie} `));
+      expect(plan.match(/ on authors related_/g)).toHaveLength(3);
+    },
+  );
 });
 
 describe('looks that may take long in a single record', () => {
   it('are steps of the plan, between which PostgreSQL can be told to stop', async () => {
-    const steps = async (filter: string) => (await planOf(filter)).match(/^ *SubPlan .*/gm)?.length ?? 0;
+    const steps = async (filter: string) => stepsIn(await planOf(filter));
     for (
       const look of ["title ~ 'a%b'", '!(title !~ subtitle)', 'meta.a = 1', 'meta != null', 'views = meta']
     ) {
       expect([look, await steps(`${look} || done = true || ${look}`)]).toEqual([look, 2]);
+    }
+  });
+
+  it('stay apart when they are of the same related record', async () => {
+    for (const look of ["author.name ~ 'a%b'", 'author.meta.a = 1']) {
+      expect((await planOf(`${look} || ${look}`)).match(/ on authors related_/g)).toHaveLength(2);
     }
   });
 });
