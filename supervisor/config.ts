@@ -142,9 +142,7 @@ function isSetting(entry: object): entry is Setting<unknown> {
 
 function leaves(value: unknown, path: string, file: string): [string, unknown][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new StartRefused(
-      `${path === '' ? 'the configuration' : path} must be an object of settings (${file})`,
-    );
+    throw noObject(path === '' ? 'the configuration' : path, file);
   }
   return Object.entries(value).flatMap(([name, entry]): [string, unknown][] => {
     const key = path === '' ? name : `${path}.${name}`;
@@ -153,12 +151,26 @@ function leaves(value: unknown, path: string, file: string): [string, unknown][]
   });
 }
 
-const extensions = ['ts', 'js', 'json', 'yaml', 'toml'];
+function noObject(what: string, file: string): StartRefused {
+  return new StartRefused(`${what} must be an object of settings (${file})`);
+}
 
-/** Loads `bulkhead.config.*` from a directory, if there is one. Throws `StartRefused` when it cannot be read. */
+const extensions = ['ts', 'js', 'json', 'yaml', 'toml'];
+/** Of files that somebody takes for the configuration, and that nothing would read. */
+const otherExtensions = ['yml', 'json5', 'jsonc', 'mjs', 'cjs', 'mts', 'cts'];
+
+/**
+ * Loads `bulkhead.config.*` from a directory, if there is one. Throws `StartRefused` when it cannot be read, or has a name under
+ * which none is looked for.
+ */
 export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefined> {
-  const names = extensions.map((extension) => `bulkhead.config.${extension}`);
-  const [name, other] = names.filter((candidate) => existsSync(join(cwd, candidate)));
+  const [name, other] = filesOf(extensions, cwd);
+  const [unread] = filesOf(otherExtensions, cwd);
+  if (unread !== undefined) {
+    throw new StartRefused(
+      `${unread} is none of bulkhead.config.{${extensions.join(',')}}: name it otherwise`,
+    );
+  }
   if (name === undefined) return undefined;
   if (other !== undefined) {
     throw new StartRefused(`there are two configuration files, ${name} and ${other}: keep one`);
@@ -167,19 +179,33 @@ export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefine
   try {
     // The loader stumbles over YAML whose lines are all comments.
     if (name.endsWith('.yaml') && isBlank(readFileSync(path, 'utf8'))) return { path, value: {} };
-    // Loaded only when there is a file: it would cost every server 10 MB.
-    const { loadConfig } = await import('c12');
-    const off = { rcFile: false, globalRc: false, packageJson: false, dotenv: false, extend: false } as const;
-    // Else what it compiled would lie in the temporary directory: for all to read, and run from there the next time, by
-    // whomever it was put there.
-    const jitiOptions = { fsCache: false };
-    const options = { configFile: name, envName: false, giget: false, jitiOptions, ...off } as const;
-    const { config } = await loadConfig({ cwd, ...options });
-    return { path, value: config };
+    return { path, value: await load(name, cwd) };
   } catch (error) {
+    // What the loader says of null, a number or a text tells of its own code, and not what is wrong.
+    if (error instanceof TypeError && error.stack?.includes(name) !== true) {
+      throw noObject('the configuration', path);
+    }
     const [line] = messageOf(error).split('\n');
     throw new StartRefused(`${path} cannot be read: ${line}`);
   }
+}
+
+function filesOf(endings: readonly string[], cwd: string): string[] {
+  return endings.map((ending) => `bulkhead.config.${ending}`).filter((name) => existsSync(join(cwd, name)));
+}
+
+async function load(configFile: string, cwd: string): Promise<unknown> {
+  // Loaded only when there is a file: it would cost every server 10 MB.
+  const { loadConfig } = await import('c12');
+  const off = { rcFile: false, globalRc: false, packageJson: false, dotenv: false, extend: false } as const;
+  // Else what it compiled would lie in the temporary directory: for all to read, and run from there the next time, by
+  // whomever it was put there.
+  const jitiOptions = { fsCache: false };
+  const options = { configFile, envName: false, giget: false, jitiOptions, ...off } as const;
+  const { config, layers } = await loadConfig({ cwd, ...options });
+  // Of a text or a number the loader makes an empty object.
+  const held: unknown = layers?.[0]?.config;
+  return typeof held === 'string' || typeof held === 'number' ? held : config;
 }
 
 function isBlank(yaml: string): boolean {

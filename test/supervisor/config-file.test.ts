@@ -62,6 +62,40 @@ describe('the configuration file', () => {
     expect(String(error)).toMatch(/^StartRefused: \S+bulkhead\.config\.json cannot be read: .+$/);
   });
 
+  it.each([
+    ['json', 'null'],
+    ['json', '5'],
+    ['json', '"text"'],
+    ['json', '[]'],
+    ['yaml', 'null\n'],
+    ['yaml', 'text\n'],
+    ['ts', 'export default null;\n'],
+    ['ts', 'export default 5;\n'],
+    ['js', 'export default () => null;\n'],
+  ])('is refused when it holds no settings: .%s, %j', async (extension, text) => {
+    await writeFile(join(cwd, `bulkhead.config.${extension}`), text);
+    const path = join(cwd, `bulkhead.config.${extension}`);
+    await expect((async () => resolveFile(await loadConfigFile(cwd)))())
+      .rejects.toThrow(new StartRefused(`the configuration must be an object of settings (${path})`));
+  });
+
+  it.each(['ts', 'js'])('says what its own code threw: .%s', async (extension) => {
+    await writeFile(
+      join(cwd, `bulkhead.config.${extension}`),
+      'const none = null;\nexport default { data_dir: none.x };',
+    );
+    await expect(loadConfigFile(cwd)).rejects.toThrow(
+      "cannot be read: Cannot read properties of null (reading 'x')",
+    );
+  });
+
+  it.each(['yml', 'json5', 'mjs'])('is not passed over for its ending: .%s', async (extension) => {
+    await writeFile(join(cwd, `bulkhead.config.${extension}`), '{}');
+    await expect(loadConfigFile(cwd)).rejects.toThrow(
+      `bulkhead.config.${extension} is none of bulkhead.config.{ts,js,json,yaml,toml}: name it otherwise`,
+    );
+  });
+
   it('is refused when there are two', async () => {
     await writeFile(join(cwd, 'bulkhead.config.json'), '{}');
     await writeFile(join(cwd, 'bulkhead.config.yaml'), '{}');
