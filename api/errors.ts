@@ -48,7 +48,7 @@ export const errorCodes = {
   },
   deserialization: {
     status: 422,
-    meaning: 'The body is empty, of the wrong Content-Type, or not a JSON object.',
+    meaning: 'The body is empty, of the wrong Content-Type, encoded, or not a JSON object.',
   },
   too_many_requests: {
     status: 429,

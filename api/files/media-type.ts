@@ -1,4 +1,5 @@
 // Media types of files: what is kept of a `Content-Type`, and which types a browser would run.
+import { isCoded } from '../content-coding.ts';
 import { failValidation } from '../errors.ts';
 
 const longestType = 255;
@@ -18,6 +19,12 @@ export function mediaTypeOf(header: string | undefined): string {
     }]);
   }
   return header;
+}
+
+/** Throws `400 validation` for an upload that says it is encoded: who fetches the file would not be told. */
+export function requireUncoded(coding: string | undefined): void {
+  if (!isCoded(coding)) return;
+  failValidation([{ field: 'Content-Encoding', reason: 'send the bytes of the file as they are' }]);
 }
 
 /**

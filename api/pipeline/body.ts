@@ -1,5 +1,6 @@
 // Reading a body: capped and counted while it arrives; of JSON, its shape is scanned before it is parsed.
 import { IncomingMessage } from 'node:http';
+import { isCoded } from '../content-coding.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { LargeTurn } from '../large-turns.ts';
 import type { Incoming } from '../route.ts';
@@ -36,7 +37,7 @@ export function bytesReader(cap: number, turn: LargeTurn): ReadBytes {
 
 /**
  * Reads the body of a request as a JSON object. Throws what reading it throws, `422 deserialization` when it is empty (unless
- * it may be), of another type or not a JSON object, `400 validation` when its shape is refused.
+ * it may be), of another type, encoded or not a JSON object, `400 validation` when its shape is refused.
  */
 export type ReadJson = (arrival: Arrival, mayBeEmpty?: boolean) => Promise<Record<string, unknown>>;
 
@@ -49,6 +50,9 @@ export function jsonReader(read: ReadBytes): ReadJson {
     const type = arrival.header('content-type');
     if (type === undefined || !jsonType.test(type)) {
       fail('deserialization', 'the Content-Type must be application/json');
+    }
+    if (isCoded(arrival.header('content-encoding'))) {
+      fail('deserialization', 'the body must be sent as it is, without a Content-Encoding');
     }
     return objectIn(bytes);
   };

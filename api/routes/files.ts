@@ -5,7 +5,7 @@ import { download } from '../files/download.ts';
 import { filenameOf } from '../files/filename.ts';
 import { linkSeconds, makeLink, requireLink } from '../files/link.ts';
 import { fileAnswer, showFile, showFiles } from '../files/list.ts';
-import { mediaTypeOf } from '../files/media-type.ts';
+import { mediaTypeOf, requireUncoded } from '../files/media-type.ts';
 import { removeFile } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
 import { hookErrors } from '../hooks/errors.ts';
@@ -44,6 +44,7 @@ export const filesUpload = route({
   errors: ['validation'],
   handle: async ({ deps, target: { app }, principal, incoming, now }) => {
     const { announced, header, bytes } = incoming();
+    requireUncoded(header('content-encoding'));
     const row = await upload(deps, app, {
       filename: filenameOf(header('x-filename')),
       mime: mediaTypeOf(header('content-type')),

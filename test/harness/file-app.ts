@@ -27,6 +27,7 @@ export async function blobFolderOf(workspace: string): Promise<string> {
 export interface Sent {
   name?: string;
   type?: string;
+  coding?: string;
 }
 
 /** Makes one. */
@@ -56,13 +57,14 @@ export function put(
   caller: Caller,
   { path }: Pick<OwnApp, 'path'>,
   bytes: Uint8Array | string,
-  { name, type }: Sent = {},
+  { name, type, coding }: Sent = {},
 ) {
   return fetch(`${serverUrl()}${path}/files`, {
     method: 'POST',
     headers: {
       ...authorization(caller),
       ...(name === undefined ? {} : { 'X-Filename': name }),
+      ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
       'Content-Type': type ?? 'application/octet-stream',
     },
     body: Buffer.from(bytes),

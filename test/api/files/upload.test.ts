@@ -83,6 +83,17 @@ describe('an upload', () => {
     }
   });
 
+  it('is refused with an encoding, of which those who fetch it would not be told', async () => {
+    const before = await files.blobs();
+    const answer = await put(user, app, 'x', { coding: 'gzip' });
+    expect([answer.status, await answer.json()]).toEqual([400, {
+      code: 'validation',
+      message: 'Content-Encoding: send the bytes of the file as they are',
+    }]);
+    expect(await files.blobs()).toEqual(before);
+    expect((await put(user, app, 'x', { coding: 'identity' })).status).toBe(201);
+  });
+
   it('needs somebody who is signed in to the app', async () => {
     expect((await put(as(), app, 'x')).status).toBe(401);
     const elsewhere = await ownWorkspace();

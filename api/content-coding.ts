@@ -1,0 +1,6 @@
+// What is sent must be the thing itself: nothing here decodes it.
+
+/** Whether a `Content-Encoding` says that a body is another thing than the bytes that were sent. */
+export function isCoded(coding: string | undefined): boolean {
+  return coding !== undefined && !/^(?:identity)?$/i.test(coding);
+}
