@@ -137,6 +137,16 @@ describe('$app.realtime.publish', () => {
     expect(all).toEqual(told);
   });
 
+  it('is hidden from a filter that reads an id, unless its data has one', async () => {
+    const rooms = await watched(app);
+    const client = await rooms.watch({ filter: `id != '${ada.id}'` });
+    await publish(rooms.name, 'typing', { title: 'a' });
+    await publish(rooms.name, 'end', { id: bob.id });
+    await client.until(({ body }) => body.includes('event: end'));
+    client.socket.destroy();
+    expect(client.events.map(({ event }) => event)).toEqual(['end']);
+  });
+
   it('is a message of its own on a WebSocket', async () => {
     const rooms = await watched(app);
     const client = await openSocket(Number(new URL(serverUrl()).port), {}, `${path}/realtime`);
@@ -174,6 +184,8 @@ describe('$app.realtime.publish', () => {
       ]);
     }
     expect(await publish(name, 'big', 'x'.repeat(65_535))).toMatchObject({ code: 'validation' });
+    expect(await publish(name, 'big', 'ü'.repeat(32_768))).toMatchObject({ code: 'validation' });
+    expect(await publish(name, 'big', 'ü'.repeat(32_767))).toEqual({ told: null });
     expect(await publish('nope', 'x', 1)).toMatchObject({ code: 'not_found' });
     expect(await publish('users', 'x', 1)).toMatchObject({ code: 'not_found' });
   });
