@@ -12,7 +12,7 @@ function asked() {
   const requests: RunnerRequest[] = [];
   const host = new SupervisedRunners((request) => void requests.push(request), 1);
   const wish = { workspace: 'acme', app: 'shop', memory_mb: 256, onOutput: () => {} };
-  const starting = host.start(wish).catch((error: unknown) => error);
+  const starting = host.start(wish).catch((error: Error) => error);
   const [first] = requests;
   if (first?.type !== 'runner_start') throw new Error('no start was asked for');
   return { host, requests, starting, id: first.id };
@@ -63,4 +63,16 @@ it('that were answered in time are not given up', async () => {
   expect(await starting).toMatchObject({ pid: 7, socket });
   vi.advanceTimersByTime(60_000);
   expect([requests.length, socket.destroyed]).toEqual([1, false]);
+});
+
+it('that end while they are measured have used nothing that anybody knows', async () => {
+  const { host, starting, id } = asked();
+  host.receive({ type: 'runner_started', id, pid: 7 }, new Socket());
+  const runner = await starting;
+  const measure = runner instanceof Error ? undefined : runner.measure;
+  const measured = measure?.();
+  const exited = { type: 'runner_exited', id, code: 0, signal: null, reason: 'stopped', stderr: '' } as const;
+  host.receive(exited, undefined);
+  expect(await measured).toBeUndefined();
+  expect(await measure?.()).toBeUndefined();
 });
