@@ -103,6 +103,18 @@ describe('hooks with several API processes', () => {
     await everywhere(51);
   });
 
+  it('have a variable as it was set last in each of them', async () => {
+    const source = `routerAdd('GET', '/word', () => ({ word: $app.env.WORD ?? 'none' }));`;
+    expectOk(await ask('PUT', `${app}/hooks/word.js`, { source }));
+    const words = async () =>
+      (await many(() => ask('GET', `${app}/custom/word`))).map(({ body }) => body.word);
+    for (const value of ['first', 'second']) {
+      expectOk(await ask('PUT', `${app}/hooks/env/WORD`, { value }));
+      await expect.poll(async () => new Set(await words()), { interval: 10 }).toEqual(new Set([value]));
+    }
+    expectOk(await ask('DELETE', `${app}/hooks/word.js`));
+  });
+
   it('have one state, whoever is asked: of all processes, with the runs of all', async () => {
     const before = await status();
     expect(before.processes).toBe(workers);

@@ -29,3 +29,10 @@ error: Type checking failed.
   }]);
   expect(warningsIn('error: The module could not be parsed\n    at file:///app/a.ts:1:1\n')).toEqual([]);
 });
+
+it('reads a hundred of them at most, and so much of each', () => {
+  const error = `TS2304 [ERROR]: ${'x'.repeat(3_000)}\nx;\n^\n    at file:///app/a.ts:1:1\n\n`;
+  const warnings = warningsIn(error.repeat(101));
+  expect(warnings).toHaveLength(100);
+  expect(warnings[0]?.message).toHaveLength(2_000);
+});
