@@ -1,10 +1,10 @@
 // Loads the app's files from memory and says of each that fails where and why.
+import type { SourceMap } from 'node:module';
 import { urlOf } from './addresses.ts';
 import { fault, faultOf, faultWithin, isOfParser, messageOf, nameFiles, type Place } from './faults.ts';
 import { Imports } from './imports.ts';
 import type { SourceFile } from './protocol.ts';
 import type { Fault } from './registrations.ts';
-import { originalPosition } from './source-map.ts';
 import { javaScriptOf, type ModuleApi, NotTypeScript } from './type-stripping.ts';
 import { later, notLater, ownMap } from './untampered.ts';
 
@@ -47,21 +47,23 @@ export async function loadFiles(
 interface Served {
   /** Of those that are not even code. */
   readonly faults: Map<string, Fault>;
-  /** Of the source maps of those that had to be rewritten. */
-  readonly mappings: Map<string, string>;
+  /** Read the source maps of those that had to be rewritten. */
+  readonly maps: Map<string, () => SourceMap>;
 }
 
 /** Hands the code of the files to Deno's module loader. */
 function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): Served {
   const codes = ownMap<string, string>();
   const faults = ownMap<string, Fault>();
-  const mappings = ownMap<string, string>();
+  const maps = ownMap<string, () => SourceMap>();
   for (const { file, source } of files) {
     const url = urlOf(file);
     try {
-      const made = file.endsWith('.ts') ? javaScriptOf(source, url, api) : { code: source, mappings: null };
-      codes.set(url, made.code);
-      if (made.mappings !== null) mappings.set(file, made.mappings);
+      const { code, map } = file.endsWith('.ts')
+        ? javaScriptOf(source, url, api)
+        : { code: source, map: null };
+      codes.set(url, code);
+      if (map !== null) maps.set(file, () => new api.SourceMap(map));
     } catch (error) {
       if (!(error instanceof NotTypeScript)) throw error;
       faults.set(file, fault(error.message, { file, line: error.line, column: error.column }));
@@ -78,7 +80,7 @@ function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): 
       shortCircuit: true,
     }),
   });
-  return { faults, mappings };
+  return { faults, maps };
 }
 
 /** Code that refuses with a message. Where it is asked for as a text or as JSON it would not be run, so that is refused at once. */
@@ -138,11 +140,13 @@ class Explanation {
     return { ...found, line, column, message: `${found.message}${this.#hint(place, message)}` };
   }
 
-  /** Where the author wrote what stands at a place in the code of their file. */
+  /** Where the author wrote what a parser stopped at in the code of their file: Deno maps stacks only. */
   #writtenAt({ file, line, column }: Place): Place {
-    const mappings = this.#served.mappings.get(file);
-    if (mappings === undefined || line === null || column === null) return { file, line, column };
-    return { file, ...originalPosition(mappings, { line, column }) ?? { line: null, column: null } };
+    const map = this.#served.maps.get(file);
+    if (map === undefined || line === null || column === null) return { file, line, column };
+    const written = map().findEntry(line - 1, column - 1);
+    if (!('originalLine' in written)) return { file, line: null, column: null };
+    return { file, line: written.originalLine + 1, column: written.originalColumn + 1 };
   }
 
   /** The fault of a file that only suffers from one that it imports. */

@@ -1,7 +1,11 @@
 // Turns TypeScript into JavaScript in which every position is the author's.
+import type { SourceMapPayload } from 'node:module';
 
 /** The parts of `node:module` that the runner uses. */
-export type ModuleApi = Pick<typeof import('node:module'), 'registerHooks' | 'stripTypeScriptTypes'>;
+export type ModuleApi = Pick<
+  typeof import('node:module'),
+  'registerHooks' | 'SourceMap' | 'stripTypeScriptTypes'
+>;
 
 const mapComment = '//# sourceMappingURL=data:application/json;base64,';
 const place = /stripTypeScriptTypes\.ts:(\d+):(\d+)/;
@@ -20,10 +24,10 @@ export class NotTypeScript extends Error {
   }
 }
 
-/** What came of a TypeScript file; `mappings` are those of the source map where positions are not the author's. */
+/** What came of a TypeScript file; with a source map where positions are not the author's. */
 interface JavaScript {
   readonly code: string;
-  readonly mappings: string | null;
+  readonly map: SourceMapPayload | null;
 }
 
 /**
@@ -35,7 +39,7 @@ interface JavaScript {
  */
 export function javaScriptOf(source: string, url: string, api: ModuleApi): JavaScript {
   try {
-    if (!valueImport.test(source)) return { code: api.stripTypeScriptTypes(source), mappings: null };
+    if (!valueImport.test(source)) return { code: api.stripTypeScriptTypes(source), map: null };
   } catch (error) {
     // It says only that there is something it cannot blank out; the other mode knows what and where.
     if (!(error instanceof SyntaxError)) throw error;
@@ -67,10 +71,10 @@ function numberOf(text: string | undefined): number | null {
 /** Names the real file in the inline source map, which else names the same one for all. */
 function withSource(code: string, url: string): JavaScript {
   const at = code.lastIndexOf(mapComment);
-  if (at === -1) return { code, mappings: null };
+  if (at === -1) return { code, map: null };
   const bytes = Uint8Array.fromBase64(code.slice(at + mapComment.length).trim());
-  const map: { mappings: string } = JSON.parse(new TextDecoder().decode(bytes));
+  const map: SourceMapPayload = JSON.parse(new TextDecoder().decode(bytes));
   const text = JSON.stringify({ ...map, sources: [url], sourcesContent: undefined });
   const comment = `${mapComment}${new TextEncoder().encode(text).toBase64()}`;
-  return { code: `${code.slice(0, at)}${comment}`, mappings: map.mappings };
+  return { code: `${code.slice(0, at)}${comment}`, map };
 }
