@@ -26,7 +26,7 @@ export interface StatePart {
 /** A process asks the others for new lines as often. Milliseconds. */
 const lookEvery = 250;
 
-/** What the other processes answer, which are of this program; dates have become text. Null where an app is not known. */
+/** What the other processes answer, which are of this program. Null where an app is not known. */
 async function ask<Part>(peers: Pick<Peers, 'ask'>, question: HookQuestion): Promise<Part[]> {
   const answers = await peers.ask(JSON.stringify(question));
   return answers.flatMap((answer) => {
@@ -35,24 +35,13 @@ async function ask<Part>(peers: Pick<Peers, 'ask'>, question: HookQuestion): Pro
   });
 }
 
-const dateOf = (text: Date | null) => text === null ? null : new Date(text);
-
 /** How an app's hooks are in all processes that answer. */
 export async function stateEverywhere(
   peers: Pick<Peers, 'ask'>,
   schema: string,
   own: StatePart,
 ): Promise<HookState> {
-  const others = await ask<StatePart>(peers, { about: 'state', schema });
-  const dated = others.map(({ state, lastKillAt }) => {
-    const jobs = state.jobs.map((job) => ({
-      ...job,
-      last_run: dateOf(job.last_run),
-      next_run: dateOf(job.next_run),
-    }));
-    return { state: { ...state, jobs }, lastKillAt };
-  });
-  return together([own, ...dated]);
+  return together([own, ...await ask<StatePart>(peers, { about: 'state', schema })]);
 }
 
 /** One state out of several: sums where there is something to add, else the value of the process that knows it best. */
@@ -64,11 +53,9 @@ function together(parts: readonly StatePart[]): HookState {
     known(name).length === 0 ? null : known(name).reduce((all, one) => all + one, 0);
   const killed = parts.reduce((a, b) => ((b.lastKillAt ?? 0) > (a.lastKillAt ?? 0) ? b : a));
   const { loaded, registrations, jobs } = states.find((state) => state.loaded.length > 0) ?? killed.state;
+  const every = states.flatMap((state) => state.jobs);
   const lastRunOf = (job: string) =>
-    states.flatMap((state) =>
-      state.jobs.filter(({ name }) => name === job).flatMap(({ last_run }) => last_run ?? [])
-    )
-      .reduce<Date | null>((latest, one) => latest === null || one > latest ? one : latest, null);
+    every.flatMap(({ name, last_run }) => name === job ? last_run ?? [] : []).sort().at(-1) ?? null;
   return {
     processes: parts.length,
     running: states.some(({ running }) => running),
@@ -146,10 +133,10 @@ export class LogEverywhere {
     const question = { about: 'log', schema: this.#schema, after: Object.fromEntries(places) } as const;
     const parts = await ask<LogPart>(this.#peers, question);
     for (const { process, place } of parts) places.set(process, place);
-    return parts.flatMap(({ entries }) => entries.map((entry) => ({ ...entry, ts: new Date(entry.ts) })));
+    return parts.flatMap(({ entries }) => entries);
   }
 }
 
 function inOrder(entries: LogEntry[]): LogEntry[] {
-  return entries.sort((a, b) => a.ts.getTime() - b.ts.getTime());
+  return entries.sort((a, b) => a.ts < b.ts ? -1 : Number(a.ts > b.ts));
 }

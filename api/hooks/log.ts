@@ -7,7 +7,8 @@ import { fail } from '../errors.ts';
 
 /** One line. All its text is the tenant's. */
 export interface LogEntry {
-  ts: Date;
+  /** UTC, to the millisecond: such texts sort as their times do. */
+  ts: string;
   level: LogLevel;
   message: string;
   file: string | null;
@@ -43,10 +44,11 @@ export class HookLog {
 
   /** Adds a line; what comes faster than 1 MiB a minute is lost, and one line says so. */
   add({ level, message, file = null, request_id = null, fields = null }: LogLine): void {
-    const entry: LogEntry = { ts: this.#now(), level, message, file, request_id, fields };
+    const now = this.#now();
+    const entry: LogEntry = { ts: now.toISOString(), level, message, file, request_id, fields };
     const text = JSON.stringify(entry);
     const bytes = Buffer.byteLength(text);
-    const time = entry.ts.getTime();
+    const time = now.getTime();
     // A clock that is set back must not make the minute longer.
     if (Math.abs(time - this.#minuteBegan) >= minute) {
       this.#minuteBegan = time;
@@ -113,8 +115,7 @@ export class HookLog {
 }
 
 function read({ text }: { text: string }): LogEntry {
-  const entry: Omit<LogEntry, 'ts'> & { ts: string } = JSON.parse(text);
-  return { ...entry, ts: new Date(entry.ts) };
+  return JSON.parse(text);
 }
 
 /** A page of what is kept, newest first. */

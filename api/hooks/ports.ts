@@ -116,8 +116,8 @@ export interface HookState {
   generation: number | null;
   loaded: string[];
   registrations: { hooks: number; routes: number; jobs: number };
-  /** `last_run` since the server started; `next_run` is null for a time that never comes again. */
-  jobs: { name: string; expression: string; last_run: Date | null; next_run: Date | null }[];
+  /** `last_run` since the server started; `next_run` is null for a time that never comes again. RFC 3339. */
+  jobs: { name: string; expression: string; last_run: string | null; next_run: string | null }[];
   runs: number;
   errors: number;
   /** How the last runner ended that did not end as it should. */

@@ -54,7 +54,8 @@ async function jobsOf(
   for (const { name, expression } of jobs) {
     const next_run = nextOf(expression);
     if (next_run === null) await othersTurn();
-    told.push({ name, expression, last_run: lastRuns.get(name) ?? null, next_run });
+    const last_run = lastRuns.get(name)?.toISOString() ?? null;
+    told.push({ name, expression, last_run, next_run: next_run?.toISOString() ?? null });
   }
   return told;
 }

@@ -77,7 +77,7 @@ export const hookVariablesRemove = route({
 });
 
 const entry = object({
-  ts: timestamp(),
+  ts: text({ format: 'date-time' }),
   level: oneOf(['debug', 'info', 'warn', 'error']),
   message: text(),
   file: nullable(text()),
@@ -129,8 +129,8 @@ export const hookStatus = route({
       object({
         name: text(),
         expression: text(),
-        last_run: nullable(timestamp()),
-        next_run: nullable(timestamp()),
+        last_run: nullable(text({ format: 'date-time' })),
+        next_run: nullable(text({ format: 'date-time' })),
       }),
     ),
     runs: integer(),

@@ -10,7 +10,13 @@ import type { Principal } from '../../../api/scope.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
 
 const principal: Principal = { role: 'master_admin', id: 'a', jti: 'a', issuedAt: 0, expiresAt: Infinity };
-const entry = { ts: new Date(0), level: 'info', file: null, request_id: null, fields: null } as const;
+const entry = {
+  ts: '1970-01-01T00:00:00.000Z',
+  level: 'info',
+  file: null,
+  request_id: null,
+  fields: null,
+} as const;
 const longLine: LogEntry = { ...entry, message: 'x'.repeat(65_536) };
 
 let server: Server;
