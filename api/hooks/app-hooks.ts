@@ -43,11 +43,12 @@ const retryMilliseconds = 2_000;
 /** The hooks of one app in this process. */
 export class AppHooks {
   readonly app: AppIdentity;
+  /** The same as URLs name it. */
+  readonly place: { readonly workspace: string; readonly app: string };
   readonly log: HookLog;
   readonly turns: Turns;
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   readonly #parts: HookParts;
-  readonly #place: { workspace: string; app: string };
   readonly #limit: RunLimit;
   readonly #suspects = new Suspects();
   readonly #leaving = new Leaving();
@@ -64,9 +65,9 @@ export class AppHooks {
 
   constructor({ workspace, id, schema }: AppIdentity, parts: HookParts) {
     this.app = { workspace, id, schema };
-    this.#place = { workspace: workspace.id, app: id };
+    this.place = { workspace: workspace.id, app: id };
     this.#parts = parts;
-    this.#limit = new RunLimit(parts.deps, this.#place);
+    this.#limit = new RunLimit(parts.deps, this.place);
     this.turns = new Turns(parts.crowd, workspace.id);
     this.log = new HookLog(parts.deps.now);
   }
@@ -205,13 +206,13 @@ export class AppHooks {
 
   async #open({ files: all, env, fingerprint }: CodeSnapshot): Promise<Generation | undefined> {
     const { deps, host, starts, restShare, answer, makeRoom } = this.#parts;
-    const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.#place);
+    const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.place);
     const load = async (files: Load['files']) =>
       Generation.open({
         host,
         starts,
-        wish: { ...this.#place, memory_mb },
-        load: { ...this.#place, generation: ++this.#generations, files, env },
+        wish: { ...this.place, memory_mb },
+        load: { ...this.place, generation: ++this.#generations, files, env },
         fingerprint,
         loadMilliseconds: await this.#limit.find(),
         restShare,

@@ -80,15 +80,10 @@ export class Runners implements Hooks {
   }
 
   /** The files of an app may be others than those in effect. An app that nobody has asked for may have jobs by now. */
-  refresh({ workspace, app }: { workspace: string; app: string }): void {
-    let isKnown = false;
-    for (const hooks of this.#apps.values()) {
-      const { app: { id, workspace: { id: workspaceId } } } = hooks;
-      if (id !== app || workspaceId !== workspace) continue;
-      isKnown = true;
-      void this.#follow(hooks);
-    }
-    if (!isKnown && this.#parts.schedule !== undefined) void this.#discover(workspace, app);
+  refresh(place: { workspace: string; app: string }): void {
+    const known = this.#in(place);
+    for (const hooks of known) void this.#follow(hooks);
+    if (known.length === 0 && this.#parts.schedule !== undefined) void this.#discover(place);
   }
 
   check(app: AppDefinition): Promise<FileFault[]> {
@@ -135,7 +130,7 @@ export class Runners implements Hooks {
   /** Changes may have been missed. */
   heedAll(): void {
     this.#parts.schedule?.read();
-    for (const { app } of this.#apps.values()) this.refresh({ workspace: app.workspace.id, app: app.id });
+    for (const hooks of this.#apps.values()) void this.#follow(hooks);
     void this.#refit({});
   }
 
@@ -147,16 +142,21 @@ export class Runners implements Hooks {
 
   /** Drops all apps of a workspace. */
   dropWorkspace(workspace: string): void {
-    for (const { app } of [...this.#apps.values()]) {
-      if (app.workspace.id === workspace) this.drop(app);
-    }
+    for (const { app } of this.#in({ workspace })) this.drop(app);
   }
 
   /** Ends every runner. */
   close(): void {
     clearInterval(this.#sweep);
     this.#parts.schedule?.close();
-    for (const { app } of [...this.#apps.values()]) this.drop(app);
+    for (const { app } of this.#in({})) this.drop(app);
+  }
+
+  /** The apps of a place as they are now: while they are gone through, some may go. */
+  #in({ workspace, app }: Place): AppHooks[] {
+    return [...this.#apps.values()].filter(({ place }) =>
+      (workspace === undefined || place.workspace === workspace) && (app === undefined || place.app === app)
+    );
   }
 
   async #follow(hooks: AppHooks): Promise<void> {
@@ -181,11 +181,11 @@ export class Runners implements Hooks {
     }, milliseconds).unref();
   }
 
-  async #discover(workspace: string, id: string): Promise<void> {
+  async #discover({ workspace, app }: { workspace: string; app: string }): Promise<void> {
     const { find, deps } = this.#parts;
     try {
-      const app = await find(workspace, id);
-      if (app !== undefined) await this.#follow(this.of(app));
+      const found = await find(workspace, app);
+      if (found !== undefined) await this.#follow(this.of(found));
     } catch (error) {
       deps.observe({ type: 'background_failed', task: 'load hooks from a new file', error: String(error) });
     }
@@ -200,14 +200,12 @@ export class Runners implements Hooks {
     return wrapped;
   }
 
-  async #dropGone({ workspace, app }: Place): Promise<void> {
+  async #dropGone(where: Place): Promise<void> {
     const { find, deps } = this.#parts;
-    for (const hooks of [...this.#apps.values()]) {
-      const { app: { id, schema, workspace: { id: workspaceId } } } = hooks;
-      if (workspaceId !== workspace || (app !== undefined && id !== app)) continue;
+    for (const { app, place } of this.#in(where)) {
       try {
-        const found = await find(workspaceId, id);
-        if (found?.schema !== schema) this.drop(hooks.app);
+        const found = await find(place.workspace, place.app);
+        if (found?.schema !== app.schema) this.drop(app);
       } catch (error) {
         deps.observe({ type: 'background_failed', task: 'look for the app of hooks', error: String(error) });
       }
@@ -217,11 +215,11 @@ export class Runners implements Hooks {
   /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
   async #refit({ workspace }: Place): Promise<void> {
     const { policies, observe } = this.#parts.deps;
-    for (const hooks of [...this.#apps.values()]) {
-      const { live, app: { id, workspace: { id: workspaceId } } } = hooks;
-      if (live === undefined || (workspace !== undefined && workspaceId !== workspace)) continue;
+    for (const hooks of this.#in({ workspace })) {
+      const { live, place } = hooks;
+      if (live === undefined) continue;
       try {
-        const { value } = await policies.range('hooks.memory_mb', { workspace: workspaceId, app: id });
+        const { value } = await policies.range('hooks.memory_mb', place);
         if (value !== live.memory_mb && hooks.live === live) hooks.rest();
       } catch (error) {
         observe({ type: 'background_failed', task: 'refit hook runners', error: String(error) });

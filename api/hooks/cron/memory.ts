@@ -15,7 +15,7 @@ export class JobMemory {
 
   /** Saves the jobs of an app that were loaded, and tells of them when they are others. Never throws. */
   async save(hooks: AppHooks): Promise<void> {
-    const { app: { id: app, workspace: { id: workspace }, schema }, known } = hooks;
+    const { place, app: { schema }, known } = hooks;
     if (known === undefined) return;
     const jobs = known.jobs.map(({ name, expression }) => ({ name, expression }));
     const text = JSON.stringify(jobs);
@@ -23,8 +23,8 @@ export class JobMemory {
     const { databases, observe } = this.#deps;
     try {
       await databases.control.transaction(async (sql) => {
-        const isNew = await saveHookJobs(sql, { workspace, app, schema, jobs });
-        if (isNew) await publish(sql, { kind: 'jobs', workspace, app });
+        const isNew = await saveHookJobs(sql, { ...place, schema, jobs });
+        if (isNew) await publish(sql, { kind: 'jobs', ...place });
       });
       this.#saved.set(hooks, text);
     } catch (error) {
