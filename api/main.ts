@@ -27,7 +27,7 @@ import { Courier } from './mail/courier.ts';
 import { collectAtRest } from './memory/collect-at-rest.ts';
 import { keepRowsYoung } from './memory/flags.ts';
 import { letYoungHeapGrow } from './memory/young-heap.ts';
-import { counting, logObserver } from './observe.ts';
+import { counting, logObserver, noteFailure } from './observe.ts';
 import { PolicyBook } from './policies/book.ts';
 import { createDoor } from './pipeline/door.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
@@ -203,8 +203,7 @@ async function openWhenReachable(
         report: (done, total) =>
           tell({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
         onReaped: (database) => observe({ type: 'workspace_reaped', database }),
-        onFailure: (error) =>
-          observe({ type: 'background_failed', task: 'keep databases', error: String(error) }),
+        onFailure: noteFailure({ observe }, 'keep databases'),
       });
     } catch (error) {
       const mayPass = error instanceof StorageError && error.failure === 'unavailable';

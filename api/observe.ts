@@ -71,6 +71,11 @@ export function logObserver(options: LogOptions): Observe {
   };
 }
 
+/** For `catch`: what fails of work that nobody waits for, or that others go on without, is told to the log and nobody else. */
+export function noteFailure({ observe }: { observe: Observe }, task: string): (error: unknown) => void {
+  return (error) => observe({ type: 'background_failed', task, error: String(error) });
+}
+
 /** Passes facts on, and counts the requests among them, but for those of signing in, which mostly wait for a hash. */
 export function counting(observe: Observe): { observe: Observe; answered: () => number } {
   let requests = 0;

@@ -4,6 +4,7 @@ import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/au
 import type { Connection } from '../../storage/connections/pool.ts';
 import { isAssigned } from '../../storage/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
+import { noteFailure } from '../observe.ts';
 import { withEveryLog } from './logs.ts';
 import type { SealDesk } from './ports.ts';
 
@@ -32,6 +33,7 @@ interface Awaited {
 /** Who is told of new rows of audit logs, and seals them. */
 export class Seals implements SealDesk {
   readonly #deps: SealDeps;
+  readonly #report: (error: unknown) => void;
   readonly #awaited = new Map<string, Awaited>();
   readonly #ending = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -40,6 +42,7 @@ export class Seals implements SealDesk {
 
   constructor(deps: SealDeps) {
     this.#deps = deps;
+    this.#report = noteFailure(deps, 'seal an audit log');
   }
 
   note(chain: Chain, id: string): void {
@@ -51,7 +54,7 @@ export class Seals implements SealDesk {
 
   /** Seals, in the background, what a process that died has left in any log. */
   sweep(): void {
-    this.#sweep ??= this.#sweepAll().catch((error: unknown) => this.#report(error));
+    this.#sweep ??= this.#sweepAll().catch(this.#report);
   }
 
   /** Seals what is there to be sealed, and stops. */
@@ -132,16 +135,12 @@ export class Seals implements SealDesk {
       async (connection, chain) => {
         if (await connection.run((sql) => hasUnsealed(sql, chain))) await this.#sealAll(connection, chain);
       },
-      { ending: signal, onFailure: (error) => this.#report(error) },
+      { ending: signal, onFailure: this.#report },
     );
   }
 
   #connection({ ledger, name }: Chain): Connection {
     const { databases } = this.#deps;
     return ledger === 'control' ? databases.control : databases.workspace(name);
-  }
-
-  #report(error: unknown): void {
-    this.#deps.observe({ type: 'background_failed', task: 'seal an audit log', error: String(error) });
   }
 }

@@ -6,6 +6,7 @@ import { findUserId, lockUser, setEmail } from '../../storage/user-accounts.ts';
 import type { By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
+import { noteFailure } from '../observe.ts';
 import type { Origin } from '../route.ts';
 import {
   beginAttempt,
@@ -96,12 +97,10 @@ export async function confirmEmailChange(
     });
     return user.email;
   }).catch(refuseDuplicate);
-  // The address is changed, whatever becomes of these.
-  const failed = (task: string) => (error: unknown) =>
-    deps.observe({ type: 'background_failed', task, error: String(error) });
-  // Open streams have looked the address up for their rules: now they look again.
-  await deps.definitions.invalidate(workspace.id).catch(failed('review streams for a new address'));
+  // The address is changed, whatever becomes of these. Open streams have looked it up for their rules: now they look again.
+  await deps.definitions.invalidate(workspace.id)
+    .catch(noteFailure(deps, 'review streams for a new address'));
   const notice = { kind: 'email-changed', secret: null, lifeSeconds: noticeLife, discard: false } as const;
   await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail })
-    .catch(failed('tell the old address'));
+    .catch(noteFailure(deps, 'tell the old address'));
 }

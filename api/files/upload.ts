@@ -3,6 +3,7 @@ import { BlobMissing, NoRoom } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type FileRow, insertFile } from '../../storage/files.ts';
 import type { Deps } from '../deps.ts';
+import { noteFailure } from '../observe.ts';
 import { ApiError, fail } from '../errors.ts';
 import { failNoApp } from '../target.ts';
 import { blobOf } from './access.ts';
@@ -84,27 +85,20 @@ function explain({ observe }: Pick<Deps, 'observe'>, app: AppDefinition, error: 
 
 /** Removes bytes that no row needs; what fails here is left to the sweep. */
 export async function forgetBytes(
-  { blobs, observe }: Pick<Deps, 'blobs' | 'observe'>,
+  deps: Pick<Deps, 'blobs' | 'observe'>,
   app: AppDefinition,
   id: string,
 ): Promise<void> {
-  try {
-    await blobs.remove(blobOf(app, id));
-  } catch (error) {
-    observe({ type: 'background_failed', task: 'remove the bytes of a file', error: String(error) });
-  }
+  await deps.blobs.remove(blobOf(app, id)).catch(noteFailure(deps, 'remove the bytes of a file'));
 }
 
 /** Removes the bytes of all files of an app that is gone; what fails here is left to the sweep. */
 export async function forgetAllBytes(
-  { blobs, observe }: Pick<Deps, 'blobs' | 'observe'>,
+  deps: Pick<Deps, 'blobs' | 'observe'>,
   { workspace: { database }, schema }: AppDefinition,
 ): Promise<void> {
-  try {
-    await blobs.removeAll({ database, schema });
-  } catch (error) {
-    observe({ type: 'background_failed', task: 'remove the files of an app', error: String(error) });
-  }
+  await deps.blobs.removeAll({ database, schema })
+    .catch(noteFailure(deps, 'remove the files of an app'));
 }
 
 async function* capped(

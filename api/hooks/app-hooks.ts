@@ -3,6 +3,7 @@ import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { noteFailure } from '../observe.ts';
 import { type CodeSnapshot, readCode } from './source/code-snapshot.ts';
 import type { Counters } from './runner/counters.ts';
 import type { Crowd } from './runner/crowd.ts';
@@ -220,8 +221,7 @@ export class AppHooks {
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),
         onGone: (end, message) => this.#noteEnd(end, message),
-        report: (error) =>
-          deps.observe({ type: 'background_failed', task: 'answer a hook', error: String(error) }),
+        report: noteFailure(deps, 'answer a hook'),
       });
     return await this.#suspects.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
   }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
+import { noteFailure } from '../observe.ts';
 import { defaultBounds } from './bounds.ts';
 import { InProcessBroker } from './broker.ts';
 import { type GateDeps, RuleGate } from './gate.ts';
@@ -30,6 +31,6 @@ export function createRealtime(
 }
 
 /** Failures that no client is told about, as the log has them. */
-export function reportTo({ observe }: Pick<Deps, 'observe'>): Report {
-  return (task, error) => observe({ type: 'background_failed', task, error: String(error) });
+export function reportTo(deps: Pick<Deps, 'observe'>): Report {
+  return (task, error) => noteFailure(deps, task)(error);
 }

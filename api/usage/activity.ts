@@ -2,7 +2,7 @@
 import type { AppIdentity } from '../../storage/definition.ts';
 import { type Activity, addActivity, forgetActivity } from '../../storage/usage.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
-import type { Observe } from '../observe.ts';
+import { noteFailure, type Observe } from '../observe.ts';
 
 interface MeterDeps {
   databases: Databases;
@@ -92,12 +92,8 @@ export class ActivityMeter implements Meter {
     }
   }
 
-  async #flushQuietly(): Promise<void> {
-    try {
-      await this.flush();
-    } catch (error) {
-      this.#deps.observe({ type: 'background_failed', task: 'add up the use of apps', error: String(error) });
-    }
+  #flushQuietly(): Promise<void> {
+    return this.flush().catch(noteFailure(this.#deps, 'add up the use of apps'));
   }
 
   #of({ schema, workspace: { id: workspace, database } }: AppIdentity): Activity {

@@ -9,7 +9,7 @@ import {
   type RevocationRow,
   type RevocationScope,
 } from '../../../storage/revocations.ts';
-import type { Observe } from '../../observe.ts';
+import { noteFailure, type Observe } from '../../observe.ts';
 import type { Principal, Role } from '../../scope.ts';
 import type { IssuedToken } from './claims.ts';
 
@@ -180,15 +180,12 @@ export class Revocations {
   }
 
   async #prune(): Promise<void> {
-    const { databases, now, observe } = this.#options;
+    const { databases, now } = this.#options;
     for (const rows of Object.values(this.#rows)) {
       for (const [key, { expires_at }] of rows) if (expires_at <= now()) rows.delete(key);
     }
-    try {
-      await databases.control.run((sql) => pruneRevocations(sql, now()));
-    } catch (error) {
-      observe({ type: 'background_failed', task: 'prune revocations', error: String(error) });
-    }
+    await databases.control.run((sql) => pruneRevocations(sql, now()))
+      .catch(noteFailure(this.#options, 'prune revocations'));
   }
 }
 

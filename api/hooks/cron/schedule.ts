@@ -3,6 +3,7 @@ import type { Change } from '../../../storage/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts';
 import { type AppJobs, listHookJobs, removeHookJobs } from '../../../storage/hook-jobs.ts';
 import type { Deps } from '../../deps.ts';
+import { noteFailure } from '../../observe.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { CronJob } from './job.ts';
 import { runJob } from './run.ts';
@@ -50,10 +51,8 @@ export class Schedule {
   /** Reads the jobs again: of one app, or of all. */
   read(only?: { workspace: string; app: string }): void {
     // One after another, so that what was read first does not come last.
-    this.#reading = this.#reading.then(() => this.#read(only)).catch((error: unknown) => {
-      const { observe } = this.#parts.deps;
-      observe({ type: 'background_failed', task: 'read the jobs of hooks', error: String(error) });
-    });
+    this.#reading = this.#reading.then(() => this.#read(only))
+      .catch(noteFailure(this.#parts.deps, 'read the jobs of hooks'));
   }
 
   /** Hears of a change in whatever process. */

@@ -8,6 +8,7 @@ import { syncFolder } from '../../../storage/sync-folder.ts';
 import { findWorkspace, isWorkspaceKept } from '../../../storage/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
+import { noteFailure } from '../../observe.ts';
 import { folderOf, removeEmpty } from './folder.ts';
 
 type DepartureDeps = Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> };
@@ -118,10 +119,6 @@ function leaverOf(name: string): Leaver | undefined {
 }
 
 /** What becomes of files is no reason to refuse, or to take back, what was asked for. */
-async function trying({ observe }: DepartureDeps, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    observe({ type: 'background_failed', task: 'remove hook files', error: String(error) });
-  }
+async function trying(deps: DepartureDeps, work: () => Promise<unknown>): Promise<void> {
+  await work().catch(noteFailure(deps, 'remove hook files'));
 }
