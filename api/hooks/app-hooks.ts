@@ -9,7 +9,7 @@ import type { Counters } from './runner/counters.ts';
 import type { Crowd } from './runner/crowd.ts';
 import { faultOfCode, refusalOf, retryAfter } from './source/faults.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './runner/generation.ts';
-import type { RunnerHost } from './runner/host.ts';
+import type { SupervisedRunners } from './runner/host.ts';
 import type { ChannelEnd } from './channel/invocation.ts';
 import { Leaving } from './runner/leaving.ts';
 import { type LoadCause, LoadQueue } from './runner/load-queue.ts';
@@ -25,7 +25,7 @@ import { Turns } from './runner/turns.ts';
 /** What the hooks of every app need. */
 export interface HookParts {
   deps: LimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
-  host: RunnerHost;
+  host: SupervisedRunners;
   crowd: Crowd;
   starts: StartGate;
   /** Most of a core that a runner may take while nothing is asked of it; four fifths unless it is given. */

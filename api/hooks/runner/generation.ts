@@ -3,28 +3,25 @@ import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../
 import { ApiError } from '../../errors.ts';
 import { UnaryInvocation } from '../channel/unary-invocation.ts';
 import { Channel, channelLimits } from '../channel/channel.ts';
-import type { HostedRunner, RunnerHost, RunnerUse, RunnerWish } from './host.ts';
+import type { HostedRunner, RunnerUse, RunnerWish, SupervisedRunners } from './host.ts';
 import type { ChannelEnd, Invocation } from '../channel/invocation.ts';
 import { Registrations } from '../registrations.ts';
 import { RequestIds } from '../channel/request-ids.ts';
 import { RestWatch } from './rest-watch.ts';
 import type { StartGate } from './start-gate.ts';
 
-/** What a call of hook code happens in. */
-export interface CallContext {
+/** One run of a handler. */
+export interface Run {
   requestId: string;
   /** How deep the write is that the code runs for; 0 for a route or a job. */
   depth: number;
   /** In milliseconds of `performance.now()`. */
   deadline: number;
-  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** One run of a handler. */
-export interface Run {
-  requestId: string;
-  depth: number;
-  deadline: number;
+/** What a call of hook code happens in. */
+export interface CallContext extends Run {
+  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** A run that may have to end earlier than policy has it. */
@@ -38,7 +35,7 @@ export interface Ready {
 
 /** What a generation is made of. */
 export interface GenerationOptions {
-  host: RunnerHost;
+  host: SupervisedRunners;
   starts: StartGate;
   wish: Omit<RunnerWish, 'onOutput'>;
   /** Without its id. */

@@ -53,14 +53,6 @@ export interface TypeCheck {
   types: string;
 }
 
-/** Where runners come from. */
-export interface RunnerHost {
-  /** Starts a process. Throws `RunnerRefused`. */
-  start(wish: RunnerWish): Promise<HostedRunner>;
-  /** The app's code is another now: its crashes are forgotten. */
-  forgive(workspace: string, app: string): void;
-}
-
 /** Why there is no runner. */
 export class RunnerRefused extends Error {
   readonly reason: RunnerRefusal;
@@ -86,7 +78,7 @@ const fullMilliseconds = 1_000;
 const checkMilliseconds = 5_000;
 
 /** The supervisor at the other end of this process's message channel. */
-export class SupervisedRunners implements RunnerHost {
+export class SupervisedRunners {
   readonly #send: (request: RunnerRequest) => void;
   readonly #most: number;
   readonly #entries = new Map<string, Entry>();
@@ -98,6 +90,7 @@ export class SupervisedRunners implements RunnerHost {
     this.#most = most;
   }
 
+  /** Starts a process. Throws `RunnerRefused`. */
   async start(wish: RunnerWish): Promise<HostedRunner> {
     if (this.#entries.size >= this.#most) {
       throw new RunnerRefused('full', fullMilliseconds, `there are ${this.#most} runners already`);
@@ -113,6 +106,7 @@ export class SupervisedRunners implements RunnerHost {
     return await started.promise;
   }
 
+  /** The app's code is another now: its crashes are forgotten. */
   forgive(workspace: string, app: string): void {
     this.#send({ type: 'runner_forgive', workspace, app });
   }
