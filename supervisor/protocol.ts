@@ -140,7 +140,7 @@ export type RunnerReport =
     stderr: string;
   }
   /** At most 64 KiB a second of an app; control characters but line ends escaped. */
-  | { type: 'runner_output'; id: string; stream: 'stdout' | 'stderr'; text: string }
+  | { type: 'runner_output'; id: string; text: string }
   | { type: 'runner_checked'; id: string } & CheckResult
   | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
   /** Files of the app changed in `hooks.dir`, by whoever; neither id need be that of anything. */

@@ -19,8 +19,8 @@ export interface Command {
   /** Opens a message channel to the process. */
   ipc?: { onMessage: (message: unknown) => void };
   /** Gets every line of the output; without it standard output and error are the supervisor's own. */
-  onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
-  /** Gets the output as streams instead, which it must read; their names are those of `onLine`. */
+  onLine?: (line: string) => void;
+  /** Gets the output as streams instead, which it must read. */
   onOutput?: (output: Record<'stdout' | 'stderr', Readable>) => void;
   /** Gives it a socket as descriptor 3, whose other end is `Running.socket`. */
   socket?: boolean;
@@ -128,8 +128,7 @@ function start(command: Command, output: 'pipe' | 'inherit') {
 function hand({ onLine, onOutput }: Command, output: Record<'stdout' | 'stderr', Readable>): void {
   onOutput?.(output);
   if (onLine === undefined) return;
-  createInterface({ input: output.stdout }).on('line', (line) => onLine(line, 'stdout'));
-  createInterface({ input: output.stderr }).on('line', (line) => onLine(line, 'stderr'));
+  for (const input of [output.stdout, output.stderr]) createInterface({ input }).on('line', onLine);
 }
 
 /** Sends SIGKILL to a group. One that is gone is what was wanted; macOS says EPERM of one that is only a zombie. */

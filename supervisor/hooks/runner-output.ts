@@ -34,7 +34,7 @@ type Name = 'stdout' | 'stderr';
 /** Passes output on, as fast as the budget allows: a process that writes faster is made to wait. */
 export function relay(
   output: Record<Name, Readable>,
-  { budget, onText, now }: { budget: Budget; onText: (name: Name, text: string) => void; now: () => number },
+  { budget, onText, now }: { budget: Budget; onText: (text: string) => void; now: () => number },
 ): Relay {
   const dead = new AbortController();
   let tail = '';
@@ -44,7 +44,7 @@ export function relay(
       const text = escapeControls(String(chunk));
       if (name === 'stderr') tail = (tail + text).slice(-tailLength);
       const wait = budget.take(Buffer.byteLength(text), now());
-      if (wait === 0 || !dead.signal.aborted) onText(name, text);
+      if (wait === 0 || !dead.signal.aborted) onText(text);
       if (wait > 0) {
         await pause(wait, undefined, { signal: dead.signal }).catch(() => 'no need to wait any more');
       }

@@ -46,8 +46,7 @@ export class HookRunner {
     const { id, plan, seat, budget, tell, now } = options;
     this.#options = options;
     let output: Relay | undefined;
-    const onText = (stream: 'stdout' | 'stderr', text: string) =>
-      tell({ type: 'runner_output', id, stream, text });
+    const onText = (text: string) => tell({ type: 'runner_output', id, text });
     this.#running = spawn({
       ...runnerCommand(plan, seat),
       onOutput: (streams) => output = relay(streams, { budget, onText, now }),
