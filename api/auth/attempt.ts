@@ -170,26 +170,6 @@ function failCounted(attempt: Attempt, { counted, lockedUntil }: Failure): never
   fail('bad_credentials', proof === undefined ? 'the name or the password is wrong' : wrong[proof]);
 }
 
-/**
- * Ends an attempt with right credentials: `work` makes the session in the same transaction. Throws `429` when others at
- * the same time have locked the subject.
- */
-export async function completeAttempt(
-  deps: AttemptDeps,
-  attempt: Attempt,
-  work: (sql: Sql) => Promise<void>,
-): Promise<void> {
-  const { connection, ledger } = attempt;
-  const lockedUntil = await connection.transaction(async (sql) => {
-    const until = await clearFailures(sql, ledger, attempt);
-    if (until === undefined) await work(sql);
-    const action = until === undefined ? 'login_success' : 'login_locked';
-    await auditAttempt(sql, deps, attempt, { action, details: until === undefined ? {} : { until } });
-    return until;
-  });
-  if (lockedUntil !== undefined) failLocked(attempt, lockedUntil);
-}
-
 /** Appends to the log of the scope that the attempt belongs to. */
 export async function auditAttempt(
   sql: Sql,

@@ -8,10 +8,11 @@ import type { Origin } from '../route.ts';
 import {
   type Attempt,
   beginAttempt,
-  completeAttempt,
   failAttempt,
   normalizedName,
   refuseAttempt,
+  succeedWithin,
+  tryInTurn,
 } from './attempt.ts';
 import type { Grant } from './tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
@@ -46,8 +47,10 @@ export async function loginAdmin(
   const grant = await grantOf(deps, known, app) ??
     await refuseAttempt(deps, attempt, `this admin does not reach app "${app}"`);
   const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
-  await completeAttempt(deps, attempt, async (sql) => {
+  await tryInTurn(deps, attempt, async (sql) => {
+    await succeedWithin(sql, deps, attempt);
     await insertSession(sql, 'workspace', draft.row);
+    return true;
   });
   await deps.passwords.renew(
     { owner, password, hash: known.password_hash },

@@ -8,9 +8,10 @@ import {
   type Attempt,
   beginAttempt,
   ChangedMeanwhile,
-  completeAttempt,
   failAttempt,
   normalizedName,
+  succeedWithin,
+  tryInTurn,
   unlessRenewed,
 } from './attempt.ts';
 import type { TokenPair } from './cookies.ts';
@@ -60,10 +61,13 @@ export async function loginMaster(
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
-  const completing = completeAttempt(deps, attempt, async (sql) => {
+  const completing = tryInTurn(deps, attempt, async (sql) => {
+    // First, since it may wait: a password that was set meanwhile counts.
+    await succeedWithin(sql, deps, attempt);
     const current = await findMaster(sql, known.id);
     if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
     await insertSession(sql, 'control', draft.row);
+    return true;
   });
   if (await unlessRenewed(verdict.isOutdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);
