@@ -1,11 +1,11 @@
 // The one way to change an app's collections: one change at a time, table, definition and audit in one transaction.
 import { changeMilliseconds, listCollections, lockCollections } from '../../storage/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
+import { untilSettled } from '../records/clash.ts';
 
 /** What a change of collections needs. */
 export type ChangeDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
@@ -21,8 +21,6 @@ export interface ChangeScope {
     details: Record<string, unknown>,
   ): Promise<void>;
 }
-
-const attempts = 3;
 
 /**
  * Runs a change under the app's lock. Requests that are under way hold locks on the same tables, so PostgreSQL may
@@ -48,18 +46,7 @@ export async function changeCollections<Result>(
           auditApp(sql, deps, { actor, action, target, details, origin: by.origin }),
       });
     }, changeMilliseconds + 1_000);
-  const result = await againAfterDeadlock(attempt);
+  const result = await untilSettled(attempt);
   await deps.definitions.invalidate(workspace.id, app.id);
   return result;
-}
-
-async function againAfterDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let left = attempts;; left--) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const deadlock = error instanceof StorageError && error.failure === 'serialization';
-      if (!deadlock || left === 1) throw error;
-    }
-  }
 }
