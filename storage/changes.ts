@@ -144,7 +144,6 @@ function parse(payload: string): Change | undefined {
     case 'workspace':
       return workspace === undefined ? undefined : { kind: 'workspace', workspace };
     case 'app':
-      return workspace === undefined || app === undefined ? undefined : { kind: 'app', workspace, app };
     case 'hooks':
     case 'jobs':
       return workspace === undefined || app === undefined ? undefined : { kind: value.kind, workspace, app };

@@ -1,6 +1,7 @@
 // Refresh tokens: `rfsh_` and an encrypted text that says where its session is kept; only a hash is stored.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Secrets, UnsealError } from '../../../storage/secrets.ts';
+import { hashOfToken } from '../one-time.ts';
 
 /** A token as its bearer has it, and as it is stored. */
 export interface RefreshToken {
@@ -16,7 +17,7 @@ const longest = 400;
 export function makeRefreshToken(secrets: Secrets, workspace: string | undefined): RefreshToken {
   const content = Buffer.concat([randomBytes(randomLength), Buffer.from(workspace ?? '')]);
   const text = prefix + secrets.seal('refresh-token', '', content).toString('base64url');
-  return { text, hash: hashOf(text) };
+  return { text, hash: hashOfToken(text) };
 }
 
 /**
@@ -31,13 +32,9 @@ export function readRefreshToken(
   try {
     const content = secrets.open('refresh-token', '', Buffer.from(text.slice(prefix.length), 'base64url'));
     const workspace = content.toString('utf8', randomLength);
-    return { workspace: workspace === '' ? undefined : workspace, hash: hashOf(text) };
+    return { workspace: workspace === '' ? undefined : workspace, hash: hashOfToken(text) };
   } catch (error) {
     if (error instanceof UnsealError) return undefined;
     throw error;
   }
-}
-
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

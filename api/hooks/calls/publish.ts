@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { exactTopicOf } from '../../realtime/topic.ts';
 import { failNoCollection } from '../../target.ts';
+import { isObject } from '../channel/frames.ts';
 
 /** Most bytes of an event's data, as JSON. */
 const largestEventData = 65_536;
@@ -73,8 +74,4 @@ function fieldsIn(
 function idIn(data: unknown): string | undefined {
   const id = isObject(data) ? data['id'] : undefined;
   return typeof id === 'string' && isUuid(id) ? id : undefined;
-}
-
-function isObject(data: unknown): data is Readonly<Record<string, unknown>> {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
