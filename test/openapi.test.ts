@@ -81,8 +81,8 @@ describe('the API description', () => {
     for (const path of [`${files}/{id}`, `${files}/{id}/shared`]) {
       expect(headersOf(path, 'get')).toEqual(['Range', 'If-Range', 'If-None-Match']);
       const { 200: whole, 206: part, 304: same } = document.paths[path]?.['get']?.responses ?? {};
-      expect(part).toMatchObject({ content: { 'application/octet-stream': {} } });
-      expect(whole).toMatchObject({ content: { 'application/octet-stream': {} } });
+      expect(part).toMatchObject({ content: { '*/*': {} } });
+      expect(whole).toMatchObject({ content: { '*/*': {} } });
       expect(same).toMatchObject({ content: {} });
     }
     const events = '/api/workspaces/{workspace}/apps/{app}/collections/{coll}/events';

@@ -19,7 +19,7 @@ const files = '/api/workspaces/:workspace/apps/:app/files';
 const ofDownload = {
   status: 200,
   response: described(text(), 'The bytes of the file.'),
-  contentType: 'application/octet-stream',
+  contentType: '*/*',
   headers: {
     'Range': 'One range of bytes; of several, the whole is sent.',
     'If-Range': 'The `ETag` that a range is asked of: of another, the whole is sent.',
