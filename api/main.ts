@@ -2,23 +2,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
-import {
-  listen as listenForChanges,
-  type Listening as ChangeListener,
-  publishGap,
-} from '../storage/changes.ts';
+import { publishGap } from '../storage/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';
-import { pingServer, readInitialized } from '../storage/server.ts';
+import { readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { ApiStart, Config, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
 import { createAudit } from './audit/build.ts';
 import { recordSandbox } from './audit/sandbox.ts';
-import { type Auth, createAuth } from './auth/build.ts';
-import { createDefinitions, type DefinitionCache } from './collections/cache.ts';
+import { createAuth } from './auth/build.ts';
+import { createDefinitions } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress/client.ts';
+import { hearChanges } from './hear-changes.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/source/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
@@ -90,7 +87,7 @@ async function serve(start: ApiStart): Promise<Running> {
   };
   hearSupervisor(receive);
   await putInOrder(deps, start);
-  const changes = await hearChanges(deps, { definitions, auth, hooks });
+  const changes = await hearChanges(deps, { definitions, auth, hooks, learnSetup });
   const listening = await openDoor(deps, start);
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
@@ -152,32 +149,6 @@ function recordParts({ api, database }: Config): Pick<Deps, 'totals' | 'writeOrd
 
 function sharingOf({ config: { api: { workers } }, worker }: ApiStart): Sharing {
   return { isAlone: workers === 1, workers, worker };
-}
-
-/** Keeps what is in memory in step with the other processes. */
-function hearChanges(
-  deps: Deps,
-  { definitions, auth, hooks }: { definitions: DefinitionCache; auth: Auth; hooks: HookSystem['hooks'] },
-): Promise<ChangeListener> {
-  const onGap = () => {
-    definitions.forgetAll();
-    deps.policyBook.forgetAll();
-    auth.reload();
-    hooks.heedAll();
-    void learnSetup(deps);
-  };
-  return listenForChanges(deps.databases.control.endpoint, {
-    onChange: (change) => {
-      definitions.forget(change);
-      deps.policyBook.heed(change);
-      auth.heed(change);
-      hooks.heed(change);
-      if (change.kind === 'setup') void learnSetup(deps);
-    },
-    onGap,
-    // What can be read may not be gone by from memory. While the server is away altogether, there is nothing to be wrong with.
-    onDeaf: () => void deps.databases.control.run(pingServer).then(onGap, () => 'away'),
-  });
 }
 
 /** A server that is starting, or being replaced, is waited for; one that lacks something is not. */

@@ -46,16 +46,26 @@ async function statuses(): Promise<Set<number>> {
   return new Set(answers.map(({ status }) => status));
 }
 
-/** Refuses connections to the control database and ends all but those that listen, or takes them again. */
-async function allowControl(isThere: boolean): Promise<void> {
-  await provisioner.run((sql) => sql.unsafe(`alter database bulkhead connection limit ${isThere ? -1 : 0}`));
-  if (isThere) return;
+/** What a connection that listens has asked last. */
+const listens = `(trim(query) = 'select' or query like 'listen %')`;
+
+async function limitControl(connections: number): Promise<void> {
+  await provisioner.run((sql) => sql.unsafe(`alter database bulkhead connection limit ${connections}`));
+}
+
+/** Ends connections to the control database, and answers how many. */
+async function end(which: string): Promise<number> {
+  const ended = await provisioner.run((sql) =>
+    sql.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = 'bulkhead' and usename = current_user and ${which}`)
+  );
+  return ended.length;
+}
+
+/** Ends those that there are, and those that were about to be. */
+async function endAll(which: string): Promise<void> {
   await vi.waitFor(async () => {
-    const ended = await provisioner.run((sql) =>
-      sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-        where datname = 'bulkhead' and usename = current_user and trim(query) <> 'select'`
-    );
-    expect(ended).toHaveLength(0);
+    expect(await end(which)).toBe(0);
   }, 10_000);
 }
 
@@ -63,11 +73,13 @@ it('makes a rule count in the other process, too, when the control database was 
   expectOk(await master.put(`${collection}/access_rules/list`, { template: 'any' }));
   await expect.poll(statuses).toEqual(new Set([200]));
 
-  const held = Promise.withResolvers<void>();
+  const [locked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = provisioner.transaction(async (sql) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
+    locked.resolve();
     await held.promise;
   });
+  await locked.promise;
   const setting = master.put(`${collection}/access_rules/list`, { template: 'admin' });
   await vi.waitUntil(async () => {
     const waiting = await provisioner.run((sql) =>
@@ -76,28 +88,40 @@ it('makes a rule count in the other process, too, when the control database was 
     );
     return waiting.length > 0;
   }, { timeout: 10_000, interval: 20 });
-  await allowControl(false);
+  await limitControl(0);
+  await endAll(`not ${listens}`);
   held.resolve();
   await holding;
   // It may take until the other could be told, or say that this was not possible so far.
   expect((await setting).status).toBe(503);
-  await allowControl(true);
+  await limitControl(-1);
   await expect.poll(statuses).toEqual(new Set([401]));
 });
 
 it('makes a rule count in a process that cannot listen any more', async () => {
   expectOk(await master.put(`${collection}/access_rules/list`, { template: 'any' }));
   await expect.poll(statuses).toEqual(new Set([200]));
-  await provisioner.run((sql) => sql.unsafe('alter database bulkhead connection limit 0'));
-  const ended = await provisioner.run((sql) =>
-    sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = 'bulkhead' and usename = current_user and trim(query) = 'select'`
-  );
-  expect(ended).toHaveLength(2);
+  await limitControl(0);
+  expect(await end(listens)).toBe(2);
   try {
-    expectOk(await master.put(`${collection}/access_rules/list`, { template: 'admin' }));
+    // Whoever would open another connection is refused.
+    const set = () => master.put(`${collection}/access_rules/list`, { template: 'admin' });
+    await expect.poll(async () => (await set()).status).toBe(200);
     await expect.poll(statuses).toEqual(new Set([401]));
   } finally {
-    await allowControl(true);
+    await limitControl(-1);
   }
+});
+
+it('lets nothing pass in a process that can neither listen nor read', async () => {
+  expectOk(await master.put(`${collection}/access_rules/list`, { template: 'any' }));
+  await expect.poll(statuses).toEqual(new Set([200]));
+  await limitControl(0);
+  try {
+    await endAll('true');
+    await expect.poll(statuses).toEqual(new Set([503]));
+  } finally {
+    await limitControl(-1);
+  }
+  await expect.poll(statuses).toEqual(new Set([200]));
 });
