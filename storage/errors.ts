@@ -38,6 +38,13 @@ export class NothingInTime extends StorageError {
   }
 }
 
+/** No connection was free in time: the server was asked nothing. */
+export class NoPermit extends NothingInTime {
+  constructor() {
+    super('all database connections are busy');
+  }
+}
+
 /** SQLSTATE to failure: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '23505': 'conflict',
@@ -124,6 +131,16 @@ const ofDropped: ReadonlySet<StorageFailure> = new Set(['unavailable', 'missing_
 export function mayBeOfDropped(error: unknown): boolean {
   if (!(error instanceof StorageError) || error instanceof NothingInTime) return false;
   return ofDropped.has(error.failure) && codeOf(error.cause) !== 'CONNECT_TIMEOUT';
+}
+
+/** A connection is ended by these also where what was asked on it has just been committed. */
+const endings = new Set(['57P01', '57P02']);
+
+/** Whether what was asked may have been done all the same, or may yet be: nobody has said that it was not. */
+export function mayBeDone(error: unknown): boolean {
+  if (!(error instanceof StorageError) || error.failure !== 'unavailable') return false;
+  if (error instanceof NoPermit) return false;
+  return !(error.cause instanceof postgres.PostgresError) || endings.has(error.cause.code);
 }
 
 /** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */

@@ -1,6 +1,7 @@
 // An upload: bytes to the blob store as they come, then the row that makes them a file.
 import { BlobMissing, NoRoom } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
+import { mayBeDone } from '../../storage/errors.ts';
 import { type FileRow, insertFile } from '../../storage/files.ts';
 import type { Deps } from '../deps.ts';
 import { noteFailure } from '../observe.ts';
@@ -27,8 +28,8 @@ type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'ne
 const mebibyte = 1_048_576;
 
 /**
- * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
- * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
+ * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails
+ * before that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
  * over what the app may hold, what `requireSender` throws, `404 app_not_found` when the app was deleted meanwhile,
  * `503 unavailable` when the disk is full or the store does not answer.
  */
@@ -69,7 +70,8 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
   try {
     await databases.app(database, schema).run((sql) => insertFile(sql, schema, row));
   } catch (error) {
-    await forgetBytes(deps, app, id);
+    // A row that may yet come to be needs them. Those that turn out to be nobody's are left to the sweep.
+    if (!mayBeDone(error)) await forgetBytes(deps, app, id);
     throw error;
   }
   return row;

@@ -1,5 +1,5 @@
 // The budget of connections that all tenant pools share.
-import { NothingInTime } from '../errors.ts';
+import { NoPermit } from '../errors.ts';
 
 /** Counts connections over several pools, so that their sum stays below the server's `max_connections`. */
 export interface Permits {
@@ -75,7 +75,7 @@ export class PermitCount implements Permits {
       };
       const timer = setTimeout(() => {
         this.#waiting.delete(admit);
-        reject(new NothingInTime('all database connections are busy'));
+        reject(new NoPermit());
       }, this.#waitMilliseconds);
       this.#waiting.add(admit);
       this.#reclaim();

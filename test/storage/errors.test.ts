@@ -1,7 +1,8 @@
 // What PostgreSQL's errors are to those above it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { PermitCount, unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
+import { mayBeDone } from '../../storage/errors.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -20,4 +21,18 @@ it.each([
   const raising = pool.run((sql) => sql.unsafe(`do $$ begin raise exception sqlstate '${code}'; end $$`));
   await expect(raising).rejects.toMatchObject({ failure: 'unavailable' });
   await pool.end();
+});
+
+it('says whether what was asked may have been done all the same', async () => {
+  const none = new PermitCount({ count: 0, waitMilliseconds: 10 });
+  const [pool, busy] = [unlimited, none].map((permits) =>
+    new Pool(own.access, { cap: 1, permits, now: Date.now })
+  );
+  const failureOf = (text: string, asked = pool) =>
+    asked?.run((sql) => sql.unsafe(text)).catch((error: unknown) => error);
+  expect(mayBeDone(await failureOf(`do $$ begin raise exception sqlstate '53300'; end $$`))).toBe(false);
+  expect(mayBeDone(await failureOf('select 1 / 0'))).toBe(false);
+  expect(mayBeDone(await failureOf('select pg_terminate_backend(pg_backend_pid())'))).toBe(true);
+  expect(mayBeDone(await failureOf('select', busy))).toBe(false);
+  await pool?.end();
 });
