@@ -3,14 +3,11 @@ import type { Config, MasterPassword, ProgramStart } from '../protocol.ts';
 import { runBesideServer } from './beside-server.ts';
 
 /** Makes the password, tells it, and ends all sessions of the admin. Throws `StartRefused`. */
-export async function resetMasterPassword(
-  config: Config,
-  { json, write }: { json: boolean; write: (text: string) => void },
-): Promise<void> {
+export async function resetMasterPassword(config: Config, json: boolean): Promise<void> {
   await runBesideServer<ProgramStart, MasterPassword>(config, {
     program: 'auth/reset-master',
     ask: {},
-    onResult: (made) => write(json ? `${JSON.stringify(made)}\n` : describe(made)),
+    onResult: (made) => void process.stdout.write(json ? `${JSON.stringify(made)}\n` : describe(made)),
   });
 }
 

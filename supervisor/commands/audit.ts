@@ -8,7 +8,6 @@ export interface VerifyWish {
   log: VerifyStart['log'];
   head: VerifyStart['head'];
   json: boolean;
-  write: (text: string) => void;
 }
 
 /** The wish that flags stand for. Throws `StartRefused`. */
@@ -26,14 +25,14 @@ export function readVerifyWish(own: (name: string) => string | undefined): Pick<
 }
 
 /** Answers whether all is as it was written. Throws `StartRefused`. */
-export async function verifyAudit(config: Config, { log, head, json, write }: VerifyWish): Promise<boolean> {
+export async function verifyAudit(config: Config, { log, head, json }: VerifyWish): Promise<boolean> {
   let faulty = 0;
   await runBesideServer<VerifyStart, Verified>(config, {
     program: 'audit/verify',
     ask: { log, head },
     onResult: (verified) => {
       faulty += verified.faulty;
-      write(json ? `${JSON.stringify(verified)}\n` : describe(verified));
+      process.stdout.write(json ? `${JSON.stringify(verified)}\n` : describe(verified));
     },
   });
   return faulty === 0;

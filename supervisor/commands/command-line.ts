@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type ArgsDef, defineCommand, runMain } from 'citty';
 import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from '../config.ts';
-import { type OwnFlags, readFlags } from '../flags.ts';
+import { type Given, type OwnFlags, readFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
 import { resetMasterPassword } from './admin.ts';
 import { readVerifyWish, verifyAudit } from './audit.ts';
@@ -31,14 +31,8 @@ const verify = defineCommand({
   },
   run: ({ rawArgs }) =>
     orOneLine(async () => {
-      const { own, json } = readFlags(rawArgs, verifyFlags);
-      const wish = readVerifyWish(own);
-      const { config } = await resolve(rawArgs, verifyFlags);
-      const isSound = await verifyAudit(config, {
-        ...wish,
-        json,
-        write: (text) => process.stdout.write(text),
-      });
+      const { config, own, json } = await resolve(rawArgs, verifyFlags);
+      const isSound = await verifyAudit(config, { ...readVerifyWish(own), json });
       if (!isSound) process.exitCode = 1;
     }),
 });
@@ -51,11 +45,8 @@ const password = defineCommand({
   args: { ...commonFlags, json: { type: 'boolean', description: 'Print JSON' } },
   run: ({ rawArgs }) =>
     orOneLine(async () => {
-      const { config } = await resolve(rawArgs);
-      await resetMasterPassword(config, {
-        json: readFlags(rawArgs).json,
-        write: (text) => process.stdout.write(text),
-      });
+      const { config, json } = await resolve(rawArgs);
+      await resetMasterPassword(config, json);
     }),
 });
 
@@ -76,7 +67,7 @@ const main = defineCommand({
       run: ({ rawArgs }) =>
         orOneLine(async () => {
           const resolved = await resolve(rawArgs);
-          const describe = readFlags(rawArgs).json ? describeConfigAsJson : describeConfig;
+          const describe = resolved.json ? describeConfigAsJson : describeConfig;
           process.stdout.write(describe(resolved));
         }),
     }),
@@ -106,11 +97,15 @@ async function refuseMisplaced(): Promise<never> {
   throw new StartRefused('flags come after the command, as in: bulkhead serve --http-port=8080');
 }
 
-async function resolve(rawArgs: readonly string[], own: OwnFlags = {}): Promise<ResolvedConfig> {
+async function resolve(
+  rawArgs: readonly string[],
+  own: OwnFlags = {},
+): Promise<ResolvedConfig & Omit<Given, 'flags'>> {
   const cwd = process.cwd();
-  const { flags } = readFlags(rawArgs, own);
+  const { flags, ...given } = readFlags(rawArgs, own);
   const terminal = process.stdout.isTTY === true;
-  return resolveConfig({ file: await loadConfigFile(cwd), env: environment(), flags, cwd, terminal });
+  const file = await loadConfigFile(cwd);
+  return { ...resolveConfig({ file, env: environment(), flags, cwd, terminal }), ...given };
 }
 
 /** An operator's mistake is one line and exit code 1; anything else is a defect of ours and shows its stack. */
