@@ -1,6 +1,6 @@
 // What there is against an app's hook files besides faults: what the type checker says, and, for the log, hooks that nothing calls.
 import type { AppDefinition } from '../../../storage/definition.ts';
-import { usersOf } from '../../../storage/identities.ts';
+import { usersId } from '../../../storage/identities.ts';
 import type { Unchecked } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
@@ -39,18 +39,18 @@ export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefini
   return [];
 }
 
-/** Has the log say which hooks never run, as the app has no collection of their name: it has a slip, or is still to be made. */
+/**
+ * Has the log say which hooks never run: those of a collection that the app does not have, for its name has a slip or it is
+ * still to be made, and those of the built-in users, whose writes are none of records.
+ */
 export function tellOfUncalled({ known, log }: Pick<AppHooks, 'known' | 'log'>, app: AppDefinition): void {
-  const names = new Set([...app.collections.keys(), usersOf(app).id]);
   for (const { file, hooks } of known?.files ?? []) {
     for (const collection of new Set(hooks.map(({ collection }) => collection))) {
-      if (names.has(collection)) continue;
-      const name = JSON.stringify(collection);
-      log.add({
-        level: 'warn',
-        file,
-        message: `no hook of ${name} runs: the app has no collection of that name`,
-      });
+      if (app.collections.has(collection)) continue;
+      const why = collection === usersId
+        ? 'the server writes users itself; a collection of kind auth, of their profiles, has hooks'
+        : 'the app has no collection of that name';
+      log.add({ level: 'warn', file, message: `no hook of ${JSON.stringify(collection)} runs: ${why}` });
     }
   }
 }
