@@ -1,7 +1,7 @@
 // Declarations for those who write hooks: what the runner gives them, and the fields of the app's own collections.
 import { readFile } from 'node:fs/promises';
 import type { AppDefinition, CollectionDefinition, Field, FieldKind } from '../../../storage/definition.ts';
-import { shownFields, usersOf } from '../../../storage/identities.ts';
+import { shownFields, usersId, usersOf } from '../../../storage/identities.ts';
 
 const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
@@ -41,9 +41,12 @@ ${collections.filter(({ kind }) => kind === 'auth').map(({ id }) => `  ${id}: tr
 }
 
 function fieldsOf({ id, kind, fields }: CollectionDefinition): string {
+  const ofUser = kind === 'auth' ? shownFields : id === usersId ? fields : [];
+  // All that is known of a user there is for everybody; only a login may be still to come.
+  const isThere = (field: Field) => field.name !== 'last_login' && ofUser.includes(field);
   const all = kind === 'auth' ? [...shownFields, ...fields] : fields;
   const lines = all.map((field) => {
-    const orNull = field.required === true ? '' : ' | null';
+    const orNull = field.required === true || isThere(field) ? '' : ' | null';
     return `    ${field.name}: ${typeOf[field.kind](field)}${orNull};`;
   });
   return `  ${id}: {\n${lines.join('\n')}\n  };`;

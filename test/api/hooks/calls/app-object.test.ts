@@ -157,5 +157,10 @@ describe('$app', () => {
     expect(types.text).toContain('declare function onRecordBeforeCreate');
     expect(types.text).toContain('  posts: {\n    title: string;\n    state: "a" | "b" | null;\n  };');
     expect(types.text).toContain('interface HookProfiles {\n  members: true;\n}');
+    // Of users everybody has all but a login: a handler need not ask whether there is an address.
+    const shown = ['email: string', 'verified: boolean', 'last_login: string | null', 'oauth_providers: any'];
+    expect(types.text).toContain(`  members: {\n${shown.map((one) => `    ${one};\n`).join('')}  };`);
+    const users = /^  users: \{\n([^}]*)  \};$/m.exec(types.text)?.[1];
+    expect(users?.match(/\w+(?=: .* \| null;)/g)).toEqual(['last_login']);
   });
 });
