@@ -160,7 +160,7 @@ describe('$app', () => {
     // Of users everybody has all but a login: a handler need not ask whether there is an address.
     const shown = ['email: string', 'verified: boolean', 'last_login: string | null', 'oauth_providers: any'];
     expect(types.text).toContain(`  members: {\n${shown.map((one) => `    ${one};\n`).join('')}  };`);
-    const users = /^  users: \{\n([^}]*)  \};$/m.exec(types.text)?.[1];
+    const users = /^ {2}users: \{\n([^}]*) {2}\};$/m.exec(types.text)?.[1];
     expect(users?.match(/\w+(?=: .* \| null;)/g)).toEqual(['last_login']);
   });
 });
