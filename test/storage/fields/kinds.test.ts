@@ -20,6 +20,9 @@ const declared: Record<FieldKind, Field> = {
   file: { name: 'f', kind: 'file' },
 };
 
+/** Of 254 characters, the most there may be. */
+const longEmail = `${'a'.repeat(60)}@${`${'b'.repeat(63)}.`.repeat(3)}c`;
+
 /** Values that each kind takes, and what it hands to the driver. */
 const taken: Record<FieldKind, [unknown, string | number][]> = {
   text: [['', ''], ['é\n😀', 'é\n😀'], ["'; drop table x; --", "'; drop table x; --"]],
@@ -36,7 +39,7 @@ const taken: Record<FieldKind, [unknown, string | number][]> = {
     ['0099-06-01T00:00:00Z', '0099-06-01T00:00:00.000Z'],
     ['1990-12-31T15:59:60-08:00', '1991-01-01T00:00:00.000Z'],
   ],
-  email: [['A.b+c@Example.COM', 'a.b+c@example.com'], ['x@localhost', 'x@localhost']],
+  email: [['A.b+c@Example.COM', 'a.b+c@example.com'], ['x@localhost', 'x@localhost'], [longEmail, longEmail]],
   url: [['HTTP://example.com', 'HTTP://example.com'], ['https://[::1]:8/é?q#f', 'https://[::1]:8/é?q#f']],
   select: [['a', 'a'], ['B', 'B'], ['é', 'é']],
   relation: [[uuid, uuid], [uuid.toUpperCase(), uuid]],
@@ -93,6 +96,7 @@ const refused: Record<FieldKind, unknown[]> = {
     'a@b@c',
     'a@-b.c',
     `${'a'.repeat(65)}@b.c`,
+    `${'a'.repeat(62)}@${`${'b'.repeat(63)}.`.repeat(3)}c`,
     'a@b.c\n',
     'mi\u212ae@b.c',
     'a@\u212a.c',
@@ -113,6 +117,8 @@ const refused: Record<FieldKind, unknown[]> = {
     'http://a\\b',
     ' http://a',
     'http://a\n',
+    'http://a:99999',
+    'http://[::1',
   ],
   select: ['b', '', 'A', ['a'], 0],
   relation: ['', 'x', `{${uuid}}`, uuid.replaceAll('-', ''), 1, [uuid]],
@@ -145,6 +151,8 @@ describe.each(kindNames)('field kind %s', (name) => {
   });
 });
 
+const options = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
 describe('settings', () => {
   it('bound a text by characters, not by UTF-16 units or bytes', () => {
     const read = kinds.text.reader({ name: 'f', kind: 'text', min: 2, max: 3 });
@@ -167,7 +175,15 @@ describe('settings', () => {
     expect(kinds.text.reader({ name: 'f', kind: 'text', unique: true })(long.slice(1))).toHaveProperty(
       'value',
     );
+    expect(kinds.url.reader({ name: 'f', kind: 'url', index: true })(`http://a/${long}`)).toHaveProperty(
+      'reason',
+    );
     expect(kinds.text.reader({ name: 'f', kind: 'text' })(long)).toHaveProperty('value');
+  });
+
+  it('list a thousand options of 500 characters at most', () => {
+    const most = [...options(999), 'a'.repeat(500)];
+    expect(kinds.select.faultsOf({ name: 'f', kind: 'select', options: most })).toEqual([]);
   });
 
   it.each<[string, Field, string]>([
@@ -177,6 +193,8 @@ describe('settings', () => {
     ['a select without options', { name: 'f', kind: 'select' }, 'options'],
     ['no options at all', { name: 'f', kind: 'select', options: [] }, 'options'],
     ['an option twice', { name: 'f', kind: 'select', options: ['a', 'a'] }, 'options'],
+    ['more options than there may be', { name: 'f', kind: 'select', options: options(1_001) }, 'options'],
+    ['an option that is too long', { name: 'f', kind: 'select', options: ['a'.repeat(501)] }, 'options'],
     ['an empty option', { name: 'f', kind: 'select', options: [''] }, 'options'],
     ['an option that cannot be stored', { name: 'f', kind: 'select', options: ['\ud800'] }, 'options'],
     ['a relation to nothing', { name: 'f', kind: 'relation' }, 'target'],
