@@ -1,7 +1,7 @@
 // Writes of one record at once: what is told of them comes in the order in which they happened.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runBatch } from '../../../api/records/batch.ts';
 import { createRecord } from '../../../api/records/create.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
@@ -135,6 +135,27 @@ describe.each<[string, Write]>([
       ['record_deleted', { counter: counter.id, n: 1 }],
     ]);
   });
+});
+
+it('a deletion that is answered late is told of before a record that is made anew under its id', async () => {
+  const { id } = await app.create('counters', { n: 0 });
+  const { workspace, schema } = await app.definition();
+  const pool = app.deps.databases.app(workspace.database, schema);
+  const transaction = pool.transaction.bind(pool);
+  const done = Promise.withResolvers<void>();
+  vi.spyOn(pool, 'transaction').mockImplementationOnce(async (work) => {
+    const result = await transaction(work);
+    done.resolve();
+    await pause(100);
+    return result;
+  });
+  const told: string[] = [];
+  const realtime = { publish: (_topic: unknown, { type }: { type: string }) => void told.push(type) };
+  const deps = { ...app.deps, realtime };
+  const removing = remove(deps, id, 0);
+  await done.promise;
+  await Promise.all([removing, create(true)(deps, id, 1)]);
+  expect(told).toEqual(['record_deleted', 'record_created']);
 });
 
 describe('the order of writes', () => {
