@@ -121,6 +121,8 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
   const [entry] = items;
   expect(Object.keys(entry?.details ?? {}).sort()).toEqual(Object.keys(details).sort());
   for (const name of ['text', 'list', 'deep', 'many']) expect(entry?.details[name]).toBeTypeOf('string');
+  // What an index can hold, and a question ask for.
+  expect(entry?.actor).toBe('🦆'.repeat(320));
   expect(entry?.details['short']).toEqual({ 'a\\u001b[31m': ['b\\u202e'] });
   for (const value of [entry?.actor, entry?.target, ...Object.values(entry?.details ?? {})]) {
     if (typeof value !== 'string') continue;

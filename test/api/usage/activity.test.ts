@@ -55,6 +55,21 @@ it('is added the next time where the connection broke, together with what came s
   await meter.close();
 });
 
+it('is added before a look ends that began while others were being added', async () => {
+  meter.request(app);
+  let looked: Promise<void> | undefined;
+  await own.deps.databases.control.transaction(async (sql) => {
+    await sql`lock table control.usage`;
+    void meter.flush();
+    while (await whoWaits(sql) === undefined);
+    meter.request(app);
+    looked = meter.flush();
+  });
+  await looked;
+  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0 });
+  await meter.close();
+});
+
 it('counts for 24 hours, the one under way included, and is removed after them', async () => {
   const first = beginningOfDay(now);
   meter.request(app);
