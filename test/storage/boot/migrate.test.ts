@@ -104,6 +104,9 @@ it('refuses a database that is newer than the program, with one clear line', asy
   await expect(own.open({ migrations: { ...extended(), workspace, app } })).rejects.toThrow(
     /a workspace is at version \d+, this program knows \d+/,
   );
+  await expect(own.open({ migrations: { ...extended(), app } })).rejects.toThrow(
+    /an app is at version \d+, this program knows \d+/,
+  );
 });
 
 it.each([['of one server', 1], ['of two servers', 0]])(

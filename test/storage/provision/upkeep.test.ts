@@ -64,3 +64,34 @@ it('tries again by itself when a round fails', async () => {
   await reaped;
   await upkeep.stop();
 });
+
+it('does what it is asked for while it is at work', async () => {
+  const storage = await own.open();
+  await storage.upkeep.settled();
+  const { databases, provisioning } = storage;
+  const leave = (name: string) =>
+    databases.control.run((sql) =>
+      sql`insert into control.tenant_databases (name, state, version, app_version) values (${name}, 'creating', 1, 1)`
+    );
+  const [begun, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const reaped: string[] = [];
+  const upkeep = new Upkeep({
+    provisioning,
+    spares: 0,
+    removeBlobs: async () => {
+      begun.resolve();
+      await others.promise;
+    },
+    onReaped: (name) => void reaped.push(name),
+    onFailure: (error) => void reaped.push(String(error)),
+  });
+  await leave('w_first');
+  upkeep.poke();
+  await begun.promise;
+  await leave('w_second');
+  upkeep.poke();
+  others.resolve();
+  await upkeep.settled();
+  expect(reaped).toEqual(['w_first', 'w_second']);
+  await upkeep.stop();
+});
