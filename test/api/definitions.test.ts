@@ -134,6 +134,14 @@ it('does not keep what was forgotten while it was being read', async () => {
   expect(await counted(() => here.workspace('acme'))).toBe(1);
 });
 
+it('reads once more for whoever asks after a change, though another still reads what was before', async () => {
+  const reading = here.app('acme', app);
+  here.forget({ kind: 'app', workspace: 'acme', app });
+  const [before, after] = await Promise.all([reading, here.app('acme', app)]);
+  expect(before).not.toBe(after);
+  expect(here.peekApp('acme', app)).toBe(after);
+});
+
 it('passes a failed read on to all who wait, and keeps nothing of it', async () => {
   const home = await mkdtemp(join(tmpdir(), 'bulkhead-definitions-'));
   const host = join(home, 'run');
