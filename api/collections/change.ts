@@ -2,6 +2,7 @@
 import { changeMilliseconds, listCollections, lockCollections } from '../../storage/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
+import { mayBeDone } from '../../storage/errors.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -21,6 +22,9 @@ export interface ChangeScope {
     details: Record<string, unknown>,
   ): Promise<void>;
 }
+
+/** How long a connection may say nothing. Milliseconds. */
+const patience = changeMilliseconds + 1_000;
 
 /**
  * Runs a change under the app's lock. Requests that are under way hold locks on the same tables, so PostgreSQL may
@@ -45,8 +49,18 @@ export async function changeCollections<Result>(
         audit: (action, target, details) =>
           auditApp(sql, deps, { actor, action, target, details, origin: by.origin }),
       });
-    }, changeMilliseconds + 1_000);
-  const result = await untilSettled(attempt);
+    }, patience);
+  let result: Result;
+  try {
+    result = await untilSettled(attempt);
+  } catch (error) {
+    if (mayBeDone(error)) {
+      // It has the lock until it is done or undone, and only then the definitions can be read.
+      await Promise.allSettled([connection.transaction((sql) => lockCollections(sql, schema), patience)]);
+      await deps.definitions.invalidate(workspace.id, app.id);
+    }
+    throw error;
+  }
   await deps.definitions.invalidate(workspace.id, app.id);
   return result;
 }
