@@ -34,7 +34,7 @@ export interface HookParts {
   answer: (app: AppIdentity, call: Call, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
   makeRoom: () => void;
-  /** Hears that other registrations may be in effect; a load waits for it. Never throws. */
+  /** Hears that other registrations may be in effect, and again every few seconds; a load waits for it. Never throws. */
   onLoaded: (hooks: AppHooks) => Promise<void>;
 }
 

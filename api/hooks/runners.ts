@@ -231,6 +231,8 @@ export class Runners implements Hooks {
     const before = performance.now() - this.#parts.deps.config.hooks.idle_ms;
     for (const hooks of this.#apps.values()) {
       const { live } = hooks;
+      // Its jobs may not have been saved.
+      void this.#parts.onLoaded(hooks);
       if (live === undefined || !live.channel.isOpen) continue;
       if (live.channel.inFlight === 0 && live.usedAt < before) hooks.rest();
       else void live.watch();

@@ -13,7 +13,7 @@ export class JobMemory {
     this.#deps = deps;
   }
 
-  /** Saves the jobs of an app that were loaded, and tells of them when they are others. Never throws. */
+  /** Saves the jobs of an app that were loaded, unless it has, and tells of them when they are others. Never throws. */
   async save(hooks: AppHooks): Promise<void> {
     const { place, app: { schema }, known } = hooks;
     if (known === undefined) return;
