@@ -28,8 +28,8 @@ type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'ne
 const mebibyte = 1_048_576;
 
 /**
- * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails
- * before that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
+ * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
+ * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
  * over what the app may hold, what `requireSender` throws, `404 app_not_found` when the app was deleted meanwhile,
  * `503 unavailable` when the disk is full or the store does not answer.
  */

@@ -82,7 +82,8 @@ function write(residue: Gathered, context: Context): string {
 }
 
 function writeTest(test: Test, context: Context): string {
-  const spell: Spell = (term) => term.hops.length === 0 ? near(term, context) : subselect(term, context);
+  const spell: Spell = (term) =>
+    term.hops.length === 0 ? columnIn(context.alias, term) : subselect(term, context);
   const inside = comparisonSql(test, spell, context.slots);
   const isOwn = columnsOf(test).every(({ hops }) => hops.length === 0);
   return negate(isOwn && mayTakeLong(test) ? interruptible(inside) : inside, test.negated);
@@ -92,7 +93,7 @@ function writeTest(test: Test, context: Context): string {
 function writeLooks({ looks, glue, passWithoutRecord }: Looks, context: Context): string {
   const { from, alias } = join(looks[0].far.hops, context);
   const sought = looks.map(({ test, far }) => {
-    const spell: Spell = (term) => term === far ? columnIn(alias, term) : near(term, context);
+    const spell: Spell = (term) => columnIn(term === far ? alias : context.alias, term);
     const inside = comparisonSql(test, spell, context.slots);
     return passesWithoutValue(test) ? `(${inside}) is not true` : `(${inside})`;
   });
@@ -100,10 +101,6 @@ function writeLooks({ looks, glue, passWithoutRecord }: Looks, context: Context)
   const tie = passWithoutRecord === (glue === 'and') ? 'or' : 'and';
   const found = `exists (select ${from} and (${sought.join(` ${tie} `)}))`;
   return `${passWithoutRecord ? 'not ' : ''}${context.joins ? found : `(${found}) is true`}`;
-}
-
-function near(term: ColumnTerm, { alias }: Context): string {
-  return columnIn(alias, term);
 }
 
 function columnIn(alias: string, { column }: ColumnTerm): string {
