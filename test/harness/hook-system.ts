@@ -113,6 +113,8 @@ function supervised(
   });
   const stop = async () => {
     system.hooks.close();
+    // It fills a folder with compiled code, whether or not a runner was asked for.
+    await supervision.sandbox;
     await supervision.stop();
     await activity.close();
   };
