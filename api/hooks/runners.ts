@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Change } from '../../storage/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
+import { noteFailure } from '../observe.ts';
 import type { Peers } from '../peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
@@ -52,8 +53,7 @@ export class Runners implements Hooks {
   constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'> & Surroundings) {
     const shared = { crowd: new Crowd(), starts: new StartGate() };
     this.#parts = { ...parts, ...shared, makeRoom: () => this.#makeRoom() };
-    this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds);
-    this.#sweep.unref();
+    this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds).unref();
   }
 
   /** The hooks of an app. */
@@ -83,7 +83,8 @@ export class Runners implements Hooks {
   refresh(place: { workspace: string; app: string }): void {
     const known = this.#in(place);
     for (const hooks of known) void this.#follow(hooks);
-    if (known.length === 0 && this.#parts.schedule !== undefined) void this.#discover(place);
+    if (known.length > 0 || this.#parts.schedule === undefined) return;
+    void this.#discover(place).catch(noteFailure(this.#parts.deps, 'load hooks from a new file'));
   }
 
   check(app: AppDefinition): Promise<FileFault[]> {
@@ -167,8 +168,7 @@ export class Runners implements Hooks {
     } catch (error) {
       // The app may be gone, or its database away: what it vetoes now is not known.
       hooks.forget();
-      const task = 'load hooks that have changed';
-      this.#parts.deps.observe({ type: 'background_failed', task, error: String(error) });
+      noteFailure(this.#parts.deps, 'load hooks that have changed')(error);
     }
   }
 
@@ -182,13 +182,8 @@ export class Runners implements Hooks {
   }
 
   async #discover({ workspace, app }: { workspace: string; app: string }): Promise<void> {
-    const { find, deps } = this.#parts;
-    try {
-      const found = await find(workspace, app);
-      if (found !== undefined) await this.#follow(this.of(found));
-    } catch (error) {
-      deps.observe({ type: 'background_failed', task: 'load hooks from a new file', error: String(error) });
-    }
+    const found = await this.#parts.find(workspace, app);
+    if (found !== undefined) await this.#follow(this.of(found));
   }
 
   /** Made once for each state of an app's code, so that asking costs a look into a map. */
