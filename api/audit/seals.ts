@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit/chain.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { isAssigned } from '../../storage/tenant-databases.ts';
+import { Turnstile } from '../../storage/turnstile.ts';
 import type { Deps } from '../deps.ts';
 import { noteFailure } from '../observe.ts';
 import { withEveryLog } from './logs.ts';
@@ -79,11 +80,9 @@ export class Seals implements SealDesk {
   }
 
   async #sealAwaited(): Promise<void> {
+    const turnstile = new Turnstile(lanes);
     const waiting = [...this.#awaited.values()];
-    const work = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await this.#settle(next);
-    };
-    await Promise.all(Array.from({ length: lanes }, work));
+    await Promise.all(waiting.map((awaited) => turnstile.pass(() => this.#settle(awaited))));
   }
 
   /** One log: sealed as far as its rows can be seen; those that cannot be yet are waited for. */

@@ -1,6 +1,7 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
+import type { Turnstile } from '../../storage/turnstile.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { noteFailure } from '../observe.ts';
@@ -17,7 +18,6 @@ import { HookLog } from './log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
 import { type LimitDeps, RunLimit } from './runner/run-limit.ts';
-import type { StartGate } from './runner/start-gate.ts';
 import { retryWhileFull } from './runner/start-retry.ts';
 import { Suspects } from './runner/suspects.ts';
 import { Turns } from './runner/turns.ts';
@@ -27,7 +27,8 @@ export interface HookParts {
   deps: LimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
   host: SupervisedRunners;
   crowd: Crowd;
-  starts: StartGate;
+  /** Of processes; loading code is no part of it. */
+  starts: Turnstile;
   /** Most of a core that a runner may take while nothing is asked of it; four fifths unless it is given. */
   restShare?: number | undefined;
   /** Does what hook code of an app asks for. Throws `ApiError`. */

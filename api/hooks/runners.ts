@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Change } from '../../storage/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
+import { Turnstile } from '../../storage/turnstile.ts';
 import { noteFailure } from '../observe.ts';
 import type { Peers } from '../peers.ts';
 import type { Place } from '../scope.ts';
@@ -20,11 +21,12 @@ import type { AppLog, AppWriteHooks, CustomRequest, FileFault, Hooks, HookState,
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
 import type { CronTimes } from './cron/times.ts';
-import { StartGate } from './runner/start-gate.ts';
 import { stateOf } from './state.ts';
 import { type CheckParts, tellOfUncalled, warningsOf } from './source/warnings.ts';
 
 const sweepMilliseconds = 5_000;
+/** A start takes some 30 ms of a core and has 3 s to be ready: a hundred that start together would be too slow, all of them. */
+const startsAtOnce = 4;
 
 interface Surroundings {
   /** The app of these ids, as it is now. */
@@ -51,7 +53,7 @@ export class Runners implements Hooks {
   readonly #name = randomUUID();
 
   constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'> & Surroundings) {
-    const shared = { crowd: new Crowd(), starts: new StartGate() };
+    const shared = { crowd: new Crowd(), starts: new Turnstile(startsAtOnce) };
     this.#parts = { ...parts, ...shared, makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds).unref();
   }

@@ -25,6 +25,9 @@ export interface ListedBlob {
   modified: Date;
 }
 
+/** Asked before each chunk is taken up: resolves when nobody else need come first; undefined when that is so at once. */
+export type GiveWay = () => Promise<void> | undefined;
+
 /** Keeps blobs. They never change once they are there. Every method may throw whatever the backend throws. */
 export interface BlobStore {
   /**

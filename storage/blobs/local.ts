@@ -6,17 +6,18 @@ import type { Readable } from 'node:stream';
 import { codeOf, isOutOfRoom, unlessMissing } from '../error-code.ts';
 import { isUuid } from '../ids.ts';
 import { syncFolder } from '../sync-folder.ts';
+import { Turnstile } from '../turnstile.ts';
 import {
   type BlobKey,
   BlobMissing,
   type BlobPlace,
   type BlobStore,
   type ByteRange,
+  type GiveWay,
   type ListedBlob,
   NoRoom,
 } from './blob-store.ts';
 import { release } from './release.ts';
-import { type GiveWay, WriteTurns } from './write-turns.ts';
 
 const partSuffix = '.part';
 /** Synchronized in pieces: for a whole file at once a core would be in the kernel for so long that others notice. */
@@ -26,15 +27,18 @@ const opaque = /^[wa]_[0-9a-f]{20}$/;
 /** Keeps blobs below `root`, which only the server's own user may enter. */
 export class LocalBlobs implements BlobStore {
   readonly #root: string;
-  readonly #writes: WriteTurns;
-  /** Else those who wait for the disk would be all threads that Node writes with. */
-  readonly #syncs: WriteTurns;
+  readonly #giveWay: GiveWay;
+  /**
+   * Many uploads at once would take whole turns of the event loop and all threads that Node writes with, and everything else
+   * would wait for them.
+   */
+  readonly #writes = new Turnstile(1);
+  readonly #syncs = new Turnstile(1);
 
   /** `giveWay` is asked before each chunk is written. */
   constructor(root: string, giveWay: GiveWay = () => undefined) {
     this.#root = root;
-    this.#writes = new WriteTurns(giveWay);
-    this.#syncs = new WriteTurns(giveWay);
+    this.#giveWay = giveWay;
   }
 
   /**
@@ -97,18 +101,25 @@ export class LocalBlobs implements BlobStore {
       let size = 0;
       let synchronized = 0;
       for await (const chunk of bytes) {
-        await this.#writes.take(() => writeAll(file, chunk));
+        await this.#inTurn(this.#writes, () => writeAll(file, chunk));
         size += chunk.byteLength;
         release(chunk);
         if (size - synchronized < syncBytes) continue;
         synchronized = size;
-        await this.#syncs.take(() => file.datasync());
+        await this.#inTurn(this.#syncs, () => file.datasync());
       }
-      await this.#syncs.take(() => file.sync());
+      await this.#inTurn(this.#syncs, () => file.sync());
       return size;
     } finally {
       await file.close();
     }
+  }
+
+  async #inTurn(turnstile: Turnstile, work: () => Promise<void>): Promise<void> {
+    await turnstile.pass(async () => {
+      await this.#giveWay();
+      await work();
+    });
   }
 
   #path({ database, schema, id }: BlobKey): string {

@@ -1,9 +1,8 @@
 // Which blob store a server has.
 import { join } from 'node:path';
-import type { BlobStore } from './blob-store.ts';
+import type { BlobStore, GiveWay } from './blob-store.ts';
 import { LocalBlobs } from './local.ts';
 import type { S3Access } from './s3-clients.ts';
-import type { GiveWay } from './write-turns.ts';
 
 /** What an operator chose. */
 export interface BlobOptions {

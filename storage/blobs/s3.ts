@@ -19,10 +19,10 @@ import {
   type BlobPlace,
   type BlobStore,
   type ByteRange,
+  type GiveWay,
   type ListedBlob,
 } from './blob-store.ts';
 import { type Clients, explained, heard, openClients, type S3Access } from './s3-clients.ts';
-import type { GiveWay } from './write-turns.ts';
 
 /** The smallest that a part of a multipart upload may be; one at a time is held in memory. */
 const partBytes = 5 * 1024 * 1024;

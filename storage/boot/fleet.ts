@@ -5,6 +5,7 @@ import { currentVersions, ownSchema, type Provisioning } from '../provision/clus
 import { appSchema } from '../provision/app.ts';
 import { listAppsBehind, setAppVersion } from '../apps.ts';
 import { highestVersions, listBehind, setVersions } from '../tenant-databases.ts';
+import { Turnstile } from '../turnstile.ts';
 
 const concurrency = 4;
 
@@ -29,17 +30,14 @@ export async function migrateFleet(
   const behind = await databases.control.run((sql) => listBehind(sql, versions));
   if (behind.length === 0) return;
   let done = 0;
-  const waiting = [...behind];
-  const work = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const database = name;
-      await migrateDatabase(provisioning, database);
-      await databases.control.run((sql) => setVersions(sql, database, versions));
-      report(++done, behind.length);
-    }
+  const turnstile = new Turnstile(concurrency);
+  const work = async (database: string) => {
+    await migrateDatabase(provisioning, database);
+    await databases.control.run((sql) => setVersions(sql, database, versions));
+    report(++done, behind.length);
   };
   report(0, behind.length);
-  await Promise.all(Array.from({ length: concurrency }, work));
+  await Promise.all(behind.map((database) => turnstile.pass(() => work(database))));
 }
 
 /** The app's own role migrates its schema, so that nothing in it ever runs with more rights than the app has. */

@@ -1,5 +1,6 @@
 // One runner with one state of an app's code: started, loaded, used, drained.
 import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
+import type { Turnstile } from '../../../storage/turnstile.ts';
 import { ApiError } from '../../errors.ts';
 import { UnaryInvocation } from '../channel/unary-invocation.ts';
 import { Channel, channelLimits } from '../channel/channel.ts';
@@ -8,7 +9,6 @@ import type { ChannelEnd, Invocation } from '../channel/invocation.ts';
 import { Registrations } from '../registrations.ts';
 import { RequestIds } from '../channel/request-ids.ts';
 import { RestWatch } from './rest-watch.ts';
-import type { StartGate } from './start-gate.ts';
 
 /** One run of a handler. */
 export interface Run {
@@ -36,7 +36,7 @@ export interface Ready {
 /** What a generation is made of. */
 export interface GenerationOptions {
   host: SupervisedRunners;
-  starts: StartGate;
+  starts: Turnstile;
   wish: Omit<RunnerWish, 'onOutput'>;
   /** Without its id. */
   load: Omit<Load, 'type' | 'id' | 'limits'>;

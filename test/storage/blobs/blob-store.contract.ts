@@ -6,8 +6,8 @@ import {
   BlobMissing,
   type BlobPlace,
   type BlobStore,
+  type GiveWay,
 } from '../../../storage/blobs/blob-store.ts';
-import type { GiveWay } from '../../../storage/blobs/write-turns.ts';
 
 const place = (): BlobPlace => ({
   database: `w_${randomBytes(10).toString('hex')}`,
