@@ -15,7 +15,7 @@ import { createAuth } from './auth/build.ts';
 import { createDefinitions } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress/client.ts';
-import { hearChanges } from './hear-changes.ts';
+import { hearChanges, type Hearing } from './hear-changes.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/source/departure.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
@@ -28,7 +28,7 @@ import { counting, logObserver, noteFailure } from './observe.ts';
 import { PolicyBook } from './policies/book.ts';
 import { createDoor } from './pipeline/door.ts';
 import { nodeListener } from './pipeline/node-listener.ts';
-import { learnSetup } from './pipeline/setup-gate.ts';
+import { learnSetup } from './pipeline/gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { RememberedTotals, SnapshotTotals } from './records/totals.ts';
@@ -88,7 +88,7 @@ async function serve(start: ApiStart): Promise<Running> {
   hearSupervisor(receive);
   await putInOrder(deps, start);
   const changes = await hearChanges(deps, { definitions, auth, hooks, learnSetup });
-  const listening = await openDoor(deps, start);
+  const listening = await openDoor(deps, start, changes);
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
   tell({ type: 'ready', url: listening.url, initialized: deps.setup.initialized });
@@ -124,9 +124,13 @@ function hearSupervisor(receive: HookSystem['receive']): void {
 }
 
 /** Requests and WebSockets come through the same one. */
-async function openDoor(deps: Deps, { worker, successor }: ApiStart): Promise<Listening> {
+async function openDoor(
+  deps: Deps,
+  { worker, successor }: ApiStart,
+  hearing: Hearing,
+): Promise<Listening> {
   const { http: { host, port }, api } = deps.config;
-  const door = createDoor(deps);
+  const door = createDoor(deps, hearing);
   const sockets = createWebSockets(deps, door);
   const listening = await listen(nodeListener(createApp(deps, door, routes)), {
     host,

@@ -38,7 +38,7 @@ function isErrorCode(code: string): code is ErrorCode {
 function arrivalErrors({ unlimited, beforeSetup }: AnyRoute): ErrorCode[] {
   const always: ErrorCode[] = ['payload_too_large', 'internal'];
   if (unlimited !== true) always.push('too_many_requests');
-  if (beforeSetup !== true) always.push('uninitialized');
+  if (beforeSetup !== true) always.push('uninitialized', 'unavailable');
   return always;
 }
 
@@ -47,13 +47,12 @@ function authorizationErrors({ scope, refusesForeignOrigin }: AnyRoute): ErrorCo
   return refusesForeignOrigin === true ? ['forbidden'] : [];
 }
 
-function targetErrors({ path, scope, method }: AnyRoute): ErrorCode[] {
+function targetErrors({ path }: AnyRoute): ErrorCode[] {
   const found: ErrorCode[] = [];
   if (path.includes('/:workspace')) found.push('workspace_not_found');
   if (path.includes('/:app')) found.push('app_not_found');
   // Also without an object to find: a parameter that is not valid percent-encoding names nothing.
   if (path.includes('/:')) found.push('not_found');
-  if (found.length > 0 || scope !== 'open' || method !== 'GET') found.push('unavailable');
   return found;
 }
 

@@ -38,25 +38,23 @@ export interface ChangeHandlers {
   onChange: (change: Change) => void;
   /** Changes may have been missed: what is in memory must be read again. Called when listening begins, too. */
   onGap: () => void;
-  /** It is lost, and cannot be opened again so far: changes are being missed. Called every second until it can. */
-  onDeaf: () => void;
 }
 
 /** An open LISTEN. */
 export interface Listening {
+  /**
+   * Resolves once all is heard that was published before: no news and no connection sound the same. Rejects while there is
+   * no connection, and ends one that stays silent.
+   */
+  ask(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const reopenMilliseconds = 100;
-const askMilliseconds = 1_000;
-const deafMilliseconds = 1_000;
-/** Of silence after a question. Together: how long changes may be missed without anybody knowing. */
+/** Of silence after a question. */
 const patience = 3_000;
 
-/**
- * Listens on a connection of its own, which is opened again whenever it is lost, or silent: as no news and no connection
- * sound the same, it is asked something every now and then. Throws when it cannot be opened.
- */
+/** Listens on a connection of its own, which is opened again whenever it is lost. Throws when it cannot be opened. */
 export async function listen(endpoint: Endpoint, handlers: ChangeHandlers): Promise<Listening> {
   const listener = new Listener(endpoint, handlers);
   try {
@@ -73,10 +71,7 @@ class Listener implements Listening {
   readonly #handlers: ChangeHandlers;
   #client: Client | undefined;
   #retry: NodeJS.Timeout | undefined;
-  #asking: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** When somebody was last told that nothing is heard, by a clock that is never set back. */
-  #toldAt = 0;
 
   constructor(endpoint: Endpoint, handlers: ChangeHandlers) {
     this.#endpoint = endpoint;
@@ -98,34 +93,26 @@ class Listener implements Listening {
       },
     });
     this.#client = client;
-    this.#asking = setInterval(() => {
-      client.run((sql) => sql`select`).catch(() => 'lost');
-    }, askMilliseconds);
     await client.run((sql) => sql`listen ${sql(channel)}`);
     onGap();
+  }
+
+  async ask(): Promise<void> {
+    await this.#client?.run((sql) => sql`select`);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#retry);
-    clearInterval(this.#asking);
     await this.#client?.close(1);
   }
 
   #reopen(): void {
-    clearInterval(this.#asking);
     if (this.#stopped) return;
     this.#retry = setTimeout(() => {
       // Whatever fails, the connection is lost with it, and this is called again.
-      this.open().catch(() => this.#tellDeaf());
+      this.open().catch(() => 'lost');
     }, reopenMilliseconds);
-  }
-
-  #tellDeaf(): void {
-    const now = performance.now();
-    if (this.#stopped || now - this.#toldAt < deafMilliseconds) return;
-    this.#toldAt = now;
-    this.#handlers.onDeaf();
   }
 }
 

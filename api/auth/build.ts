@@ -16,6 +16,8 @@ export interface Auth {
   heed(change: Change): void;
   /** Changes may have been missed. */
   reload(): void;
+  /** Resolves once all counts of which was heard so far. */
+  caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function createAuth(
       if (kind === 'revocations') void revocations.catchUp();
     },
     reload: () => void revocations.reload(),
+    caughtUp: () => revocations.caughtUp(),
     close: async () => {
       revocations.close();
       await passwords.close();

@@ -22,11 +22,6 @@ interface Known {
 export interface DefinitionCache extends Definitions {
   /** Drops everything, in this process only: changes may have been missed. */
   forgetAll(): void;
-  /**
-   * Drops everything and tells nobody: changes are being missed, and nothing can be read. So nobody could look again; who asks
-   * for something meanwhile is refused.
-   */
-  distrustAll(): void;
   /** Tells of what was forgotten: an app, all of a workspace, or everything. What is returned ends it. */
   onForget(listener: ForgetListener): () => void;
 }
@@ -101,12 +96,8 @@ class Cache implements DefinitionCache {
   }
 
   forgetAll(): void {
-    this.distrustAll();
-    this.#tell({});
-  }
-
-  distrustAll(): void {
     this.#known.clear();
+    this.#tell({});
   }
 
   onForget(listener: ForgetListener): () => void {

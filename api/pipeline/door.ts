@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
 import type { HeaderList } from '../header-list.ts';
+import type { Hearing } from '../hear-changes.ts';
 import { createLargeTurns, type LargeTurn } from '../large-turns.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
@@ -19,6 +20,7 @@ export interface Door {
   largeTurn: LargeTurn;
   cors: Cors;
   authenticator: Authenticator;
+  hearing: Pick<Hearing, 'behind'>;
   /** The security headers of every answer. */
   standing: HeaderList;
 }
@@ -27,7 +29,10 @@ export interface Door {
 const mostHeld = 256 * 1_048_576;
 
 /** Makes the door. */
-export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>): Door {
+export function createDoor(
+  { config, tokens }: Pick<Deps, 'config' | 'tokens'>,
+  hearing: Door['hearing'],
+): Door {
   const allowlist = cors(config.cors.allowed_origins);
   const largeTurn = createLargeTurns();
   const readBytes = bytesReader(config.http.max_body_bytes, largeTurn);
@@ -44,6 +49,7 @@ export function createDoor({ config, tokens }: Pick<Deps, 'config' | 'tokens'>):
       cookiePrefix: config.http.cookie_prefix,
       clearedCookie: clearedAccessCookie(config),
     },
+    hearing,
     standing: config.http.security_headers ? securityHeaders : [],
   };
 }

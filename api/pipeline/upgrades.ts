@@ -8,8 +8,8 @@ import { findTarget } from '../target.ts';
 import { authenticateCookie } from './authenticate.ts';
 import { addressOf, headerOf, requestIdOf } from './arrival.ts';
 import { type Door, doorHeaders } from './door.ts';
+import { passGate } from './gate.ts';
 import { bucketKey } from './rate-limit.ts';
-import { requireSetup } from './setup-gate.ts';
 
 /** The WebSockets of one process. */
 export function createWebSockets(deps: Deps, door: Door): WebSockets {
@@ -24,11 +24,14 @@ export function createWebSockets(deps: Deps, door: Door): WebSockets {
       admit: async (request) => {
         const { now } = arrivals.of(request);
         door.limit(addressOf(request, config.http.trust_proxy), now.getTime());
-        await requireSetup(deps, false);
+        await passGate(deps, door);
         if (request.headersDistinct['host']?.length !== 1) fail('validation', 'Host: is required once');
       },
       addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),
-      authenticate: (token) => tokens.recall(token) ?? tokens.verify(token),
+      authenticate: async (token) => {
+        await door.hearing.behind();
+        return tokens.recall(token) ?? tokens.verify(token);
+      },
       authenticateCookie: (token) => authenticateCookie(token, door.authenticator),
       requireApp: async ({ workspace, app }) => {
         const { app: found } = await findTarget(definitions, { workspace, app });

@@ -15,7 +15,7 @@ export const setup = route({
   body: object({ password: passwordText }),
   status: 201,
   response: object({ initialized: yes() }),
-  errors: ['conflict'],
+  errors: ['conflict', 'unavailable'],
   alsoWrong: wrongPassword('password'),
   handle: async ({ deps, body, origin, now }) => {
     await completeSetup(deps, body.password, { origin, now });

@@ -45,7 +45,6 @@ beforeEach(async () => {
       heard();
     },
     onGap: () => cache.forgetAll(),
-    onDeaf: () => undefined,
   });
 });
 afterAll(async () => {

@@ -126,6 +126,11 @@ export class Revocations {
     await this.#keepLoading();
   }
 
+  /** Resolves once nothing is being read any more. */
+  async caughtUp(): Promise<void> {
+    await this.#loading;
+  }
+
   /** Stops looking. */
   close(): void {
     this.#closed = true;

@@ -38,7 +38,6 @@ beforeAll(async () => {
       else heard.push(change);
     },
     onGap: () => undefined,
-    onDeaf: () => undefined,
   });
 });
 afterAll(async () => {

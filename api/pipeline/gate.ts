@@ -1,16 +1,18 @@
-// Until the first-run setup is complete, almost every route answers 503.
+// What must hold before a request is let in: the first-run setup is complete, and what others have changed is known.
 import { readInitialized } from '../../storage/server.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import type { Door } from './door.ts';
 
 type SetupDeps = Pick<Deps, 'databases' | 'setup' | 'observe'>;
 
 /**
- * Ends the request with `503 uninitialized` unless setup is done or the route is one of the few open before it. Another
- * process may have been set up a moment ago, so the database has the last word. A promise only where it is asked.
+ * Ends the request with `503 uninitialized` unless setup is done, of which another process may know and the database has the
+ * last word; and with `503 unavailable` when what others have changed cannot be known. A promise only where something is
+ * waited for.
  */
-export function requireSetup(deps: SetupDeps, beforeSetup: boolean): Promise<void> | undefined {
-  return deps.setup.initialized || beforeSetup ? undefined : refuseUnlessSetUp(deps);
+export function passGate(deps: SetupDeps, { hearing }: Pick<Door, 'hearing'>): Promise<void> | undefined {
+  return deps.setup.initialized ? hearing.behind() : refuseUnlessSetUp(deps);
 }
 
 async function refuseUnlessSetUp(deps: SetupDeps): Promise<void> {
