@@ -3,12 +3,14 @@ import { carried } from './bytes.ts';
 import type { Bytes, Headers as HeaderList } from './calls.ts';
 import type { Channel } from './channel.ts';
 import type { Invocation } from './invocations.ts';
-import { bare, PlainPromise, stringifyJson } from './untampered.ts';
+import { bare, later, notLater, PlainPromise, stringifyJson } from './untampered.ts';
 
 /** Most bytes of one piece. */
 const pieceBytes = 64 * 1024;
 /** A body whose end is known after so many turns of the microtask queue goes out whole. */
 const patience = 12;
+/** A head waits no longer for the first piece of its body: whoever follows events hears that it is followed. */
+const headMilliseconds = 50;
 
 /** More than the API sends on, and few enough for it to read them and say so. */
 const mostHeaders = 1_000;
@@ -46,49 +48,55 @@ export class Responses {
     );
   }
 
-  /** Sends a `Response`. Resolves when its body is sent, or nobody waits for it any more. */
+  /** Sends a `Response`. Resolves when its body is sent, or nobody waits for it any more; the body is told then. */
   async send(invocation: Invocation, response: Response, isHead: boolean): Promise<void> {
     const { id } = invocation;
     const { status } = response;
-    const headers = headersOf(response.headers);
-    if (response.body === null || isHead) {
+    if (response.body === null || isHead || invocation.ended) {
       await response.body?.cancel();
-      this.#channel.send({ type: 'response', id, status, headers, body: null, end: true });
-      return;
+      if (invocation.ended) return;
+      const headers = headersOf(response.headers);
+      return this.#channel.send({ type: 'response', id, status, headers, body: null, end: true });
     }
     const reader = response.body.getReader();
     const window = new Window(this.#windowBytes);
     this.#windows.set(id, window);
-    invocation.onCancel((reason) => {
+    const stop = (reason: unknown) => {
       window.close();
       reader.cancel(reason).catch(() => undefined); // the author's source may fail to stop; nobody reads it any more
-    });
+    };
+    invocation.onCancel(stop);
     try {
-      const first = await nextPiece(reader);
-      const next = ahead(reader);
-      const whole = first.bytes === null || (first.bytes.length <= pieceBytes && await endsSoon(next));
-      this.#channel.send({
-        type: 'response',
-        id,
-        status,
-        headers,
-        body: whole && first.bytes !== null ? bodyText(first.bytes) : null,
-        end: whole,
-      });
-      if (whole) return;
-      await this.#stream(invocation, window, { first, next, reader });
+      const headers = headersOf(response.headers);
+      let next = ahead(reader);
+      const first = await knownSoon(next) ?? await knownInTime(next);
+      if (first !== null && first.bytes !== null) next = ahead(reader);
+      const whole = first !== null &&
+        (first.bytes === null || (first.bytes.length <= pieceBytes && isEnd(await knownSoon(next))));
+      if (invocation.ended) return;
+      const body = whole && first.bytes !== null ? bodyText(first.bytes) : null;
+      this.#channel.send({ type: 'response', id, status, headers, body, end: whole });
+      if (!whole) await this.#stream(invocation, window, { first, next, reader });
+    } catch (thrown) {
+      stop(thrown);
+      throw thrown;
     } finally {
       this.#windows.delete(id);
     }
   }
 
+  /** `first` is null where the first piece is still to come: it is `next` then. */
   async #stream(
     invocation: Invocation,
     window: Window,
-    source: { first: Piece; next: Promise<Piece>; reader: ReadableStreamDefaultReader<Uint8Array> },
+    source: { first: Piece | null; next: Promise<Piece>; reader: ReadableStreamDefaultReader<Uint8Array> },
   ): Promise<void> {
-    let piece = source.first;
     let following = source.next;
+    let piece = source.first;
+    if (piece === null) {
+      piece = await following;
+      if (piece.bytes !== null) following = ahead(source.reader);
+    }
     while (piece.bytes !== null) {
       for (let at = 0; at < piece.bytes.length; at += pieceBytes) {
         const part = piece.bytes.subarray(at, at + pieceBytes);
@@ -159,14 +167,25 @@ function ahead(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Piece> 
   return piece;
 }
 
-/** Whether the end of the body is known within a few turns; most bodies are texts, whose end is. */
-async function endsSoon(next: Promise<Piece>): Promise<boolean> {
+/** A piece that is known within a few turns, else null; most bodies are texts, whose pieces and end are. */
+async function knownSoon(piece: Promise<Piece>): Promise<Piece | null> {
   let known: Piece | null = null;
-  next.then((piece) => {
-    known = piece;
-  }, () => undefined); // whoever awaits `next` hears of it
+  piece.then((value) => {
+    known = value;
+  }, () => undefined); // whoever awaits `piece` hears of it
   for (let turn = 0; turn < patience && known === null; turn++) await null;
-  return isEnd(known);
+  return known;
+}
+
+/** A piece that a head waits for, else null. */
+function knownInTime(piece: Promise<Piece>): Promise<Piece | null> {
+  return new PlainPromise((resolve, reject) => {
+    const late = later(() => resolve(null), headMilliseconds);
+    piece.then((value) => {
+      notLater(late);
+      resolve(value);
+    }, reject);
+  });
 }
 
 function isEnd(piece: Piece | null): boolean {

@@ -122,10 +122,10 @@ export class Session {
     invocation.file = handler.file;
     try {
       const answer = answerOf(await handler.run(new RouteEvent(frame, invocation)));
-      if (invocation.ended) return;
       if (answer instanceof plainResponse()) {
         await this.#responses.send(invocation, answer, frame.request.method === 'HEAD');
-      } else if (answer.text === null || answer.text.length * 4 < this.#load.limits.result_bytes) {
+      } else if (invocation.ended) return;
+      else if (answer.text === null || answer.text.length * 4 < this.#load.limits.result_bytes) {
         this.#responses.sendText(invocation, answer.status, answer.text);
       } else {
         await this.#responses.send(invocation, jsonResponse(answer.status, answer.text), false);

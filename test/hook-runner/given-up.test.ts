@@ -11,6 +11,14 @@ const source = `
   routerAdd('GET', '/stream', () => new Response(new ReadableStream({
     pull: (c) => c.enqueue(new Uint8Array(1_000)),
     cancel: () => console.log('not read'),
+  })));
+  routerAdd('GET', '/too-late', async () => {
+    await $app.records.list('orders').catch(() => undefined);
+    return new Response(new ReadableStream({ cancel: () => console.log('not wanted') }));
+  });
+  routerAdd('GET', '/texts', () => new Response(new ReadableStream({
+    start: (c) => c.enqueue('no bytes'),
+    cancel: () => console.log('of no use'),
   })));`;
 
 it('rejects its calls of $app that are under way', async () => {
@@ -30,6 +38,24 @@ it('cancels the body of an answer that a HEAD does not get', async () => {
   const id = runner.request('GET /stream', { method: 'HEAD' });
   expect(await runner.next('response', id)).toMatchObject({ status: 200, body: null, end: true });
   expect(await runner.log()).toMatchObject({ message: 'not read' });
+});
+
+it('cancels the body of an answer that comes when nobody waits any more', async () => {
+  const runner = await startForTest();
+  await runner.load({ 'a.ts': source });
+  const id = runner.request('GET /too-late');
+  await runner.call('records.list');
+  runner.send({ type: 'cancel', id });
+  expect(await runner.log()).toMatchObject({ message: 'not wanted' });
+  expect(runner.frames).toEqual([]);
+});
+
+it('cancels a body that cannot be sent', async () => {
+  const runner = await startForTest();
+  await runner.load({ 'a.ts': source });
+  const id = runner.request('GET /texts');
+  expect(await runner.next('result', id)).toMatchObject({ outcome: 'failed' });
+  expect(await runner.log()).toMatchObject({ message: 'of no use' });
 });
 
 it('lets go of an answer of which no more is asked for', async () => {

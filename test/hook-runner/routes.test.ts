@@ -52,6 +52,13 @@ routerAdd('GET', '/failing-stream', () => new Response(new ReadableStream({
     c.error(new Error('torn'));
   },
 })));
+routerAdd('GET', '/late-stream', () => new Response(new ReadableStream({
+  async start(c) {
+    await $app.records.findOne('steps', 'one');
+    c.enqueue(new TextEncoder().encode('one'));
+    c.close();
+  },
+})));
 routerAdd('GET', '/text-stream', () => new Response(new ReadableStream({ start(c) { c.enqueue('no bytes'); c.close(); } })));
 routerAdd('GET', '/late', (e) => new Promise((resolve) => {
   e.request.signal.addEventListener('abort', () => { console.log('late'); resolve('late'); });
@@ -171,6 +178,14 @@ describe('custom routes in the hook runner', () => {
     expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'one,' } });
     runner.answer(await runner.call('records.findOne'), null);
     expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'two' } });
+    await runner.next('end', id);
+  });
+
+  it('sends the head of a body that has not begun', async () => {
+    const id = runner.request('GET /late-stream');
+    expect(await runner.next('response', id)).toMatchObject({ status: 200, body: null, end: false });
+    runner.answer(await runner.call('records.findOne'), null);
+    expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'one' } });
     await runner.next('end', id);
   });
 

@@ -77,6 +77,7 @@ export class Exchange implements CustomSink {
       }
       response.writeHead(status, sent);
       if (!end) {
+        this.#putOff();
         if (content !== null) this.chunk(Buffer.from(content));
         response.flushHeaders();
       }

@@ -13,6 +13,11 @@ routerAdd('GET', '/counts', () => {
     controller.enqueue(new TextEncoder().encode(total_items + ' '));
   } }));
 });
+routerAdd('GET', '/late', () => new Response(new ReadableStream({ async pull(controller) {
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  controller.enqueue(new TextEncoder().encode('late'));
+  controller.close();
+} })));
 const mebibyte = new Uint8Array(1_048_576).fill(65);
 routerAdd('GET', '/mebibytes/:count', (e) => {
   let count = Number(e.params.count);
@@ -39,6 +44,14 @@ describe('an answer that streams', () => {
     const answer = await get('/counts');
     expect(await answer.text()).toBe('0 0 0 0 0 ');
     expect(performance.now() - began).toBeGreaterThan(700);
+    expectOk(await app.admin.delete(policy));
+  });
+
+  it('may begin later than a call may take', async () => {
+    const policy = `${app.path}/policies/hooks.timeout_ms`;
+    expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 1_000 }));
+    const answer = await get('/late');
+    expect([answer.status, await answer.text()]).toEqual([200, 'late']);
     expectOk(await app.admin.delete(policy));
   });
 
