@@ -27,12 +27,9 @@ export class FrameBudget {
   /** An invocation is over. Answers whether its frame was sent; if not, it never will be. */
   end(id: number): boolean {
     const wasSent = !this.#waiting.delete(id);
-    const length = this.#underWay.get(id);
-    if (length !== undefined) {
-      this.#underWay.delete(id);
-      this.#length -= length;
-      this.#next();
-    }
+    this.#length -= this.#underWay.get(id) ?? 0;
+    this.#underWay.delete(id);
+    this.#next();
     return wasSent;
   }
 

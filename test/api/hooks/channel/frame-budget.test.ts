@@ -54,4 +54,13 @@ describe('large frames', () => {
     expect(frames.end(1)).toBe(true);
     expect(sent).toEqual(['n1', 'n3']);
   });
+
+  it('hold up nobody once they are over', () => {
+    const { sent, frames } = budgeted();
+    frames.begin(1, textOf('a', 8 * MiB));
+    frames.begin(2, textOf('b', 9 * MiB));
+    frames.begin(3, textOf('c', MiB));
+    expect(frames.end(2)).toBe(false);
+    expect(sent).toEqual(['a', 'c']);
+  });
 });
