@@ -59,6 +59,7 @@ export class Runners {
       walls: options.walls,
       takeSlot: (plan) => this.#takeSlot(plan),
       freeSlot: (slot) => void this.#slots.delete(slot),
+      now: options.now,
       onFailure: options.onUnchecked,
     });
   }

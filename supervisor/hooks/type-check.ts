@@ -2,6 +2,7 @@
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeCheckFolder, removeLeftChecks } from './check-folders.ts';
+import { CheckTurns, type Turn } from './check-turns.ts';
 import type { CheckResult, RunnerReport, RunnerRequest } from '../protocol.ts';
 import { checkCommand, type RunnerPlan } from './runner-command.ts';
 import type { Walls } from './sandbox.ts';
@@ -15,6 +16,7 @@ export interface TypeChecksOptions {
   walls: Promise<Walls>;
   takeSlot: (plan: RunnerPlan) => number;
   freeSlot: (slot: number) => void;
+  now: () => number;
   /** Told of checks that could not be made, whatever is in the files. */
   onFailure: (failure: FailedCheck) => void;
 }
@@ -32,8 +34,9 @@ interface Asked {
 }
 
 const superseded: CheckResult = { unchecked: 'superseded' };
-/** A check that takes longer has no answer. Milliseconds. */
-const deadline = 10_000;
+const late: CheckResult = { unchecked: 'late' };
+/** Why a check is ended. */
+const other = 'the turn of another workspace';
 /**
  * What the checker knows besides what it is given: no more than hooks have. Deno's default would add its own names, those of
  * windows and those of Node, and takes more than twice the time.
@@ -45,13 +48,15 @@ const longestOutput = 262_144;
 /** The checks of all apps. */
 export class TypeChecks {
   readonly #options: TypeChecksOptions;
-  readonly #waiting = new Map<string, Asked>();
+  readonly #turns: CheckTurns<Asked>;
   /** The plan, once nothing is left of an earlier server. */
   readonly #plan: Promise<RunnerPlan | undefined>;
-  #current: { key: string; abort: AbortController } | undefined;
+  #current: { workspace: string; app: string; abort: AbortController } | undefined;
+  #room: NodeJS.Timeout | undefined;
 
   constructor(options: TypeChecksOptions) {
     this.#options = options;
+    this.#turns = new CheckTurns(options.now);
     this.#plan = options.walls.then(async ({ plan }) => {
       await removeLeftChecks(options.dataDir, plan?.users);
       return plan;
@@ -61,32 +66,44 @@ export class TypeChecks {
 
   /** Checks in its turn; an older check of the app is of no use any more, and answered so. */
   ask(asked: Asked): void {
-    const { request: { workspace, app } } = asked;
-    const key = `${workspace}/${app}`;
-    const older = this.#waiting.get(key);
+    const { workspace, app } = asked.request;
+    const older = this.#turns.add({ workspace, app }, asked);
     if (older !== undefined) answer(older, superseded);
-    this.#waiting.set(key, asked);
-    if (this.#current?.key === key) this.#current.abort.abort();
-    if (this.#current === undefined) void this.#work();
+    const current = this.#current;
+    if (current === undefined) return void this.#work();
+    if (current.workspace === workspace && current.app === app) current.abort.abort();
+    this.#makeRoom();
   }
 
   /** Ends what is under way. */
   stop(): void {
-    this.#waiting.clear();
+    this.#turns.close();
     this.#current?.abort.abort();
   }
 
   async #work(): Promise<void> {
-    for (const [key, asked] of this.#waiting) {
-      this.#waiting.delete(key);
+    for (let turn = this.#turns.take(); turn !== undefined; turn = this.#turns.take()) {
+      const { item: asked, workspace, app } = turn;
       const abort = new AbortController();
-      this.#current = { key, abort };
-      const result = await this.#check(asked.request, abort.signal).catch((error: unknown) =>
+      this.#current = { workspace, app, abort };
+      this.#makeRoom();
+      const result = await this.#check(turn, abort.signal).catch((error: unknown) =>
         this.#fail(asked.request, String(error), abort.signal)
       );
+      clearTimeout(this.#room);
+      if (abort.signal.reason === other && this.#turns.putBack()) continue;
+      this.#turns.end();
       answer(asked, abort.signal.aborted ? superseded : result);
     }
     this.#current = undefined;
+  }
+
+  /** Sees to it that what is under way ends when it is to make room for another workspace. */
+  #makeRoom(): void {
+    clearTimeout(this.#room);
+    const milliseconds = this.#turns.makesRoomIn();
+    if (milliseconds === 0) this.#current?.abort.abort(other);
+    else if (milliseconds !== undefined) this.#room = setTimeout(() => this.#makeRoom(), milliseconds);
   }
 
   #fail({ workspace, app }: Request, error: string, { aborted }: AbortSignal): CheckResult {
@@ -94,14 +111,15 @@ export class TypeChecks {
     return { unchecked: 'failed' };
   }
 
-  async #check(request: Request, signal: AbortSignal): Promise<CheckResult> {
+  async #check({ item: { request }, left }: Turn<Asked>, signal: AbortSignal): Promise<CheckResult> {
+    if (left <= 0) return late;
     const plan = await this.#plan;
     // Without namespaces nothing would keep a file's imports from other files of the machine.
     if (plan?.level !== 'os') throw new Error('there are no namespaces to check types in');
     if (signal.aborted) return superseded;
     const slot = this.#options.takeSlot(plan);
     try {
-      return await this.#checkAs(slot, plan, request, signal);
+      return await this.#checkAs(slot, plan, request, { signal, left });
     } finally {
       this.#options.freeSlot(slot);
     }
@@ -111,13 +129,13 @@ export class TypeChecks {
     slot: number,
     plan: RunnerPlan,
     { files, types }: Request,
-    signal: AbortSignal,
+    ends: Ends,
   ): Promise<CheckResult> {
     const folder = await makeCheckFolder(this.#options.dataDir);
     try {
       await lay(folder, { files, types });
       if (plan.users !== undefined) await chown(folder, plan.users.first + slot, 0);
-      return await run(checkCommand(plan, { slot, folder, files: files.map(({ file }) => file) }), signal);
+      return await run(checkCommand(plan, { slot, folder, files: files.map(({ file }) => file) }), ends);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -136,7 +154,16 @@ async function lay(folder: string, { files, types }: Pick<Request, 'files' | 'ty
   for (const { file, source } of files) await write(`app/${file}`, source);
 }
 
-async function run(command: ReturnType<typeof checkCommand>, signal: AbortSignal): Promise<CheckResult> {
+/** What ends a check before it has an answer: a signal, or that its milliseconds are over. */
+interface Ends {
+  signal: AbortSignal;
+  left: number;
+}
+
+async function run(
+  command: ReturnType<typeof checkCommand>,
+  { signal, left }: Ends,
+): Promise<CheckResult> {
   let output = '';
   let isLate = false;
   const running = spawn({
@@ -146,17 +173,17 @@ async function run(command: ReturnType<typeof checkCommand>, signal: AbortSignal
     },
   });
   const kill = () => running.killGroup();
-  const late = setTimeout(() => {
+  const timer = setTimeout(() => {
     isLate = true;
     kill();
-  }, deadline);
+  }, left);
   signal.addEventListener('abort', kill, { once: true });
   const ended = await running.exited;
   await running.closed;
-  clearTimeout(late);
+  clearTimeout(timer);
   signal.removeEventListener('abort', kill);
   if (ended.code === 0 || ended.code === 1) return { output };
-  if (isLate) return { unchecked: 'late' };
+  if (isLate) return late;
   throw new Error(`deno check ended with code ${ended.code}, signal ${ended.signal}`);
 }
 

@@ -1,6 +1,10 @@
-// The command line of a type check, whose walls are those of a runner.
+// The command line of a type check, whose walls are those of a runner; and whose turn it is.
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { checkCommand, runnerCommand, type RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
+import { makeRunnerHome, openDesk, planAt } from './runner-desk.ts';
+import { writePrograms } from './runner-programs.ts';
 
 const plan: RunnerPlan = {
   level: 'os',
@@ -42,4 +46,26 @@ it('is that of a runner but for the files, the memory and what Deno is to do', (
     '/app/a.ts',
     '/app/b.js',
   ]);
+});
+
+it('makes room for another workspace when its own has had several', async () => {
+  const home = await makeRunnerHome();
+  let clock = 1000;
+  const { desk, reports, runners } = openDesk({
+    plan: await planAt('os', home, await writePrograms(home)),
+    program: 'echo',
+    now: () => clock,
+  });
+  const ask = (workspace: string) => {
+    const id = randomUUID();
+    desk.ask({ type: 'runner_check', id, workspace, app: 'shop', files: [], types: '' });
+    return id;
+  };
+  const loud = ask('loud');
+  clock += 4000;
+  const quiet = ask('quiet');
+  const answered = () => reports.flatMap((report) => report.type === 'runner_checked' ? [report.id] : []);
+  await expect.poll(answered, { timeout: 60_000 }).toEqual([quiet, loud]);
+  await runners.stop();
+  await rm(home, { recursive: true });
 });
