@@ -1,6 +1,6 @@
-// Mail that hook code sends: through the same queue as the server's own, and not more than an app may.
+// Mail that hook code sends: through the same queue as the server's own, and not more than an app and a workspace may.
 import type { HookMail } from '../../../hook-runner/calls.ts';
-import type { AppDefinition } from '../../../storage/definition.ts';
+import type { AppIdentity } from '../../../storage/definition.ts';
 import { type MailLimits, spendMail } from '../../../storage/mail-budgets.ts';
 import { check } from '../../check.ts';
 import { emailText } from '../../credentials.ts';
@@ -10,6 +10,8 @@ import { object, optional, text } from '../../schema.ts';
 
 /** What the hooks of one app may send: so many at once, and one more after each span. */
 export const hookMailLimits: MailLimits = { burst: 100, everySeconds: 6 };
+/** All apps of a workspace together: apps are made and deleted at will, each with a budget of its own. */
+export const workspaceMailLimits: MailLimits = { burst: 1_000, everySeconds: 0.6 };
 /** Longest subject in characters. */
 const longestSubject = 500;
 
@@ -29,21 +31,28 @@ const mailShape = object({
   html: optional(text()),
 });
 
-/** Puts a mail into the queue. Throws `400 validation`, and `429` when the app has sent too much. */
+/** Puts a mail into the queue. Throws `400 validation`, and `429` when the app or its workspace has sent too much. */
 export async function sendForHook(
-  { databases, mail, now }: Pick<Deps, 'databases' | 'mail' | 'now'>,
-  { schema, workspace }: AppDefinition,
+  deps: Pick<Deps, 'databases' | 'mail' | 'now'>,
+  { schema, workspace }: AppIdentity,
   given: HookMail,
 ): Promise<null> {
   const { to, subject, text, html } = check(given, mailShape);
-  const spending = { purpose: 'hook', email: schema, now: now(), limits: hookMailLimits } as const;
-  const isAllowed = await databases.workspace(workspace.database).run((sql) => spendMail(sql, spending));
-  if (!isAllowed) {
-    const { burst, everySeconds } = hookMailLimits;
-    const bounds = `${burst} mails at once, then one every ${everySeconds} seconds`;
-    fail('too_many_requests', `the hooks of an app may send ${bounds}`);
-  }
+  const { id, database } = workspace;
+  const now = deps.now();
+  // In one transaction: what one of them refuses costs the other nothing.
+  await deps.databases.workspace(database).transaction(async (sql) => {
+    const spend = (whose: string, limits: MailLimits) =>
+      spendMail(sql, { purpose: 'hook', email: whose, now, limits });
+    if (!await spend(schema, hookMailLimits)) refuse('an app', hookMailLimits);
+    if (!await spend(database, workspaceMailLimits)) refuse('a workspace', workspaceMailLimits);
+  });
   const content = { subject, text, html };
-  await mail.post({ workspace: workspace.id, to, content, lifeSeconds });
+  await deps.mail.post({ workspace: id, to, content, lifeSeconds });
   return null;
+}
+
+function refuse(whose: string, { burst, everySeconds }: MailLimits): never {
+  const bounds = `${burst} mails at once, then ${60 / everySeconds} a minute`;
+  fail('too_many_requests', `the hooks of ${whose} may send ${bounds}`);
 }
