@@ -112,9 +112,6 @@ export type RunnerRequest =
 /** Why there is no runner: too many crashes, too many runners, no wall (`Sandbox`), or the system refused. */
 export type RunnerRefusal = 'breaker_open' | 'full' | 'no_sandbox' | 'cannot_start';
 
-/** How a runner ended: as asked, killed as asked, by itself with code 0, out of memory, or any other way. */
-export type RunnerEnd = 'stopped' | 'killed' | 'exited' | 'out_of_memory' | 'crashed';
-
 /** Why types were not checked: it took too long, a newer check of the app took its place, or it failed, as the log says. */
 export type Unchecked = 'late' | 'superseded' | 'failed';
 
@@ -125,20 +122,12 @@ export type CheckResult = { output: string } | { unchecked: Unchecked };
 export type RunnerReport =
   /**
    * Comes with the API's end of the runner's channel as the handle of the message (a `Socket`, not yet read); undefined
-   * when the runner died meanwhile. `pid` leads the process group, for the log.
+   * when the runner died meanwhile. `pid` leads the process group.
    */
   | { type: 'runner_started'; id: string; pid: number }
   /** `retry_ms`: no sooner is another try of use. `message` is one line for the operator. */
   | { type: 'runner_refused'; id: string; reason: RunnerRefusal; retry_ms: number; message: string }
-  /** `stderr`: the last 4 KiB of it, control characters escaped. */
-  | {
-    type: 'runner_exited';
-    id: string;
-    code: number | null;
-    signal: string | null;
-    reason: RunnerEnd;
-    stderr: string;
-  }
+  | { type: 'runner_exited'; id: string }
   /** At most 64 KiB a second of an app; control characters but line ends escaped. */
   | { type: 'runner_output'; id: string; text: string }
   | { type: 'runner_checked'; id: string } & CheckResult

@@ -4,8 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Bytes that an app may write at once, and a second for long. */
 const rate = 65_536;
-/** Characters of standard error that are kept for the report of the end. */
-const tailLength = 4096;
 /** Milliseconds that are waited for the last words of a process that is dead. */
 const lastWords = 500;
 
@@ -24,25 +22,20 @@ export class Budget {
 
 /** The output of one process on its way. */
 export interface Relay {
-  /** For when the process is dead: reads what is left of its output and answers the last of its standard error. */
-  finish: () => Promise<string>;
+  /** For when the process is dead: reads what is left of its output. */
+  finish: () => Promise<void>;
 }
-
-/** Which of the two. */
-type Name = 'stdout' | 'stderr';
 
 /** Passes output on, as fast as the budget allows: a process that writes faster is made to wait. */
 export function relay(
-  output: Record<Name, Readable>,
+  output: Record<'stdout' | 'stderr', Readable>,
   { budget, onText, now }: { budget: Budget; onText: (text: string) => void; now: () => number },
 ): Relay {
   const dead = new AbortController();
-  let tail = '';
-  const follow = async (name: Name) => {
+  const follow = async (stream: Readable) => {
     // Iteration reads no further while a wait is on.
-    for await (const chunk of output[name].setEncoding('utf8')) {
+    for await (const chunk of stream.setEncoding('utf8')) {
       const text = escapeControls(String(chunk));
-      if (name === 'stderr') tail = (tail + text).slice(-tailLength);
       const wait = budget.take(Buffer.byteLength(text), now());
       if (wait === 0 || !dead.signal.aborted) onText(text);
       if (wait > 0) {
@@ -51,7 +44,7 @@ export function relay(
     }
   };
   // A stream that breaks has ended; how the process did is told by its exit.
-  const ended = Promise.allSettled([follow('stdout'), follow('stderr')]);
+  const ended = Promise.allSettled([follow(output.stdout), follow(output.stderr)]);
   return {
     finish: async () => {
       dead.abort();
@@ -61,7 +54,6 @@ export function relay(
         pause(lastWords, undefined, { signal: timer.signal }).catch(() => 'in time'),
       ]);
       timer.abort();
-      return tail;
     },
   };
 }

@@ -1,11 +1,10 @@
 // One hook runner process, from its start to the report of its end.
 import type { Socket } from 'node:net';
-import { constants } from 'node:os';
 import { findProcess, measure } from '../process-table.ts';
-import type { RunnerEnd, RunnerReport } from '../protocol.ts';
+import type { RunnerReport } from '../protocol.ts';
 import { runnerCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
 import { type Budget, type Relay, relay } from './runner-output.ts';
-import { type Exit, type Running, spawn } from '../spawn.ts';
+import { type Running, spawn } from '../spawn.ts';
 
 /** Sends a report to an API process, with the socket of the runner it is about. */
 export type Tell = (report: RunnerReport, socket?: Socket) => void;
@@ -23,12 +22,6 @@ export interface HookRunnerOptions {
 /** What a runner that was asked to stop gets, in milliseconds. */
 const grace = 1000;
 
-/** A shell, and bubblewrap, say of a process that died of signal n that it exited with 128 + n. */
-const signalBase = 128;
-
-/** How V8, Rust and the C library say that there is no more memory. */
-const outOfMemory = /out of memory|memory allocation of \d+ bytes failed|cannot allocate memory/i;
-
 /** A process of one app. */
 export class HookRunner {
   /** Resolves when it is gone and reported, with whether the app is to blame. */
@@ -36,7 +29,7 @@ export class HookRunner {
   readonly #options: HookRunnerOptions;
   readonly #running: Running;
   readonly #output: Relay | undefined;
-  #asked: 'stopped' | 'killed' | undefined;
+  #asked = false;
   #fault = false;
   #pid: number | undefined;
   #grace: NodeJS.Timeout | undefined;
@@ -53,19 +46,16 @@ export class HookRunner {
     });
     this.#output = output;
     tell({ type: 'runner_started', id, pid: this.#running.pid }, this.#running.socket);
-    this.ended = this.#running.exited.then((exit) => this.#finish(exit));
+    this.ended = this.#running.exited.then(() => this.#finish());
   }
 
   /** Asks or forces it to end; `fault` says that the app is to blame. */
   end({ kill, fault }: { kill: boolean; fault: boolean }): void {
     if (kill) {
-      this.#asked = 'killed';
       this.#fault ||= fault;
       this.#running.killGroup();
-    } else if (this.#asked === undefined) {
-      this.#asked = 'stopped';
-      this.#grace = setTimeout(() => this.#running.killGroup(), grace);
-    }
+    } else if (!this.#asked) this.#grace = setTimeout(() => this.#running.killGroup(), grace);
+    this.#asked = true;
   }
 
   /** What it has used; undefined when it is gone. */
@@ -79,26 +69,12 @@ export class HookRunner {
     return { type: 'runner_measured', id: this.#options.id, cpu_ms: usage.cpu, rss_bytes: usage.rss };
   }
 
-  async #finish(exit: Exit): Promise<boolean> {
+  async #finish(): Promise<boolean> {
     clearTimeout(this.#grace);
     // What is asked from here on comes too late to be the reason.
-    const [asked, fault] = [this.#asked, this.#fault];
-    const stderr = await this.#output?.finish() ?? '';
-    const { code, signal } = unwrap(exit);
-    const reason = asked ?? reasonOf(code, stderr);
-    this.#options.tell({ type: 'runner_exited', id: this.#options.id, code, signal, reason, stderr });
-    return asked === undefined || fault;
+    const isCrash = !this.#asked || this.#fault;
+    await this.#output?.finish();
+    this.#options.tell({ type: 'runner_exited', id: this.#options.id });
+    return isCrash;
   }
-}
-
-function unwrap({ code, signal }: Exit): { code: number | null; signal: string | null } {
-  if (code === null || code <= signalBase) return { code, signal };
-  const number = code - signalBase;
-  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
-  return name === undefined ? { code, signal } : { code: null, signal: name };
-}
-
-function reasonOf(code: number | null, stderr: string): RunnerEnd {
-  if (code === 0) return 'exited';
-  return outOfMemory.test(stderr) ? 'out_of_memory' : 'crashed';
 }

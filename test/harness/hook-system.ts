@@ -26,6 +26,8 @@ export interface OwnHooks {
   write(id: string, files: Record<string, string>): Promise<void>;
   /** Answers a request for a custom route of an app. */
   serve(hooks: AppHooks, request: CustomRequest): Promise<void>;
+  /** What was asked of the supervisor. */
+  readonly asked: readonly RunnerRequest[];
   end(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export async function ownHooks({ restShare, settings = {}, speaker }: HookOption
   const { config: usual } = resolveConfig(input);
   const hooks = { ...usual.hooks, ...settings, dir: join(folder, 'hooks') };
   const config = { ...usual, data_dir: folder, hooks };
-  const { system, stop } = supervised(app, config, {
+  const { system, asked, stop } = supervised(app, config, {
     ...(restShare === undefined ? {} : { restShare }),
     ...(speaker === undefined ? {} : { speaker }),
   });
@@ -66,7 +68,7 @@ export async function ownHooks({ restShare, settings = {}, speaker }: HookOption
       await write(id, files);
       return system.hooks.of(definition);
     },
-    write,
+    ...{ write, asked },
     serve: async (hooks, request) => {
       const definition = await app.deps.definitions.app(workspace.id, hooks.app.id);
       if (definition === undefined) throw new Error('the app is not there');
@@ -101,9 +103,12 @@ function supervised(
   const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
   const activity = new ActivityMeter(own);
   const policies = effectivePolicies({ config, book: own.policyBook });
+  const asked: RunnerRequest[] = [];
   const system: HookSystem = createHooks({ ...own, activity, policies }, {
     send: (request) => {
-      if (request.type !== 'peers_ask' && request.type !== 'peers_answer') ask(request);
+      if (request.type === 'peers_ask' || request.type === 'peers_answer') return;
+      asked.push(request);
+      ask(request);
     },
     deps: () => {
       throw new Error('no hook of these tests asks for anything');
@@ -118,7 +123,7 @@ function supervised(
     await supervision.stop();
     await activity.close();
   };
-  return { system, stop };
+  return { system, asked, stop };
 }
 
 /** Runs what an app does before a record is created. */

@@ -28,10 +28,7 @@ export function spokenRunners(
     if (request.type === 'runner_start') return void start(request.id);
     if (request.type !== 'runner_stop') return;
     runners.get(request.id)?.destroy();
-    report(
-      { type: 'runner_exited', id: request.id, code: 0, signal: null, reason: 'stopped', stderr: '' },
-      undefined,
-    );
+    report({ type: 'runner_exited', id: request.id }, undefined);
   };
 }
 

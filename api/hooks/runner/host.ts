@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import type {
   CheckResult,
-  RunnerEnd,
   RunnerRefusal,
   RunnerReport,
   RunnerRequest,
@@ -11,24 +10,16 @@ import type {
 
 /** A runner whose process runs. */
 export interface HostedRunner {
-  pid: number;
   /** Our end of its channel; nothing has been read from it. */
   socket: Socket;
   /** Resolves when the process has ended. */
-  exited: Promise<RunnerExit>;
+  exited: Promise<void>;
   /** The socket has been closed: what is left of it ends soon. */
   stop(): void;
   /** Ends it at once; `fault` counts as a crash of the app. */
   kill(fault: boolean): void;
   /** What it has used so far; undefined when it is gone. */
   measure(): Promise<RunnerUse | undefined>;
-}
-
-/** How a runner ended. */
-export interface RunnerExit {
-  reason: RunnerEnd;
-  /** The last of what it wrote to standard error. */
-  stderr: string;
 }
 
 /** What a runner has used. */
@@ -69,7 +60,7 @@ export class RunnerRefused extends Error {
 interface Entry {
   wish: RunnerWish;
   started: PromiseWithResolvers<HostedRunner>;
-  exited: PromiseWithResolvers<RunnerExit>;
+  exited: PromiseWithResolvers<void>;
   measuring: ((use: RunnerUse | undefined) => void)[];
 }
 
@@ -137,14 +128,14 @@ export class SupervisedRunners {
     }
     switch (report.type) {
       case 'runner_started':
-        return this.#started(id, entry, { pid: report.pid, handle });
+        return this.#started(id, entry, handle);
       case 'runner_refused':
         this.#entries.delete(id);
         return entry.started.reject(new RunnerRefused(report.reason, report.retry_ms, report.message));
       case 'runner_exited': {
         this.#entries.delete(id);
         for (const resolve of entry.measuring) resolve(undefined);
-        entry.exited.resolve({ reason: report.reason, stderr: report.stderr });
+        entry.exited.resolve();
         return entry.started.reject(new RunnerRefused('cannot_start', 0, 'the hook runner ended at once'));
       }
       case 'runner_output':
@@ -164,11 +155,10 @@ export class SupervisedRunners {
     this.#send({ type: 'runner_stop', id, kill: true });
   }
 
-  #started(id: string, entry: Entry, { pid, handle }: { pid: number; handle: unknown }): void {
+  #started(id: string, entry: Entry, handle: unknown): void {
     // Without a socket it has died meanwhile, which the next message says.
     if (!(handle instanceof Socket)) return;
     entry.started.resolve({
-      pid,
       socket: handle,
       exited: entry.exited.promise,
       stop: () => this.#send({ type: 'runner_stop', id, kill: false }),

@@ -71,6 +71,13 @@ export interface Desk {
   unchecked: FailedCheck[];
 }
 
+/** What a runner has written to its standard output and error. */
+export function printedBy({ reports }: Pick<Desk, 'reports'>, id: string): string {
+  return reports.map((report) => report.type === 'runner_output' && report.id === id ? report.text : '').join(
+    '',
+  );
+}
+
 /** What was reported so far, and a way to wait for more. */
 function createInbox() {
   const reports: RunnerReport[] = [];

@@ -9,7 +9,7 @@ import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { Runners } from '../../../supervisor/hooks/runners.ts';
 import type { RunnerReport } from '../../../supervisor/protocol.ts';
 import { isAlive, processTree } from '../../harness/processes.ts';
-import { type Desk, makeRunnerHome, openDesk, planAt } from './runner-desk.ts';
+import { type Desk, makeRunnerHome, openDesk, planAt, printedBy } from './runner-desk.ts';
 import { writePrograms } from './runner-programs.ts';
 
 let home = '';
@@ -207,11 +207,7 @@ describe('runners', () => {
   it('hook.stdout-flood: are made to wait when they write more than 64 KiB a second', async () => {
     const desk = openDesk({ plan, program: 'floods' });
     const { id, socket } = await desk.start();
-    const written = () =>
-      desk.reports.reduce(
-        (sum, report) => sum + (report.type === 'runner_output' ? report.text.length : 0),
-        0,
-      );
+    const written = () => printedBy(desk, id).length;
     socket.write('go');
     await expect.poll(written).toBeGreaterThan(65_536);
     const [before, since] = [written(), performance.now()];

@@ -16,6 +16,8 @@ const bodies = {
   echo: '',
   exits: 'channel.once("data", () => Deno.exit(0));',
   fails: 'channel.once("data", () => { console.error("\\u001b[31mred\\u0007 words"); Deno.exit(3); });',
+  shouts:
+    'channel.once("data", () => { console.error("\\u0007".repeat(6e4)); console.error("last words"); Deno.exit(3); });',
   throws: 'throw new Error("top level");',
   loops: 'channel.once("data", () => { for (;;) {} });',
   deaf: 'Deno.addSignalListener("SIGTERM", () => {}); channel.once("data", () => { for (;;) {} });',

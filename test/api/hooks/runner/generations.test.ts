@@ -82,8 +82,12 @@ it.each(['protocol_error', 'timeout', 'not_reading', 'cpu'] as const)(
     const hooks = await own.app(end.replace('_', '-'), files);
     await hooks.reload(true);
     const { live } = hooks;
+    const before = own.asked.length;
     live?.channel.end(end, 'over');
-    expect(await live?.exited).toMatchObject({ reason: 'killed' });
+    await live?.exited;
+    expect(own.asked.slice(before)).toEqual([
+      expect.objectContaining({ type: 'runner_stop', kill: true, fault: true }),
+    ]);
   },
 );
 
