@@ -15,8 +15,9 @@ import { type Door, doorHeaders } from './pipeline/door.ts';
 import { passGate } from './pipeline/gate.ts';
 import { openFile } from './pipeline/holdings.ts';
 import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
-import { paramsOf, readQuery, wordsIn } from './pipeline/parameters.ts';
+import { paramsOf, readQuery } from './pipeline/parameters.ts';
 import { bucketKey } from './pipeline/rate-limit.ts';
+import { queryWords } from './query-words.ts';
 import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './route.ts';
 import { isPaced } from './route-errors.ts';
 import type { Principal, Scope } from './scope.ts';
@@ -188,7 +189,7 @@ function callOf(
     query: undefined,
     body: undefined,
     admitted: undefined,
-    words: () => wordsIn(arrival),
+    words: () => queryWords(arrival.event.url.search),
     origin: { requestId: arrival.requestId, ip: arrival.ip, userAgent: arrival.header('user-agent') ?? '' },
     cookie: (name) => readCookie(arrival, `${authenticator.cookiePrefix}_${name}`),
     incoming: () => incomingOf(arrival),

@@ -85,7 +85,7 @@ export const settings: SettingsOf<Config> = {
     streams_per_principal: row(
       integer(1, 1_000_000),
       1_000,
-      'Event streams, WebSockets and subscriptions that one principal may hold in each API process; a filter counts as one more for every 128 characters.',
+      'Event streams, WebSockets and subscriptions that one principal may hold in each API process; a filter and a query count as one more for every 128 characters.',
     ),
     streams_per_address: row(
       integer(1, 1_000_000),

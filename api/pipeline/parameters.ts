@@ -24,14 +24,6 @@ export function readQuery(arrival: Arrival, schema: Schema<unknown>): unknown {
   return check(valuesIn(search, schema), schema);
 }
 
-/** Every parameter of the query as text; of a repeated name the first counts. */
-export function wordsIn({ event }: Arrival): Readonly<Record<string, string>> {
-  const { search } = event.url;
-  if (search === '') return none;
-  // The first of each name is set last. Names are data: `__proto__` becomes an own member here.
-  return Object.fromEntries([...new URLSearchParams(search)].reverse());
-}
-
 /**
  * The values that a schema knows, converted from text to the schema's types where they can be; what cannot be
  * converted stays text, so that the check names it. Unknown names are ignored; of a repeated name the first counts.

@@ -31,12 +31,12 @@ export class RuleGate implements Gate {
     this.#deps = deps;
   }
 
-  async open({ topic, principal, filter }: Wish, review?: Review): Promise<View> {
+  async open({ topic, principal, query, filter }: Wish, review?: Review): Promise<View> {
     const target = await this.#find(topic.workspace, topic.app, topic.collection);
-    const query: Record<string, string> = filter === undefined ? {} : { filter };
     const { databases, now } = this.#deps;
     const deps = { databases, emails: review && this.#emailsOf(review) };
-    const access = await admit(deps, target, 'list', { principal, now: now(), query });
+    const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
+    const access = await admit(deps, target, 'list', asking);
     const read = this.#readerOf(target.app);
     return viewOf(target, access, { filter: filter ?? '', now, ...read });
   }

@@ -9,20 +9,23 @@ export interface Holder {
   principal: Principal | null;
   /** The client's address as limits count it (an IPv6 customer is a /64). */
   address: string;
+  /** The parameters that the stream was opened with, but for its filter. */
+  query: Readonly<Record<string, string>>;
 }
 
 /** What a subscriber asked for. */
 export interface Wish {
   topic: Topic;
   principal: Principal | null;
+  query: Holder['query'];
   filter: string | undefined;
 }
 
 /** A wish that was granted: which changes its subscriber may see. */
 export interface View {
   /**
-   * Wishes with the same key see the same: the `list` rule, the filter, and whatever of the principal they read. For a
-   * rule that reads nothing of the principal the key must not name it, so that all its subscribers share one evaluation.
+   * Wishes with the same key see the same: the `list` rule, the filter, and whatever of the principal and the query they read.
+   * For a rule that reads nothing of them the key must not name them, so that all its subscribers share one evaluation.
    */
   key: string;
   /** Of the collection: see `ExactTopic`. */

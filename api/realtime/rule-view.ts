@@ -13,7 +13,7 @@ import { decideEarly } from '../../storage/filter/fold.ts';
 import { Patience } from '../../storage/filter/patience.ts';
 import { type Access, predicateOf, type Sight, sightOf } from '../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
-import { authMembersOf, mentionsNow, ruleOf } from '../rules/compile.ts';
+import { membersOf, mentionsNow, ruleOf } from '../rules/compile.ts';
 import type { View } from './ports.ts';
 import { mergeParts, type Reader } from './reading.ts';
 import { shown } from './related.ts';
@@ -39,7 +39,7 @@ export interface ViewOptions {
 /** The rule or the filter. */
 interface Judge {
   parts: Map<string, RelatedPart>;
-  /** Members of the caller that it reads. */
+  /** What it reads of the caller and the query: see `membersOf`. */
   members: ReadonlySet<string>;
   /** Columns of the record that it reads. */
   columns: ReadonlySet<string>;
@@ -88,7 +88,7 @@ function judgeOfRule(target: Target, access: Access): Judge | undefined {
   if (access.unbounded || isSettled(condition, access.request)) return undefined;
   return {
     parts: relatedIn(condition),
-    members: authMembersOf(condition),
+    members: membersOf(condition),
     columns: ownColumnsOf(condition),
     passes: predicateOf(access, target),
   };
@@ -104,7 +104,7 @@ function judgeOfFilter(target: Target, access: Access, filter: string): Judge {
   const glances = sight === undefined ? undefined : new Glances(parts, sight);
   const predicate = compile(condition);
   return {
-    ...(sight === undefined ? { parts, members: authMembersOf(condition) } : guarded(app, condition, parts)),
+    ...(sight === undefined ? { parts, members: membersOf(condition) } : guarded(app, condition, parts)),
     columns: ownColumnsOf(condition),
     passes: (subject, at) => {
       const seen = glances === undefined ? subject : glances.narrow(subject, at);
@@ -120,16 +120,16 @@ function guarded(
   parts: ReadonlyMap<string, RelatedPart>,
 ): Pick<Judge, 'parts' | 'members'> {
   const all = new Map(parts);
-  const members = authMembersOf(condition);
+  const members = membersOf(condition);
   for (const { hops } of parts.values()) {
     const target = hops.at(-1)?.target ?? '';
     const collection = app.collections.get(target);
     // Of the users, callers may look at themselves.
-    if (collection === undefined) members.add('id');
+    if (collection === undefined) members.add('auth.id');
     else {
       const rule = ruleOf(app, collection, 'get').condition;
       mergeParts(all, relatedIn(rule, hops));
-      for (const name of authMembersOf(rule)) members.add(name);
+      for (const name of membersOf(rule)) members.add(name);
     }
   }
   return { parts: all, members };
@@ -181,9 +181,12 @@ function isSettled(rule: Condition, request: Access['request']): boolean {
   return !mentionsNow(rule) && decideEarly(rule, request) === true;
 }
 
-/** Names of the principal only what is read of it. */
+/** Names of the principal and the query only what is read of them. */
 function keyOf({ request }: Access, judges: readonly Judge[], parts: readonly unknown[]): string {
   const members = new Set(judges.flatMap((judge) => [...judge.members]));
-  const auth: Readonly<Record<string, string | undefined>> = { ...request.auth };
-  return JSON.stringify([...parts, [...members].sort().map((name) => [name, auth[name] ?? null])]);
+  const read = new Map<string, unknown>();
+  for (const [part, values] of Object.entries({ auth: request.auth ?? {}, query: request.query })) {
+    for (const [name, value] of Object.entries(values)) read.set(`${part}.${name}`, value);
+  }
+  return JSON.stringify([...parts, [...members].sort().map((name) => [name, read.get(name) ?? null])]);
 }

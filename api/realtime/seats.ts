@@ -20,8 +20,8 @@ export interface Seat {
 }
 
 /**
- * A filter of so many characters counts as one stream more: what is made of a long one takes up to 100 KiB, for as long as it is
- * subscribed to.
+ * A filter, or a query, of so many characters counts as one stream more: what is made of a long one takes up to 100 KiB, for as
+ * long as it is subscribed to.
  */
 const charactersOfSeat = 128;
 
@@ -37,7 +37,7 @@ export class Seats {
   }
 
   /** Takes a seat for a connection, with the filter of its only subscription. Throws `429 too_many_requests`. */
-  take({ principal, address }: Holder, filter?: string): Seat {
+  take({ principal, address, query }: Holder, filter = ''): Seat {
     const { perAddress } = this.#limits;
     const at = `address ${address}`;
     let by = principal === null ? undefined : nameOf(principal);
@@ -59,7 +59,7 @@ export class Seats {
         count(-more);
       };
     };
-    another(filter);
+    another(Object.entries(query).flat().join('') + filter);
     return {
       another,
       move: (next) => {
@@ -100,7 +100,7 @@ function nameOf({ role, workspace = '', id }: Principal): string {
 function refuse(what: string): never {
   fail(
     'too_many_requests',
-    `${what}, of which a long filter counts as several; close some first`,
+    `${what}, of which a long filter or query counts as several; close some first`,
     retryAfter,
   );
 }

@@ -38,7 +38,7 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
   try {
     const socket = response.socket ?? await turnOf(response);
     // Only now: the collection may have been made anew meanwhile.
-    const grant = await hub.grant({ topic, principal: holder.principal, filter });
+    const grant = await hub.grant({ topic, ...holder, filter });
     if (socket.destroyed) return seat.release();
     begin(request);
     if (response.req.method === 'HEAD') {

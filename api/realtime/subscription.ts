@@ -74,7 +74,8 @@ export class Subscription implements Member {
   }
 
   get wish(): Wish {
-    return { topic: this.#source.topic, principal: this.stream.holder.principal, filter: this.filter };
+    const { principal, query } = this.stream.holder;
+    return { topic: this.#source.topic, principal, query, filter: this.filter };
   }
 
   /** Sends what was missed, in turns with everybody else and as fast as it is read, and then goes live. */

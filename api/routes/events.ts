@@ -29,13 +29,14 @@ export const collectionEvents = route({
       'missed is no longer held; `unauthorized` as the last one when the caller may no longer listen.',
   ),
   errors: ['unknown_column', 'parse_error'],
-  handle: ({ deps, params, principal, query: { filter } }) =>
+  handle: ({ deps, params, principal, query: { filter }, words }) =>
     new OwnAnswer(async ({ response, headers, address }) => {
+      const { filter: _filter, ...query } = words();
       const lastEventId = response.req.headers['last-event-id'];
       await serveEvents(deps.realtime, {
         response,
         topic: { workspace: params.workspace, app: params.app, collection: params.coll },
-        holder: { principal, address },
+        holder: { principal, address, query },
         filter,
         lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
         headers,

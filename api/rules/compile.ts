@@ -116,11 +116,12 @@ export function mentionsNow(condition: Condition): boolean {
   return mentions(condition, (term) => term.kind === 'now');
 }
 
-/** Members of the caller that a condition asks for. */
-export function authMembersOf(condition: Condition): Set<string> {
+/** What a condition asks for of who asks and of the query, as `auth.id` and `query.q`. */
+export function membersOf(condition: Condition): Set<string> {
   const names = new Set<string>();
   mentions(condition, (term) => {
-    if (term.kind === 'request' && term.part === 'auth') names.add(term.name);
+    const differs = term.kind === 'request' && (term.part === 'auth' || term.part === 'query');
+    if (differs) names.add(`${term.part}.${term.name}`);
     return false;
   });
   return names;

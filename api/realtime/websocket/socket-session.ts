@@ -131,8 +131,7 @@ export class SocketSession {
     // Each subscription costs what a stream costs, so it counts like one.
     const giveBack = seat.another(filter);
     try {
-      const { principal } = stream.holder;
-      const grant = await hub.grant({ topic: { ...stream.place, collection }, principal, filter });
+      const grant = await hub.grant({ topic: { ...stream.place, collection }, ...stream.holder, filter });
       hub.subscribe(
         stream,
         { id, collection, filter, since, grant, onLeft: giveBack },

@@ -7,6 +7,7 @@ import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../header-list.ts';
 import { answerLast } from '../../last-answer.ts';
 import { decodePiece } from '../../path-piece.ts';
+import { queryWords } from '../../query-words.ts';
 import { decide, type Principal } from '../../scope.ts';
 import type { Holder } from '../ports.ts';
 import type { Place } from '../topic.ts';
@@ -77,7 +78,11 @@ export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts
   const verdict = decide('anyone', principal, { workspace, app });
   if (verdict !== 'allow') fail('forbidden', 'this token does not allow that');
   await ports.requireApp({ workspace, app });
-  return { place: { workspace, app }, holder: { principal, address: ports.addressOf(request) } };
+  // What narrows a subscription comes with it.
+  const { filter: _filter, ...query } = queryWords(
+    URL.parse(request.url ?? '', 'http://realtime')?.search ?? '',
+  );
+  return { place: { workspace, app }, holder: { principal, address: ports.addressOf(request), query } };
 }
 
 /** Browsers send cookies with a WebSocket of any page, so a cookie counts only from pages of ours. */

@@ -63,7 +63,7 @@ function attach({ stalls = false } = {}): Held {
       if (!stalls) done();
     },
   });
-  const holder = { principal: null, address: '127.0.0.1' };
+  const holder = { principal: null, address: '127.0.0.1', query: {} };
   const stream = hub.attach(socket, {
     place,
     holder,

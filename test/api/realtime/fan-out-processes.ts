@@ -74,7 +74,7 @@ function serve(mode: Mode): { listener: RequestListener; publish: (n: number) =>
     // A ping would shift the frames that the clients count by their place.
     bounds: { seats: { perPrincipal: 10_000, perAddress: 10_000 }, pingMilliseconds: 3_600_000 },
   });
-  const holder = { principal: null, address: '127.0.0.1' };
+  const holder = { principal: null, address: '127.0.0.1', query: {} };
   return {
     listener: (_request, response) =>
       void serveEvents(hub, {

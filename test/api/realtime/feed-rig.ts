@@ -44,7 +44,7 @@ export function setUp(bounds: Partial<Bounds> = {}) {
 function streamTo(socket: PassThrough): Stream {
   return new Stream({
     place,
-    holder: { principal: null, address: '' },
+    holder: { principal: null, address: '', query: {} },
     sink: new Sink(socket, {
       workspace: place.workspace,
       bounds: defaultBounds.sink,

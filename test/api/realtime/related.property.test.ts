@@ -98,7 +98,7 @@ async function streamed({ app, principal, filter: written }: Asked): Promise<str
   };
   const gate = new RuleGate({ databases, definitions, tokens: { current: () => user }, now: () => now });
   const topic = { workspace: 'w', app: 'a', collection: 'posts' };
-  const view = await gate.open({ topic, principal, filter: written });
+  const view = await gate.open({ topic, principal, query: {}, filter: written });
   const changes = tables.records('posts').map((record) => ({
     type: 'record_updated' as const,
     record: { ...record },

@@ -84,7 +84,7 @@ interface Watching {
 
 async function watch({ principal }: User): Promise<Watching> {
   const shown: string[] = [];
-  const holder = { principal, address: '127.0.0.1' };
+  const holder = { principal, address: '127.0.0.1', query: {} };
   const socket = new PassThrough().resume();
   const stream = hub.attach(socket, {
     place: topic,
@@ -107,7 +107,7 @@ async function watch({ principal }: User): Promise<Watching> {
     },
   });
   socket.once('close', () => stream.gone());
-  const grant = await hub.grant({ topic, principal, filter: undefined });
+  const grant = await hub.grant({ topic, ...holder, filter: undefined });
   hub.subscribe(
     stream,
     { id: '', collection: 'posts', filter: undefined, since: undefined, grant },

@@ -113,6 +113,7 @@ function eventServer(hub: Hub): Server {
       holder: {
         principal: bearer === undefined ? null : authenticate(bearer),
         address: String(request.headers['x-forwarded-for'] ?? '127.0.0.1'),
+        query: {},
       },
       filter: searchParams.get('filter') ?? undefined,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,

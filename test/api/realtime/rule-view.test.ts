@@ -118,10 +118,12 @@ describe('callers share a view', () => {
     /** The `get` rule of authors. */
     get?: string;
     version?: number;
+    /** Parameters of the address. */
+    query?: Record<string, string>;
   }
 
   async function keyOf(principal: Principal, asked: Asked): Promise<string> {
-    const { list, filter = '', get = 'name = "a"', version = 1 } = asked;
+    const { list, filter = '', get = 'name = "a"', version = 1, query = {} } = asked;
     const app = appOf();
     const rules = {
       posts: { list: list === undefined ? { template: 'any' as const, filter: null } : ruled(list) },
@@ -135,7 +137,7 @@ describe('callers share a view', () => {
     const target = { app: { ...app, collections }, collection: collections.get('posts') };
     if (target.collection === undefined) throw new Error('no posts');
     const { collection } = target;
-    const asking = { principal, now: instant, query: { filter } };
+    const asking = { principal, now: instant, query: { ...query, filter } };
     const access = await admit({ databases: noDatabases }, { ...target, collection }, 'list', asking);
     const options = { filter, now: () => instant, reader: { read: unasked }, version: 1 };
     return viewOf({ ...target, collection }, access, options).key;
@@ -171,6 +173,27 @@ describe('callers share a view', () => {
     ['versions of the collection', { filter: 'views > 1' }, { filter: 'views > 1', version: 2 }],
   ])('but not of different %s', async (_what, one, other) => {
     expect(await keyOf(ada, one)).not.toBe(await keyOf(ada, other));
+  });
+
+  it.each<[string, Asked]>([
+    ['the rule asks for it', { list: 'views > @request.query.v || views = 0' }],
+    ['the filter asks for it', { filter: 'views > @request.query.v' }],
+    ['the rule of what the filter looks at does', {
+      filter: 'author.name = "a"',
+      get: 'name = @request.query.v',
+    }],
+  ])('but not of different addresses when %s', async (_what, asked) => {
+    const keys = [{ v: '1' }, { v: '2' }, { w: '1' }, { v: '1', w: '2' }].map((query) =>
+      keyOf(ada, { ...asked, query })
+    );
+    const [one, two, without, more] = await Promise.all(keys);
+    expect(new Set([one, two, without]).size).toBe(3);
+    expect(more).toBe(one);
+  });
+
+  it('whatever addresses nothing asks for', async () => {
+    const asked = { list: 'views > 1', filter: 'views > 2' };
+    expect(await keyOf(ada, { ...asked, query: { v: '1' } })).toBe(await keyOf(bob, asked));
   });
 
   it('and those who are no admins have no filter that asks too many rules', async () => {

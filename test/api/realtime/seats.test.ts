@@ -11,7 +11,11 @@ const user = (id: string): Principal => ({
   issuedAt: 0,
   expiresAt: 1,
 });
-const held = (id: string | null, address = 'here') => ({ principal: id === null ? null : user(id), address });
+const held = (id: string | null, address = 'here', query: Record<string, string> = {}) => ({
+  principal: id === null ? null : user(id),
+  address,
+  query,
+});
 const full = expect.objectContaining({ code: 'too_many_requests' });
 
 describe('a seat', () => {
@@ -64,6 +68,17 @@ describe('a seat', () => {
     expect(() => seats.take(held(null))).toThrow(full);
   });
 
+  it('counts a long query as it does a filter', () => {
+    const seats = new Seats({ perPrincipal: 9, perAddress: 3 });
+    const query = { a: 'q'.repeat(63), bc: 'q'.repeat(62) };
+    expect(() => seats.take(held('ada', 'here', query), 'f'.repeat(256))).toThrow(full);
+    const seat = seats.take(held('ada', 'here', query), 'f'.repeat(255));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+    seat.release();
+    seats.take(held('ada', 'here', { q: 'q'.repeat(382) }));
+    expect(() => seats.take(held('ada'))).toThrow(full);
+  });
+
   it('gives nothing back that went back with it', () => {
     const seats = new Seats({ perPrincipal: 2, perAddress: 2 });
     const seat = seats.take(held('ada'));
@@ -94,8 +109,8 @@ describe('a seat', () => {
   it('is not counted for somebody of the same id in another workspace, or of another role', () => {
     const seats = new Seats({ perPrincipal: 1, perAddress: 9 });
     seats.take(held('ada'));
-    seats.take({ principal: { ...user('ada'), workspace: 'zoo' }, address: 'here' });
-    seats.take({ principal: { ...user('ada'), role: 'workspace_admin' }, address: 'here' });
+    seats.take({ principal: { ...user('ada'), workspace: 'zoo' }, address: 'here', query: {} });
+    seats.take({ principal: { ...user('ada'), role: 'workspace_admin' }, address: 'here', query: {} });
     expect(() => seats.take(held('ada'))).toThrow(full);
   });
 
