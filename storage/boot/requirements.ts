@@ -17,6 +17,8 @@ interface Answers {
   create: boolean;
   encoding: string;
   standby: boolean;
+  /** The process that serves the connection. */
+  process: number;
 }
 
 /** The built-in collation pg_c_utf8, by which filters ignore case, came with 17; INHERIT and SET of a grant with 16. */
@@ -35,7 +37,7 @@ export async function checkServer(connection: Connection): Promise<number> {
   return answers.connections;
 }
 
-async function ask(connection: Connection): Promise<Answers> {
+async function ask(connection: Connection): ReturnType<typeof readAnswers> {
   try {
     return await connection.run(readAnswers);
   } catch (error) {
@@ -48,23 +50,30 @@ async function ask(connection: Connection): Promise<Answers> {
   }
 }
 
-async function readAnswers(sql: Sql): Promise<Answers> {
-  const [row] = await sql<Answers[]>`
+async function readAnswers(sql: Sql): Promise<Answers & { isDirect: boolean }> {
+  const rows = await sql<Answers[]>`
     select current_setting('server_version_num')::int as version,
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
         - coalesce(current_setting('reserved_connections', true)::int, 0) as connections,
       current_user::text as role, current_database()::text as database,
       rolsuper as superuser, rolcreatedb as createdb, rolcreaterole as createrole,
       has_database_privilege(current_database(), 'CREATE') as create,
-      current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby
+      current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
+      pg_backend_pid() as process
     from pg_roles where rolname = current_user`;
+  const [row] = rows;
   if (row === undefined) throw new StorageError('unavailable', 'the server did not say who we are');
-  return row;
+  // A pooler introduces itself, not the process: https://www.postgresql.org/docs/18/protocol-flow.html, BackendKeyData
+  return { ...row, isDirect: rows.state.pid === row.process };
 }
 
-function shortcomings(answers: Answers): string[] {
+function shortcomings(answers: Awaited<ReturnType<typeof readAnswers>>): string[] {
   const { role, database } = answers;
   const checks: readonly (readonly [boolean, string])[] = [
+    [
+      answers.isDirect,
+      'a connection pooler answers in its place, and Bulkhead needs connections of its own (it has pools itself)',
+    ],
     [answers.version >= oldestVersion, 'PostgreSQL 17 or newer is needed'],
     [!answers.standby, 'it is a read-only standby'],
     [

@@ -1,5 +1,6 @@
 // What is checked before anything is touched.
 import { randomBytes } from 'node:crypto';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { quoteLiteral } from '../../../storage/quote.ts';
 import { scramVerifier } from '../../../storage/provision/scram.ts';
@@ -43,6 +44,46 @@ it('says that a password or database is wrong instead of trying for ever', async
 
 it('says that it cannot share the connections among so many processes', async () => {
   expect(await refusal(own.open({ workers: 50 }))).toContain('max_connections');
+});
+
+type Change = (answer: Buffer) => Buffer;
+
+const asItIs = (): Change => (answer) => answer;
+
+/** What a pooler does: it tells its clients a process of its own (the message `BackendKeyData`, before the first `ReadyForQuery`). */
+function asPooler(): Change {
+  let isReady = false;
+  return (answer) => {
+    for (let at = 0; !isReady && at < answer.length; at += 1 + answer.readUInt32BE(at + 1)) {
+      if (answer[at] === 'K'.charCodeAt(0)) answer.writeUInt32BE(0x7fff0001, at + 5);
+      isReady = answer[at] === 'Z'.charCodeAt(0);
+    }
+    return answer;
+  };
+}
+
+async function throughProxy(changing: () => Change): Promise<{ proxy: Server; port: number }> {
+  const proxy = createServer((near: Socket) => {
+    const far = connect(`${own.access.host}/.s.PGSQL.${own.access.port}`);
+    const change = changing();
+    near.pipe(far);
+    far.on('data', (answer: Buffer) => near.write(change(answer)));
+    far.on('close', () => near.destroy());
+    near.on('close', () => far.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  return { proxy, port: typeof address === 'object' && address !== null ? address.port : 0 };
+}
+
+it('refuses a connection pooler, and nothing that passes on what the server says', async () => {
+  const pooler = await throughProxy(asPooler);
+  const access = { ...own.access, host: '127.0.0.1', port: pooler.port };
+  expect(await refusal(own.open({ access }))).toContain('a connection pooler answers in its place');
+  pooler.proxy.close();
+  const other = await throughProxy(asItIs);
+  await (await own.open({ access: { ...access, port: other.port } })).close();
+  other.proxy.close();
 });
 
 it('fails so that it is tried again when the server does not answer', async () => {
