@@ -25,8 +25,7 @@ export async function answerMeanwhile(pool: Pool, ...[change, ask, atLast]: Mean
 /** Whether anybody waits for the end of this transaction. */
 export async function somebodyWaits(sql: Sql): Promise<boolean> {
   const rows = await sql`
-    select 1 from pg_locks
-    where locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid and not granted`;
+    select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`;
   return rows.length > 0;
 }
 

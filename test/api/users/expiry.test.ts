@@ -90,6 +90,9 @@ describe('a session', () => {
     const answer = await as().post(`${auth}/users/refresh`, { refresh_token: user.refreshToken });
     expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
     expect(expectOk(await user.get(`${auth}/sessions`)).items).toEqual([]);
+    // Nobody has used it twice.
+    const query = `action=token_reuse&actor=${encodeURIComponent(user.email)}`;
+    expect(expectOk(await own.admin.get(`${own.path}/audit?${query}`)).items).toEqual([]);
   });
 
   it('that has expired makes room when another one is refreshed', async () => {

@@ -1,6 +1,7 @@
 // Sign-ins that are under way while somebody else changes the account.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pool, Sql } from '../../../storage/connections/pool.ts';
+import { lockFamily, revokeFamily } from '../../../storage/sessions.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
@@ -83,6 +84,21 @@ describe('session.revoke-all', () => {
     expectError(answer, 401, 'unauthorized');
     const live = await pool.run((sql) =>
       sql`select from workspace.sessions where principal_id = ${id} and revoked_at is null`
+    );
+    expect(live).toHaveLength(0);
+  });
+
+  it('leaves no session to a refresh token that is exchanged while its login is ended', async () => {
+    const user = await ownUser(own);
+    const [login] = expectOk(await user.get(`${own.path}/auth/sessions`)).items;
+    const answer = await signInMeanwhile(
+      (sql) => lockFamily(sql, login.id),
+      () => as().post(`${own.path}/auth/users/refresh`, { refresh_token: user.refreshToken }),
+      (sql) => revokeFamily(sql, 'workspace', { family: login.id, now: new Date() }),
+    );
+    expectError(answer, 401, 'unauthorized');
+    const live = await pool.run((sql) =>
+      sql`select from workspace.sessions where principal_id = ${user.id} and revoked_at is null`
     );
     expect(live).toHaveLength(0);
   });
