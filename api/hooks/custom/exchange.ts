@@ -140,6 +140,10 @@ export class Exchange implements CustomSink {
   #blame(why: ApiError | Failed): void {
     if (why instanceof ApiError) this.#log(why.message);
     else if (why.outcome === 'failed') this.#hooks.log.blame(why.faults, this.#request.requestId);
+    else if (this.#request.response.headersSent) {
+      // It is nobody's answer any more.
+      this.#log(`the answer had begun when it came to ${why.status} ${why.code}: ${why.message}`);
+    }
   }
 
   /** Tells the log what went wrong with the route, where its code did not. */

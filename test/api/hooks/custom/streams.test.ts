@@ -18,6 +18,11 @@ routerAdd('GET', '/late', () => new Response(new ReadableStream({ async pull(con
   controller.enqueue(new TextEncoder().encode('late'));
   controller.close();
 } })));
+routerAdd('GET', '/regretted', () => new Response(new ReadableStream({ async pull(controller) {
+  controller.enqueue(new Uint8Array(100_000));
+  await $app.records.list('posts');
+  throw new HttpError(404, 'no_post', 'there is no such post');
+} })));
 const mebibyte = new Uint8Array(1_048_576).fill(65);
 routerAdd('GET', '/mebibytes/:count', (e) => {
   let count = Number(e.params.count);
@@ -53,6 +58,15 @@ describe('an answer that streams', () => {
     const answer = await get('/late');
     expect([answer.status, await answer.text()]).toEqual([200, 'late']);
     expectOk(await app.admin.delete(policy));
+  });
+
+  it('is cut off by an error that comes too late to be the answer, of which the log tells', async () => {
+    const answer = await get('/regretted');
+    expect(answer.status).toBe(200);
+    await expect(answer.arrayBuffer().then(({ byteLength }) => byteLength)).rejects.toThrow('terminated');
+    const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs`));
+    const message = 'GET /regretted: the answer had begun when it came to 404 no_post: there is no such post';
+    expect(items[0]).toMatchObject({ level: 'error', message, file: 'hooks.ts' });
   });
 
   it('has 64 MiB, and is cut off where it has more', { timeout: 60_000 }, async () => {
