@@ -1,7 +1,7 @@
 // Sign-ins that are under way while somebody else changes the account.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pool, Sql } from '../../../storage/connections/pool.ts';
-import { lockFamily, revokeFamily } from '../../../storage/sessions.ts';
+import { lockFamily } from '../../../storage/sessions.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { type CodeHost, startCodeHost } from '../../harness/code-host.ts';
@@ -74,31 +74,24 @@ describe('session.revoke-all', () => {
     expectError(answer, 401, 'bad_credentials');
   });
 
-  it('leaves no session to a refresh token that is being exchanged', async () => {
-    const { id, refreshToken: refresh_token } = await ownUser(own);
+  it.each([
+    [
+      'credentials change',
+      (sql: Sql, id: string) => sql`select from workspace.users where id = ${id} for update`,
+    ],
+    ['login is ended', (sql: Sql, _id: string, login: string) => lockFamily(sql, login)],
+  ])('leaves no session to a refresh token that is exchanged while its %s', async (_what, hold) => {
+    const user = await ownUser(own);
+    const { id, refreshToken: refresh_token } = user;
+    const [login] = expectOk(await user.get(`${own.path}/auth/sessions`)).items;
     const answer = await signInMeanwhile(
-      (sql) => sql`select 1 from workspace.users where id = ${id} for update`,
+      (sql) => hold(sql, id, login.id),
       () => as().post(`${own.path}/auth/users/refresh`, { refresh_token }),
       (sql) => sql`update workspace.sessions set revoked_at = now() where principal_id = ${id}`,
     );
     expectError(answer, 401, 'unauthorized');
     const live = await pool.run((sql) =>
       sql`select from workspace.sessions where principal_id = ${id} and revoked_at is null`
-    );
-    expect(live).toHaveLength(0);
-  });
-
-  it('leaves no session to a refresh token that is exchanged while its login is ended', async () => {
-    const user = await ownUser(own);
-    const [login] = expectOk(await user.get(`${own.path}/auth/sessions`)).items;
-    const answer = await signInMeanwhile(
-      (sql) => lockFamily(sql, login.id),
-      () => as().post(`${own.path}/auth/users/refresh`, { refresh_token: user.refreshToken }),
-      (sql) => revokeFamily(sql, 'workspace', { family: login.id, now: new Date() }),
-    );
-    expectError(answer, 401, 'unauthorized');
-    const live = await pool.run((sql) =>
-      sql`select from workspace.sessions where principal_id = ${user.id} and revoked_at is null`
     );
     expect(live).toHaveLength(0);
   });
