@@ -17,6 +17,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { loadEarlyFiles } from '../hooks/source/reload.ts';
+import { noteFailure } from '../observe.ts';
 import { holdWorkspace } from '../target.ts';
 
 type CreateDeps =
@@ -60,7 +61,9 @@ export async function createApp(
   if (left.policies) deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
   // Its first collection is likely to follow.
   void databases.app(database, app.schema).warm();
-  void loadEarlyFiles(deps, { id, workspace });
+  // The app is made by now, and its first use loads them as well.
+  void loadEarlyFiles(deps, { id, workspace })
+    .catch(noteFailure(deps, 'load hooks from before their app'));
   return app;
 }
 

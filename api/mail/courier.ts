@@ -11,6 +11,7 @@ import {
   type Turn,
 } from '../../storage/mail-queue.ts';
 import type { Deps } from '../deps.ts';
+import { noteFailure } from '../observe.ts';
 import type { AppLetter, Content, Letter, Mail } from './letter.ts';
 import { render, UnreadableTemplate } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
@@ -87,21 +88,19 @@ export class Courier implements Mail {
   /** One more sends mail until none is due. */
   #lendHand(): void {
     if (this.#closed || this.#busy.size >= hands) return;
-    const work = this.#work().finally(() => this.#busy.delete(work));
+    const work = this.#work()
+      .catch(noteFailure(this.#deps, 'send mail'))
+      .finally(() => this.#busy.delete(work));
     this.#busy.add(work);
   }
 
   async #work(): Promise<void> {
-    const { databases: { control }, observe } = this.#deps;
-    try {
-      while (!this.#closed) {
-        const mail = await control.run((sql) => claimMail(sql, this.#turn()));
-        if (mail === undefined) return;
-        this.#underWay.add(mail);
-        await this.#deliver(mail).finally(() => this.#underWay.delete(mail));
-      }
-    } catch (error) {
-      observe({ type: 'background_failed', task: 'send mail', error: String(error) });
+    const { control } = this.#deps.databases;
+    while (!this.#closed) {
+      const mail = await control.run((sql) => claimMail(sql, this.#turn()));
+      if (mail === undefined) return;
+      this.#underWay.add(mail);
+      await this.#deliver(mail).finally(() => this.#underWay.delete(mail));
     }
   }
 

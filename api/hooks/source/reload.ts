@@ -21,18 +21,12 @@ export async function reloadEverywhere(
 }
 
 /**
- * Has files loaded that lay there before their app: what they schedule runs though nobody asks for the app. Never throws, as
- * the app is made by then, and its first use loads them as well.
+ * Has files loaded that lay there before their app: what they schedule runs though nobody asks for the app.
  */
 export async function loadEarlyFiles(
-  { config, databases, observe }: Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> },
+  { config, databases }: Pick<Deps, 'databases'> & { config: Pick<Config, 'hooks'> },
   owner: FolderOwner,
 ): Promise<void> {
-  try {
-    if ((await listFiles(folderOf(config, owner))).length === 0) return;
-    const change = { kind: 'hooks', workspace: owner.workspace.id, app: owner.id } as const;
-    await databases.tell(change);
-  } catch (error) {
-    observe({ type: 'background_failed', task: 'load hooks from before their app', error: String(error) });
-  }
+  if ((await listFiles(folderOf(config, owner))).length === 0) return;
+  await databases.tell({ kind: 'hooks', workspace: owner.workspace.id, app: owner.id });
 }
