@@ -10,10 +10,10 @@ export interface CronJobParts {
   onOverlap: (due: Date) => void;
 }
 
-/** A timer of Node's waits for at most 24 days, and knows nothing of a clock that is set. */
-const longestWait = 3_600_000;
 /** A machine that slept has missed what was due meanwhile. */
 const mostLate = 10_000;
+/** Timers know nothing of a clock that is set, nor of a sleep: what is due after one is not to be found later than that. */
+const longestWait = mostLate;
 /** What was due by a clock that was wrong may be a year away. One that is only trimmed runs nothing a second time. */
 const setBack = 60_000;
 

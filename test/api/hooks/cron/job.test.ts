@@ -30,6 +30,24 @@ it('does not make up for what it missed while the machine slept', async () => {
   expect(due[1]).toBe((due[0] ?? 0) + 1_000);
 });
 
+it('misses nothing that was due after the machine slept, however late its timers are', async () => {
+  vi.useFakeTimers();
+  try {
+    const due = new Date(Date.now() + 3_000_000);
+    let asleep = 0;
+    const begun: number[] = [];
+    const now = () => new Date(Date.now() + asleep);
+    const job = new CronJob({ now, run: async () => void begun.push(now().getTime()), onOverlap: () => {} });
+    job.follow('at that time', () => (after) => after < due ? due : null);
+    asleep = 2_000_000;
+    await vi.advanceTimersByTimeAsync(1_000_000 + 10_000);
+    expect(begun).toHaveLength(1);
+    expect((begun[0] ?? 0) - due.getTime()).toBeLessThanOrEqual(10_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it('is due by the clock as it is once that was set back', async () => {
   const due = await beginnings({ ahead: 366 * 86_400_000, thenAhead: 0 });
   expect(due.every((time) => time <= Date.now())).toBe(true);
