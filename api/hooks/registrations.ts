@@ -62,6 +62,9 @@ const halves: Record<RecordEvent, readonly ['before' | 'after', WriteAction]> = 
   after_delete: ['after', 'delete'],
 };
 
+/** All events of records. */
+export const recordEvents = Object.keys(halves) as RecordEvent[];
+
 /** Looked up: a text that was put together is slow to become JSON. */
 const events = {
   before: { create: 'before_create', update: 'before_update', delete: 'before_delete' },

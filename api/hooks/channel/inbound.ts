@@ -17,6 +17,7 @@ import type {
   RouteSegment,
 } from '../../../hook-runner/registrations.ts';
 import type { CallTable } from '../../../hook-runner/calls.ts';
+import { recordEvents } from '../registrations.ts';
 import { ProtocolError } from './frames.ts';
 import {
   bytesOf,
@@ -80,7 +81,7 @@ function fileOf(given: unknown): FileRegistrations {
     file: textOf(file),
     hooks: listOf(hooks, (hook) => {
       const { event, collection } = membersOf(hook);
-      return { event: wordOf(event, events), collection: shortOf(collection, longest.text) };
+      return { event: wordOf(event, recordEvents), collection: shortOf(collection, longest.text) };
     }),
     routes: listOf(routes, routeOf),
     jobs: listOf(jobs, (job) => {
@@ -96,15 +97,6 @@ function routeOf(given: unknown): RouteRegistration {
   if (segments.length > mostSegments) throw new ProtocolError(`a route of ${segments.length} segments`);
   return { method: shortOf(method, longest.text), path: shortOf(path, longest.text), segments };
 }
-
-const events = [
-  'before_create',
-  'after_create',
-  'before_update',
-  'after_update',
-  'before_delete',
-  'after_delete',
-] as const;
 
 function segmentOf(given: unknown): RouteSegment {
   const { kind, value, name } = membersOf(given);
