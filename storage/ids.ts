@@ -93,3 +93,8 @@ export function isTenantId(text: string): boolean {
 export function opaqueName(prefix: 'w_' | 'a_'): string {
   return prefix + randomBytes(10).toString('hex');
 }
+
+/** The role that owns an app's schema and makes its tables. The one that reads and writes in it has the schema's own name. */
+export function ownerOf(schema: string): string {
+  return schema.replace(/^a_/, 'o_');
+}

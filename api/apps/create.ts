@@ -59,8 +59,7 @@ export async function createApp(
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
   if (left.revocation !== undefined) deps.revocations.apply([left.revocation]);
   if (left.policies) deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
-  // Its first collection is likely to follow.
-  void databases.app(database, app.schema).warm();
+  databases.warmApp(database, app.schema);
   // The app is made by now, and its first use loads them as well.
   void loadEarlyFiles(deps, { id, workspace })
     .catch(noteFailure(deps, 'load hooks from before their app'));

@@ -36,7 +36,7 @@ export async function changeCollections<Result>(
   { by, work }: { by: By; work: (scope: ChangeScope) => Promise<Result> },
 ): Promise<Result> {
   const { schema, workspace } = app;
-  const connection = deps.databases.app(workspace.database, schema);
+  const connection = deps.databases.appOwner(workspace.database, schema);
   const actor = await actorOf(deps, by.principal);
   const attempt = () =>
     connection.transaction(async (sql) => {

@@ -60,7 +60,7 @@ function warm(databases: Databases, database: string): void {
   const spare = databases.provisioner(database).run(peekSpareApp);
   // A failure is nobody's: whoever needs the connection meets it again.
   spare.then(
-    (schema) => schema === undefined ? undefined : databases.app(database, schema).warm(),
+    (schema) => schema === undefined ? undefined : databases.warmApp(database, schema),
     () => 'cold',
   );
 }

@@ -2,7 +2,7 @@
 import type { Databases } from '../connections/databases.ts';
 import { latestVersion, migrate, type Migrations, refuseNewer } from './migrate.ts';
 import { currentVersions, ownSchema, type Provisioning } from '../provision/cluster.ts';
-import { appSchema } from '../provision/app.ts';
+import { appSchema, ensureOwner } from '../provision/app.ts';
 import { listAppsBehind, setAppVersion } from '../apps.ts';
 import { highestVersions, listBehind, setVersions } from '../tenant-databases.ts';
 import { Turnstile } from '../turnstile.ts';
@@ -40,17 +40,18 @@ export async function migrateFleet(
   await Promise.all(behind.map((database) => turnstile.pass(() => work(database))));
 }
 
-/** The app's own role migrates its schema, so that nothing in it ever runs with more rights than the app has. */
+/** The owner of an app's schema migrates it, so that nothing in it ever runs with more rights than the app has. */
 async function migrateDatabase(provisioning: Provisioning, database: string): Promise<void> {
   const { databases, migrations } = provisioning;
   const provisioner = databases.provisioner(database);
   await migrate(provisioner, ownSchema(provisioning, 'workspace'));
   const version = latestVersion(migrations.app);
   for (const schema of await provisioner.run((sql) => listAppsBehind(sql, version))) {
-    const app = databases.app(database, schema);
-    await migrate(app, appSchema(provisioning, schema));
+    await provisioner.transaction((sql) => ensureOwner(sql, provisioning, { database, schema }), Infinity);
+    const owner = databases.appOwner(database, schema);
+    await migrate(owner, appSchema(provisioning, schema));
     await provisioner.run((sql) => setAppVersion(sql, schema, version));
-    await app.closeIdle(0);
+    await owner.closeIdle(0);
   }
   await provisioner.closeIdle(0);
 }

@@ -136,5 +136,6 @@ function bind(text: string, groups: GroupRoles): string {
   return text
     .replaceAll(':workspace_role', quoteIdentifier(groups.workspace))
     .replaceAll(':app_role', quoteIdentifier(groups.app))
+    .replaceAll(':app_owner_role', quoteIdentifier(groups.appOwner))
     .replaceAll(':auditor_role', quoteIdentifier(groups.auditor));
 }

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { Change } from '../changes.ts';
 import { Herald } from '../herald.ts';
+import { ownerOf } from '../ids.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
@@ -96,9 +97,20 @@ export class Databases {
     return this.#pool(database, database, this.#options.workspacePoolCap);
   }
 
-  /** An app's schema as the app's own role. The apps of a workspace share what they may have at work. */
-  app(database: string, role: string): Pool {
-    return this.#pool(database, role, this.#options.appPoolCap);
+  /** An app's schema as the role that reads and writes in it. The apps of a workspace share what they may have at work. */
+  app(database: string, schema: string): Pool {
+    return this.#pool(database, schema, this.#options.appPoolCap);
+  }
+
+  /** An app's schema as its owner: making and changing tables. */
+  appOwner(database: string, schema: string): Pool {
+    return this.#pool(database, ownerOf(schema), this.#options.appPoolCap);
+  }
+
+  /** Opens the connections that the first collection of an app and the first record in it will need. */
+  warmApp(database: string, schema: string): void {
+    void this.appOwner(database, schema).warm();
+    void this.app(database, schema).warm();
   }
 
   /** A workspace's database as the provisioner: making and dropping apps, migrations. One connection. */
@@ -142,10 +154,12 @@ export class Databases {
     await this.#herald.tell(change);
   }
 
-  /** Closes all pools of a database that is about to be dropped, or the pool of one role that is. */
-  async forget(database: string, role?: string): Promise<void> {
+  /** Closes all pools of a database that is about to be dropped, or those of an app that is. */
+  async forget(database: string, schema?: string): Promise<void> {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
-    const gone = [...pools].filter(([name]) => role === undefined || name === role);
+    const gone = [...pools].filter(([name]) =>
+      schema === undefined || name === schema || name === ownerOf(schema)
+    );
     for (const [name] of gone) pools.delete(name);
     if (pools.size === 0) {
       this.#pools.delete(database);

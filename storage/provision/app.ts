@@ -1,6 +1,7 @@
-// An app's schema and the one role that owns it, made and dropped inside the caller's transaction.
+// An app's schema and its two roles, made and dropped inside the caller's transaction.
 import { applyMigration, latestVersion, type Schema } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
+import { ownerOf } from '../ids.ts';
 import { type Provisioning, tenantRole } from './cluster.ts';
 import { quoteIdentifier } from '../quote.ts';
 import { admitRoleText, createRoleText, inheritRoleText } from './roles.ts';
@@ -16,26 +17,19 @@ export function appSchema({ migrations, names }: Provisioning, schema: string): 
   return { schema, table: '_migrations', migrations: migrations.app, groups: names.groups };
 }
 
-/**
- * Creates role, schema and tables; `sql` is the provisioner's transaction in the workspace's database. Answers the
- * version of the schema. App roles are members of the workspace's role only so that `samerole` in pg_hba admits them
- * to its database: they inherit nothing and cannot become it.
- */
+/** Creates roles, schema and tables; `sql` is the provisioner's transaction in the workspace's database. Answers its version. */
 export async function createAppSchema(
   sql: Sql,
   provisioning: Provisioning,
   place: AppPlace,
 ): Promise<number> {
-  const { names, migrations } = provisioning;
-  const role = tenantRole(provisioning, place.schema, { database: place.database, group: names.groups.app });
-  const name = quoteIdentifier(role.name);
+  const { names: { groups }, migrations } = provisioning;
+  const owner = quoteIdentifier(ownerOf(place.schema));
   await oneAtATime(sql);
-  await sql.unsafe(`${createRoleText(role)}
-    grant ${quoteIdentifier(place.database)} to ${name} with inherit false, set false;
-    grant ${name} to current_user with inherit false, set true;
-    ${admitRoleText(role)}
-    create schema ${name} authorization ${name};
-    set local role ${name};`);
+  await sql.unsafe(`${roleText(provisioning, place, { name: place.schema, group: groups.app })}
+    ${roleText(provisioning, place, { name: ownerOf(place.schema), group: groups.appOwner })}
+    create schema ${quoteIdentifier(place.schema)} authorization ${owner};
+    set local role ${owner};`);
   for (const migration of migrations.app) {
     await applyMigration(sql, appSchema(provisioning, place.schema), migration);
   }
@@ -43,14 +37,44 @@ export async function createAppSchema(
   return latestVersion(migrations.app);
 }
 
-/** Drops everything an app has in the database: its connections, its schema with all in it, its rights, its role. */
+/** Hands a schema over, all of which the one role of its app still owns, as it did in earlier releases. */
+export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: AppPlace): Promise<void> {
+  const name = ownerOf(place.schema);
+  await oneAtATime(sql);
+  const [known] = await sql`select from pg_roles where rolname = ${name}`;
+  if (known !== undefined) return;
+  const [from, to] = [quoteIdentifier(place.schema), quoteIdentifier(name)];
+  await sql.unsafe(`${roleText(provisioning, place, { name, group: provisioning.names.groups.appOwner })}
+    ${inheritRoleText(place.schema)} ${inheritRoleText(name)}
+    reassign owned by ${from} to ${to};
+    ${inheritRoleText(place.schema, false)} ${inheritRoleText(name, false)}`);
+}
+
+/** Drops everything an app has in the database: its connections, its schema with all in it, its rights, its roles. */
 export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
-  const name = quoteIdentifier(schema);
+  const roles = [schema, ownerOf(schema)];
+  const names = roles.map(quoteIdentifier).join(', ');
   await oneAtATime(sql);
   // What another process runs in the app just now is ended below; whatever comes after that is not waited for long.
-  await sql.unsafe(`set local lock_timeout = '5s'; ${inheritRoleText(schema)}`);
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${schema}`;
-  await sql.unsafe(`drop owned by ${name} cascade; drop role ${name};`);
+  await sql.unsafe(`set local lock_timeout = '5s'; ${roles.map((role) => inheritRoleText(role)).join(' ')}`);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename in ${sql(roles)}`;
+  await sql.unsafe(`drop owned by ${names} cascade; drop role ${names};`);
+}
+
+/**
+ * A role of an app is a member of the workspace's role only so that `samerole` in pg_hba admits it to its database: it inherits
+ * nothing and cannot become it.
+ */
+function roleText(
+  provisioning: Provisioning,
+  { database }: AppPlace,
+  { name, group }: { name: string; group: string },
+): string {
+  const role = tenantRole(provisioning, name, { database, group });
+  return `${createRoleText(role)}
+    grant ${quoteIdentifier(database)} to ${quoteIdentifier(name)} with inherit false, set false;
+    grant ${quoteIdentifier(name)} to current_user with inherit false, set true;
+    ${admitRoleText(role)}`;
 }
 
 /** GRANT … ON DATABASE of two transactions at once would fail with "tuple concurrently updated". */

@@ -63,7 +63,7 @@ async function dropDatabase(sql: Sql, name: string): Promise<void> {
   const [found] = await sql<{ cut_off: boolean }[]>`
     select datconnlimit = ${cutOff} as cut_off from pg_database where datname = ${name}`;
   if (found !== undefined) {
-    if (roles.length > 0) await sql.unsafe(roles.map(inheritRoleText).join('\n'));
+    if (roles.length > 0) await sql.unsafe(roles.map((role) => inheritRoleText(role)).join('\n'));
     if (!found.cut_off) await sql.unsafe(`alter database ${database} allow_connections false`);
     await sql.unsafe(`drop database if exists ${database} with (force)`);
   }

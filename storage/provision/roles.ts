@@ -2,10 +2,11 @@
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier, quoteLiteral } from '../quote.ts';
 
-/** Roles that nobody is: they hold the rights of all workspace roles and of all app roles. */
+/** Roles that nobody is: they hold the rights of all workspace roles, of all app roles and of all that own what apps have. */
 export interface GroupRoles {
   workspace: string;
   app: string;
+  appOwner: string;
   /** Owns the audit logs, so that whoever uses the database can add to them and no more. */
   auditor: string;
 }
@@ -22,7 +23,12 @@ export function clusterNames(control: string): ClusterNames {
   return {
     control,
     template: `${control}_template`,
-    groups: { workspace: `${control}_workspace`, app: `${control}_app`, auditor: `${control}_auditor` },
+    groups: {
+      workspace: `${control}_workspace`,
+      app: `${control}_app`,
+      appOwner: `${control}_app_owner`,
+      auditor: `${control}_auditor`,
+    },
   };
 }
 
@@ -74,7 +80,7 @@ export function createRoleText({ name, verifier, group, connectionLimit }: Tenan
  */
 export async function limitTenantConnections(
   sql: Sql,
-  { workspace, app }: GroupRoles,
+  { workspace, app, appOwner }: GroupRoles,
   connectionLimit: number,
 ): Promise<void> {
   const limit = Math.trunc(connectionLimit);
@@ -82,7 +88,7 @@ export async function limitTenantConnections(
     select member.rolname from pg_auth_members
     join pg_roles as granted on granted.oid = pg_auth_members.roleid
     join pg_roles as member on member.oid = pg_auth_members.member
-    where granted.rolname in (${workspace}, ${app}) and member.rolcanlogin
+    where granted.rolname in (${workspace}, ${app}, ${appOwner}) and member.rolcanlogin
       and member.rolname <> current_user and member.rolconnlimit <> ${limit}`;
   if (roles.length === 0) return;
   await sql.unsafe(
@@ -112,10 +118,9 @@ export function admitRoleText({ name, database }: TenantRole): string {
 }
 
 /**
- * SQL that gives the provisioner the rights of a role which is about to be dropped: since PostgreSQL 16, having made
- * a role is not enough to end its sessions or drop what it owns.
- * https://www.postgresql.org/docs/18/role-membership.html
+ * SQL that gives the provisioner the rights of a role, or takes them: since PostgreSQL 16, having made a role is not enough to
+ * end its sessions, or to drop or hand over what it owns. https://www.postgresql.org/docs/18/role-membership.html
  */
-export function inheritRoleText(role: string): string {
-  return `grant ${quoteIdentifier(role)} to current_user with inherit true;`;
+export function inheritRoleText(role: string, inherits = true): string {
+  return `grant ${quoteIdentifier(role)} to current_user with inherit ${inherits};`;
 }

@@ -173,7 +173,7 @@ async function declareMuch({ database, schema }: Tenant): Promise<string> {
     fields: [{ name: 'choice', kind: 'select', options }],
     now: new Date(),
   } as const;
-  const connection = storage.databases.app(database, schema);
+  const connection = storage.databases.appOwner(database, schema);
   await connection.run((sql) => insertCollection(sql, schema, { ...change, kind: 'base' }));
   return schema.slice(2);
 }

@@ -1,7 +1,7 @@
 // Workspaces and apps below the features: databases, schemas and roles as provisioning makes them.
 import { insertApp } from '../../storage/apps.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { opaqueName } from '../../storage/ids.ts';
+import { opaqueName, ownerOf } from '../../storage/ids.ts';
 import { makeDatabase } from '../../storage/provision/database.ts';
 import type { Endpoint, Sql } from '../../storage/connections/pool.ts';
 import { createAppSchema } from '../../storage/provision/app.ts';
@@ -31,8 +31,8 @@ export async function makeApp(storage: Storage, database: string): Promise<strin
   return schema;
 }
 
-/** The roles of a tenant that the API connects as. */
-export type Who = 'workspace' | 'app';
+/** The roles of a tenant that the API connects as; the owner is that of the app's schema. */
+export type Who = 'workspace' | 'app' | 'owner';
 
 /** Two workspaces of an installation of its own, the first of them with two apps; and what its roles may do. */
 export interface TwoTenants {
@@ -57,7 +57,7 @@ export async function twoTenants(): Promise<TwoTenants> {
   const [a, b] = [await makeTenant(storage), await makeTenant(storage)];
   const second = await makeApp(storage, a.database);
   const login: TwoTenants['login'] = (who, database = a.database) => {
-    const username = who === 'workspace' ? a.database : a.schema;
+    const username = { workspace: a.database, app: a.schema, owner: ownerOf(a.schema) }[who];
     return { database, username, password: storage.secrets.derivePassword(username) };
   };
   const as: TwoTenants['as'] = (who, work) => own.as(login(who), work);

@@ -119,6 +119,7 @@ async function remains() {
       roles: await names(`select rolname as name from pg_roles where rolname like 'w\\_%'`),
       // A spare has the schema of its first app ready.
       apps: (await names(`select rolname as name from pg_roles where rolname like 'a\\_%'`)).length,
+      owners: (await names(`select rolname as name from pg_roles where rolname like 'o\\_%'`)).length,
       blobs: await folders('blobs'),
       hooks: (await folders('hooks')).filter((name) => name !== '.leaving'),
       leaving: await folders('hooks', '.leaving'),
@@ -151,9 +152,9 @@ it(`does each thing once or not at all in ${rounds} kills, and leaves nothing be
   expectOk(await master.delete(pathOf('acme')));
   const began = performance.now();
   await expect.poll(remains, { timeout: 60_000, interval: 100 }).toSatisfy(
-    ({ states, known, databases, roles, apps, blobs, hooks, leaving }) =>
+    ({ states, known, databases, roles, apps, owners, blobs, hooks, leaving }) =>
       states.join() === 'spare' && known.join() === databases.join() && known.join() === roles.join() &&
-      apps === known.length && [...blobs, ...hooks, ...leaving].length === 0,
+      apps === known.length && owners === apps && [...blobs, ...hooks, ...leaving].length === 0,
   );
   console.log(`nothing left ${Math.round(performance.now() - began)} ms after the last deletion`);
 }, 120_000 + rounds * 8_000);

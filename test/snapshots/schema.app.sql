@@ -41,3 +41,9 @@ table _migrations
   applied_at timestamp with time zone not null default now()
   constraint _migrations_pkey PRIMARY KEY (version)
 
+grant delete, insert, select, update on _files to APP
+grant delete, insert, select, update on _hook_environment to APP
+grant select on _access_rules to APP
+grant select on _collections to APP
+grant select on _migrations to APP
+grant usage schema APP to APP

@@ -233,8 +233,8 @@ BEGIN ATOMIC
              audit_app.ip AS ip,
              audit_app.user_agent AS user_agent
             FROM workspace.apps
-           WHERE (apps.schema = SESSION_USER)
-   RETURNING current_database() AS current_database;
+           WHERE (apps.schema = ('a_'::text || substr((SESSION_USER)::text, 3)))
+   RETURNING (current_database())::text AS current_database;
 END
 
 CREATE OR REPLACE FUNCTION workspace.audit_begin(OUT seq bigint, OUT hash bytea)
@@ -379,6 +379,7 @@ grant delete, insert, select, update on one_time_tokens to CONTROL_workspace
 grant delete, insert, select, update on sessions to CONTROL_workspace
 grant delete, insert, select, update on users to CONTROL_workspace
 grant execute function audit_app to CONTROL_app
+grant execute function audit_app to CONTROL_app_owner
 grant execute function audit_begin to bulkhead
 grant execute function audit_begin to CONTROL_workspace
 grant execute function audit_prune to bulkhead
@@ -387,7 +388,7 @@ grant execute function audit_seal to CONTROL_workspace
 grant execute function enrol_user to CONTROL_app
 grant insert, select on audit_log to bulkhead
 grant insert, select on audit_log to CONTROL_workspace
-grant references on users (id) to CONTROL_app
+grant references on users (id) to CONTROL_app_owner
 grant select on apps to CONTROL_workspace
 grant select on audit_checkpoints to bulkhead
 grant select on audit_head to bulkhead
@@ -400,5 +401,6 @@ grant select on audit_totals to CONTROL_workspace
 grant select on users_public to CONTROL_app
 grant select on users_public to CONTROL_workspace
 grant usage schema workspace to CONTROL_app
+grant usage schema workspace to CONTROL_app_owner
 grant usage schema workspace to CONTROL_auditor
 grant usage schema workspace to CONTROL_workspace

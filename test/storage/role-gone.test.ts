@@ -4,6 +4,7 @@ import { auditApp } from '../../api/audit/write.ts';
 import { toApiError } from '../../api/errors.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
+import { ownerOf } from '../../storage/ids.ts';
 import { quoteIdentifier } from '../../storage/quote.ts';
 import { inheritRoleText } from '../../storage/provision/roles.ts';
 import { auditDeps } from '../harness/audit-log.ts';
@@ -21,8 +22,10 @@ async function onceGone(
   work: (sql: Sql) => Promise<unknown>,
 ): Promise<unknown> {
   const { database, schema } = await makeTenant(storage);
-  const name = quoteIdentifier(schema);
-  const drop = `${inheritRoleText(schema)}; drop owned by ${name} cascade; drop role ${name}`;
+  const roles = [schema, ownerOf(schema)];
+  const names = roles.map(quoteIdentifier).join(', ');
+  const inherit = roles.map((role) => inheritRoleText(role)).join(' ');
+  const drop = `${inherit} drop owned by ${names} cascade; drop role ${names}`;
   return await databases.app(database, schema)[way](async (sql) => {
     await sql`select`;
     await databases.provisioner(database).transaction((provisioner) => provisioner.unsafe(drop));

@@ -48,7 +48,7 @@ it('is in effect once it is answered 503', async () => {
   const definitions = createDefinitions(storage);
   const find = async () => await definitions.app('acme', tenant.schema.slice(2)) ?? expect.fail('no app');
   const app = await find();
-  loseNextAnswer(databases.app(tenant.database, tenant.schema));
+  loseNextAnswer(databases.appOwner(tenant.database, tenant.schema));
   const now = new Date();
   const changing = changeCollections({ databases, definitions, newId: randomUUID, now: () => now }, app, {
     by: { principal: master, origin: { requestId: '', ip: '', userAgent: '' }, now },

@@ -12,7 +12,7 @@ afterAll(() => app.end());
 
 it('an app has at most 1,000 collections, and says so', async () => {
   const { workspace, id, schema } = await app.definition();
-  await app.run(async (sql) => {
+  await app.deps.databases.appOwner(workspace.database, schema).run(async (sql) => {
     for (let number = 1; number < 1_000; number++) {
       await insertCollection(sql, schema, { id: `c${number}`, kind: 'base', fields: [], now: created });
     }
@@ -53,7 +53,7 @@ it('the collections of an app have 2,000 indexes at most beside those of ids, an
     );
   try {
     const { workspace, id, schema } = await own.definition();
-    await own.run(async (sql) => {
+    await own.deps.databases.appOwner(workspace.database, schema).run(async (sql) => {
       for (const some of ['first', 'second', 'third']) {
         const fields = numbers(500, { unique: true });
         await insertCollection(sql, schema, { id: some, kind: 'base', fields, now: created });

@@ -5,6 +5,7 @@ import { expectError } from '../../harness/expectations.ts';
 import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { lockCollections } from '../../../storage/collections.ts';
+import { ownerOf } from '../../../storage/ids.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
 import { qualified } from '../../../storage/tables.ts';
 
@@ -58,7 +59,9 @@ async function waiter(
     await sql`select pg_stat_clear_snapshot()`;
     const rows = await sql<{ id: string }[]>`
       select pid || ' ' || xact_start as id from pg_stat_activity
-      where usename = ${schema} and wait_event_type = 'Lock' and query like ${`%${table}%`}
+      where usename in (${schema}, ${
+      ownerOf(schema)
+    }) and wait_event_type = 'Lock' and query like ${`%${table}%`}
         and clock_timestamp() - query_start > interval '400 ms'`;
     const found = rows.find(({ id }) => !seen.has(id));
     if (found !== undefined) return found.id;
@@ -206,7 +209,8 @@ async function changeOnce(collection: string) {
   return await app.inDatabase(async (sql) => {
     const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
       select schemaname as schema from pg_tables where tablename = ${collection}`;
-    await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
+    // Else what the change waits for could not be seen.
+    await sql.unsafe(`begin; set local role ${quoteIdentifier(ownerOf(schema))}`);
     await sql.unsafe(`lock table ${qualified({ schema, collection })} in row exclusive mode`);
     const answering = app.admin.patch(`${app.path}/${collection}`, {
       schema: { fields: [{ name: 'title', kind: 'text' }, { name: 'more', kind: 'number' }] },

@@ -4,6 +4,7 @@ import { type Answer, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } f
 import { openDatabaseOf } from '../../harness/database.ts';
 import { howManyWait } from '../../harness/waiting.ts';
 import type { Pool } from '../../../storage/connections/pool.ts';
+import { ownerOf } from '../../../storage/ids.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
 
 let own: OwnWorkspace;
@@ -27,7 +28,8 @@ async function whileDropping(collection: string, ask: () => Promise<Answer>): Pr
   const { answer } = await pool.transaction(async (sql) => {
     const [row] = await sql<{ schema: string }[]>`select schema from workspace.apps where id = ${app.id}`;
     const schema = quoteIdentifier(row?.schema ?? '');
-    await sql.unsafe(`set local role ${schema}; drop table ${schema}.${collection};
+    const owner = quoteIdentifier(ownerOf(row?.schema ?? ''));
+    await sql.unsafe(`set local role ${owner}; drop table ${schema}.${collection};
       delete from ${schema}._collections where id = '${collection}'`);
     const answer = ask().finally(() => isOver = true);
     while (!isOver && await howManyWait(sql) === 0);

@@ -1,4 +1,5 @@
 // Migrations: once each, resumed after a crash, refused for a newer database.
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type Migrations, readMigrations } from '../../../storage/boot/migrate.ts';
+import { ownerOf } from '../../../storage/ids.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
 import { StartRefused } from '../../../storage/start-refused.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -80,7 +82,7 @@ it('brings the whole fleet up, reports how far it is, and completes what a failu
     );
     // The app and the ready one, each its own.
     expect(rows).toHaveLength(2);
-    expect(rows).toContainEqual({ extra: 0, owner: schema });
+    expect(rows).toContainEqual({ extra: 0, owner: ownerOf(schema) });
   }
   await second.close();
 
@@ -92,6 +94,76 @@ it('brings the whole fleet up, reports how far it is, and completes what a failu
   expect(reports).toEqual([]);
   expect(await makeDatabase(third.provisioning).then((database) => hasColumn(third, database))).toBe(true);
   await third.close();
+});
+
+/** As earlier releases made an app: its one role owns the schema, and may point to users. */
+async function makeAsBefore(storage: Storage): Promise<{ database: string; schema: string }> {
+  const database = await makeDatabase(storage.provisioning);
+  const schema = await makeApp(storage, database);
+  const owner = ownerOf(schema);
+  await storage.databases.provisioner(database).transaction(async (sql) => {
+    await sql.unsafe(`grant ${schema}, ${owner} to current_user with inherit true;
+      grant create on database ${database} to ${schema}; reassign owned by ${owner} to ${schema};
+      drop owned by ${owner}; drop role ${owner}; revoke create on database ${database} from ${schema};
+      grant ${schema} to current_user with inherit false;
+      grant references (id) on workspace.users to ${storage.provisioning.names.groups.app}`);
+  });
+  return { database, schema };
+}
+
+it('hands what an app has to an owner that its role cannot become, where an earlier release made it', async () => {
+  const upgraded = await ownInstallation();
+  try {
+    const earlier = { ...real, workspace: real.workspace.slice(0, 11), app: real.app.slice(0, 3) };
+    const before = await upgraded.open({ migrations: earlier });
+    const { database, schema } = await makeAsBefore(before);
+    const asBefore = before.databases.app(database, schema);
+    await asBefore.run((sql) =>
+      sql.unsafe(`create table ${schema}.notes (id uuid primary key,
+      author uuid references workspace.users (id) on delete cascade, other uuid references ${schema}.notes (id))`)
+    );
+    const note = randomUUID();
+    const user = randomUUID();
+    await before.databases.workspace(database).run((sql) =>
+      sql`insert into workspace.users (id, email, created_at, updated_at) values (${user}, 'a@b.example', now(), now())`
+    );
+    await asBefore.run((sql) =>
+      sql`insert into ${sql(`${schema}.notes`)} values (${note}, ${user}, ${note})`
+    );
+    await before.close();
+
+    const after = await upgraded.open({ migrations: real });
+    const app = after.databases.app(database, schema);
+    expect(await app.run((sql) => sql`select id, author from ${sql(`${schema}.notes`)}`)).toEqual([{
+      id: note,
+      author: user,
+    }]);
+    await app.run((sql) => sql`update ${sql(`${schema}.notes`)} set other = null`);
+    await expect(app.run((sql) => sql.unsafe(`alter table ${schema}.notes add column more text`))).rejects
+      .toThrow(
+        'must be owner',
+      );
+    await expect(app.run((sql) => sql.unsafe(`create table ${schema}.more ()`))).rejects.toThrow(
+      'permission denied',
+    );
+    const owner = after.databases.appOwner(database, schema);
+    await owner.run((sql) =>
+      sql.unsafe(`alter table ${schema}.notes add column more text; create table ${schema}.more ()`)
+    );
+    expect(await app.run((sql) => sql`select * from ${sql(`${schema}.more`)}`)).toEqual([]);
+    await after.databases.workspace(database).run((sql) =>
+      sql`delete from workspace.users where id = ${user}`
+    );
+    expect(await app.run((sql) => sql`select * from ${sql(`${schema}.notes`)}`)).toEqual([]);
+    const [row] = await after.databases.provisioner(database).run((sql) =>
+      sql`
+      select count(*)::int as left_to_app from pg_class where relowner = ${schema}::regrole`
+    );
+    expect(row).toEqual({ left_to_app: 0 });
+    await after.close();
+  } finally {
+    await upgraded.remove();
+  }
 });
 
 it('refuses a database that is newer than the program, with one clear line', async () => {

@@ -5,6 +5,7 @@ import { removeApp } from '../../../storage/apps.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
+import { ownerOf } from '../../../storage/ids.ts';
 import { createAppSchema, dropAppSchema } from '../../../storage/provision/app.ts';
 import { quoteIdentifier } from '../../../storage/quote.ts';
 import { takeSpare } from '../../../storage/tenant-databases.ts';
@@ -183,7 +184,10 @@ describe('an app', () => {
     const { database, schema } = await makeTenant(storage);
     const other = await makeApp(storage, database);
     const app = storage.databases.app(database, schema);
-    await app.run((sql) => sql`create table ${sql(schema)}.t (id int)`);
+    const owner = storage.databases.appOwner(database, schema);
+    await owner.run((sql) => sql`create table ${sql(schema)}.t (id int)`);
+    // Its connection is there by then.
+    await app.run((sql) => sql`select 1`);
     const busy = app.run((sql) => sql`select pg_sleep(5)`).catch((error: unknown) => error);
     const drop = (fault: boolean) =>
       storage.databases.provisioner(database).transaction(async (sql) => {
@@ -195,7 +199,7 @@ describe('an app', () => {
     expect(await app.run((sql) => sql`select count(*)::int from ${sql(schema)}.t`)).toEqual([{ count: 0 }]);
     expect(await busy).toMatchObject({ failure: 'unavailable' });
     await drop(false);
-    expect(await remains(schema)).toEqual([]);
+    expect(await remains(schema, ownerOf(schema))).toEqual([]);
     await expect(app.run((sql) => sql`select 1`)).rejects.toMatchObject({ failure: 'unavailable' });
     expect(await storage.databases.app(database, other).run((sql) => sql`select 1 as one`)).toEqual([{
       one: 1,
@@ -209,14 +213,14 @@ describe('an app', () => {
       throw new Error('killed here');
     });
     await expect(faulty).rejects.toThrow('killed here');
-    expect(await remains('a_00000000000000000000')).toEqual([]);
+    expect(await remains('a_00000000000000000000', 'o_00000000000000000000')).toEqual([]);
   });
 
   it('can be made several at once in one workspace, by several processes', async () => {
     const { database } = await makeTenant(storage);
     const other = await own.open({ worker: 1 });
     const apps = await Promise.all([storage, other, storage, other].map((each) => makeApp(each, database)));
-    expect((await remains(...apps)).length).toBe(4);
+    expect((await remains(...apps, ...apps.map(ownerOf))).length).toBe(8);
     await other.close();
   });
 });

@@ -1,6 +1,7 @@
 // Databases that PostgreSQL was dropping when it was killed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
+import { ownerOf } from '../../../storage/ids.ts';
 import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant, type Tenant } from '../../harness/tenants.ts';
 
@@ -38,6 +39,8 @@ it('are dropped by the reaper, with their roles', async () => {
   expect(await dropMarked(storage.databases)).toEqual([database]);
   const left = await control(`
     select datname from pg_database where datname = '${database}'
-    union all select rolname from pg_roles where rolname in ('${database}', '${schema}')`);
+    union all select rolname from pg_roles where rolname in ('${database}', '${schema}', '${
+    ownerOf(schema)
+  }')`);
   expect(left).toEqual([]);
 });

@@ -5,10 +5,10 @@ import { twoTenants, type Who } from '../../harness/tenants.ts';
 const { own, storage, a, b, second, login, as, attempt } = await twoTenants();
 afterAll(() => own.remove());
 
-const both: readonly Who[] = ['workspace', 'app'];
+const all: readonly Who[] = ['workspace', 'app', 'owner'];
 const denied = '42501';
 
-describe.each(both)('db.role-matrix: the role of an %s', (who) => {
+describe.each(all)('db.role-matrix: the role of an %s', (who) => {
   it('reaches its own database', async () => {
     expect(await as(who, (sql) => sql`select current_database()::text as name`)).toEqual([{
       name: a.database,
