@@ -15,7 +15,7 @@ export interface Access {
   password: string;
 }
 
-/** Schema and access of an app, as the app's own role. */
+/** Schema and access of an app, as one of its roles. */
 export interface AppAccess extends Access {
   schema: string;
 }
@@ -23,8 +23,13 @@ export interface AppAccess extends Access {
 const provisioner = 'bulkhead';
 const spares = 3;
 
-/** Finds an app's schema; its names say nothing, so the control database is asked. */
-export async function locateApp(dataDir: string, workspace: string, app: string): Promise<AppAccess> {
+/** Finds an app's schema; its names say nothing, so the control database is asked. `roleOf`: as whom, the app's own role if not said. */
+export async function locateApp(
+  dataDir: string,
+  workspace: string,
+  app: string,
+  roleOf = (schema: string) => schema,
+): Promise<AppAccess> {
   const database = await text(dataDir, provisioner, {
     query: 'select database from control.workspaces where id = $1',
     parameters: [workspace],
@@ -34,8 +39,9 @@ export async function locateApp(dataDir: string, workspace: string, app: string)
     parameters: [app],
   });
   const secrets = new Secrets(await masterKeyOf(dataDir));
-  const password = secrets.derivePassword(schema);
-  return { ...endpointOf(dataDir), database, username: schema, password, schema };
+  const username = roleOf(schema);
+  const password = secrets.derivePassword(username);
+  return { ...endpointOf(dataDir), database, username, password, schema };
 }
 
 /** Waits until the server has as many workspace databases ready as it keeps, and none to drop. */
