@@ -1,5 +1,5 @@
 // The tables behind collections: what is created, altered and dropped when a definition changes.
-// Everything runs as the app's own role, which owns nothing but its schema.
+// Everything runs as the owner of the app's schema, which owns nothing else.
 import { createHash } from 'node:crypto';
 import type { CollectionDefinition, Field } from './definition.ts';
 import { kinds } from './fields/kinds.ts';
