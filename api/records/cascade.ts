@@ -55,7 +55,7 @@ export async function removeWithReferrers(
 ): Promise<Removal | undefined> {
   const root = await lockRecord(sql, planOf(app.schema, collection), id, rule);
   if (root === undefined) return undefined;
-  const sweep = new Sweep(sql, app);
+  const sweep = new Sweep(sql, app, 1);
   sweep.doom(collection, [root]);
   await sweep.follow();
   return await sweep.finish(now.toISOString());
@@ -71,7 +71,7 @@ export async function removeWithUser(
   app: AppDefinition,
   { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
 ): Promise<Removal> {
-  const sweep = new Sweep(sql, app);
+  const sweep = new Sweep(sql, app, 0);
   for (const collection of app.collections.values()) {
     const profile = collection.kind === 'auth'
       ? await lockRecord(sql, planOf(app.schema, collection), id)
@@ -89,7 +89,7 @@ export async function leaveFile(
   app: AppDefinition,
   { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
 ): Promise<Removal> {
-  const sweep = new Sweep(sql, app);
+  const sweep = new Sweep(sql, app, 0);
   await sweep.leave(filesId, [id]);
   return await sweep.finish(now.toISOString());
 }
@@ -110,12 +110,14 @@ class Sweep {
   readonly #app: AppDefinition;
   readonly #shares = new Map<string, Share>();
   /** Besides the record itself. */
-  #records = -1;
+  #records: number;
   #bytes = 0;
 
-  constructor(sql: Sql, app: AppDefinition) {
+  /** `roots`: how many of the records that will go depend on no other. */
+  constructor(sql: Sql, app: AppDefinition, roots: 0 | 1) {
     this.#sql = sql;
     this.#app = app;
+    this.#records = -roots;
   }
 
   /** Notes locked records that go. */
@@ -178,14 +180,16 @@ class Sweep {
   async #reach({ collection, field, then }: Referrer, ids: readonly string[]): Promise<void> {
     // PostgreSQL refuses those that are left in the end: some may go by another way.
     if (then === 'refuse') return;
-    // One more than there may be, and those that are known already may be found again.
-    const limit = maximalRecords + 1;
+    // Those that are known already may be found again, the record itself among them: one more than there may be besides it.
+    // What is not found PostgreSQL would delete or empty, and nobody would be told.
+    const limit = maximalRecords + 2;
     const found = await lockReferrers(this.#sql, this.#planOf(collection), { field, ids, limit });
     if (then === 'delete') return this.doom(collection, found);
-    const { emptied } = this.#share(collection);
+    const { doomed, emptied } = this.#share(collection);
     const noted = emptied.get(field) ?? new Set();
     emptied.set(field, noted);
     for (const record of found) {
+      if (doomed.has(record.id)) continue;
       this.#weigh(record);
       noted.add(record.id);
     }
