@@ -9,21 +9,45 @@ export interface MailRow {
   sealed: Buffer;
   created_at: Date;
   expires_at: Date;
-  /** Waits behind all that are the server's own. */
-  of_app: boolean;
 }
 
 /** A mail that the caller is to send now; the attempt is counted. */
-export interface ClaimedMail extends Omit<MailRow, 'of_app'> {
+export interface ClaimedMail extends MailRow {
   attempts: number;
 }
 
-/** Adds a mail that is due at once. Throws `StorageError` `missing_reference` when its workspace is gone. */
+/** Adds a mail of the server's own that is due at once. Throws `StorageError` `missing_reference` when its workspace is gone. */
 export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
-  const { id, workspace, sealed, created_at, expires_at, of_app } = mail;
+  const { id, workspace, sealed, created_at, expires_at } = mail;
   await sql`
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at)
+    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at})`;
+}
+
+/** How much mail of a workspace's apps may wait. */
+export interface WaitingLimits {
+  mails: number;
+  bytes: number;
+}
+
+/**
+ * The same for a mail of an app, which waits behind all that are the server's own; false, and nothing is added, when more would wait than may. What comes in the same moment is
+ * not counted, so it may be a few more.
+ */
+export async function insertAppMail(
+  sql: Sql,
+  mail: MailRow,
+  { mails, bytes }: WaitingLimits,
+): Promise<boolean> {
+  const { id, workspace, sealed, created_at, expires_at } = mail;
+  const added = await sql`
     insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at, of_app)
-    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, ${of_app})`;
+    select ${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, true from (
+      select count(*) as mails, coalesce(sum(octet_length(sealed)), 0) as bytes from control.mail_queue
+      where of_app and workspace = ${workspace}
+    ) as waiting where waiting.mails < ${mails} and waiting.bytes + ${sealed.length}::int <= ${bytes}
+    returning id`;
+  return added.length > 0;
 }
 
 /** When mail is claimed, and by whom. */
@@ -34,6 +58,8 @@ export interface Turn {
   leaseEnds: Date;
   /** Ids of workspaces. */
   served: string[];
+  /** Ids of workspaces whose mail is not to be claimed. */
+  full: string[];
   /** Ids of mails. */
   underWay: string[];
 }
@@ -49,7 +75,7 @@ const atOnce = 16;
  */
 export async function claimMail(
   sql: Sql,
-  { now, last, leaseEnds, served, underWay }: Turn,
+  { now, last, leaseEnds, served, full, underWay }: Turn,
 ): Promise<ClaimedMail | undefined> {
   const [row] = await sql<ClaimedMail[]>`
     with recursive senders as (
@@ -74,6 +100,7 @@ export async function claimMail(
               and id <> all(${underWay})
             order by next_attempt_at, id limit ${atOnce})
         ) as due
+        where workspace <> all(${full})
         order by of_app, workspace = any(${served}), next_attempt_at, id
       ) as due, lateral (
         select id from control.mail_queue as mail where mail.id = due.id and (next_attempt_at <= ${now} or next_attempt_at > ${last})

@@ -5,12 +5,15 @@ import { StorageError } from '../../storage/errors.ts';
 import {
   type ClaimedMail,
   claimMail,
+  insertAppMail,
   insertMail,
   postponeMail,
   removeMail,
   type Turn,
+  type WaitingLimits,
 } from '../../storage/mail-queue.ts';
 import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
 import { noteFailure } from '../observe.ts';
 import type { AppLetter, Content, Letter, Mail } from './letter.ts';
 import { render, UnreadableTemplate } from './templates.ts';
@@ -21,7 +24,11 @@ type CourierDeps = Pick<Deps, 'databases' | 'secrets' | 'now' | 'newId' | 'obser
 };
 
 /** Mails under way at once: a provider that hangs holds up no more than these. */
-const hands = 4;
+const hands = 16;
+/** Those of one workspace: a provider that asks servers of its recipients, and waits for them, holds up nobody else's. */
+const handsOfWorkspace = 4;
+/** What waits of the hooks of one workspace while the provider puts it off, for a day at most. */
+export const waitingLimits: WaitingLimits = { mails: 5_000, bytes: 64 * 1024 * 1024 };
 const lookMilliseconds = 2_000;
 /** How long the sending of one mail may take. */
 const attemptMilliseconds = 45_000;
@@ -39,6 +46,7 @@ export class Courier implements Mail {
   readonly #folder: string;
   readonly #busy = new Set<Promise<void>>();
   readonly #underWay = new Set<ClaimedMail>();
+  #lastClaim: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -61,16 +69,13 @@ export class Courier implements Mail {
     const created_at = now();
     const expires_at = new Date(created_at.getTime() + letter.lifeSeconds * 1_000);
     const sealed = secrets.seal('mail', id, Buffer.from(JSON.stringify(letter)));
-    await control.run((sql) =>
-      insertMail(sql, {
-        id,
-        workspace: letter.workspace,
-        sealed,
-        created_at,
-        expires_at,
-        of_app: 'content' in letter,
-      })
-    );
+    const mail = { id, workspace: letter.workspace, sealed, created_at, expires_at };
+    if (!('content' in letter)) await control.run((sql) => insertMail(sql, mail));
+    else if (!await control.run((sql) => insertAppMail(sql, mail, waitingLimits))) {
+      const { mails, bytes } = waitingLimits;
+      const bounds = `${mails} mails or ${bytes / 1024 / 1024} MiB`;
+      fail('too_many_requests', `of the hooks of a workspace no more than ${bounds} may wait to be sent`);
+    }
     this.#lendHand();
   }
 
@@ -95,24 +100,38 @@ export class Courier implements Mail {
   }
 
   async #work(): Promise<void> {
-    const { control } = this.#deps.databases;
     while (!this.#closed) {
-      const mail = await control.run((sql) => claimMail(sql, this.#turn()));
+      const mail = await this.#claim();
       if (mail === undefined) return;
-      this.#underWay.add(mail);
       await this.#deliver(mail).finally(() => this.#underWay.delete(mail));
     }
+  }
+
+  /** One claims after the other, and so knows whose mails are under way. */
+  #claim(): Promise<ClaimedMail | undefined> {
+    const { control } = this.#deps.databases;
+    const claimed = this.#lastClaim.then(async () => {
+      const mail = await control.run((sql) => claimMail(sql, this.#turn()));
+      if (mail !== undefined) this.#underWay.add(mail);
+      return mail;
+    });
+    this.#lastClaim = claimed.catch(() => 'told to who claims');
+    return claimed;
   }
 
   #turn(): Turn {
     const now = this.#deps.now();
     const underWay = [...this.#underWay];
+    const ofEach = Map.groupBy(underWay, ({ workspace }) => workspace);
     return {
       now,
       // A clock that is put right by some seconds changes nothing.
       last: new Date(now.getTime() + lastRetryMilliseconds + leaseMilliseconds),
       leaseEnds: new Date(now.getTime() + leaseMilliseconds),
-      served: underWay.map(({ workspace }) => workspace),
+      served: [...ofEach.keys()],
+      full: [...ofEach].filter(([, { length }]) => length >= handsOfWorkspace).map(([workspace]) =>
+        workspace
+      ),
       underWay: underWay.map(({ id }) => id),
     };
   }

@@ -1,9 +1,9 @@
 // Whose mail is sent next, and what it costs to find out.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Storage } from '../../storage/boot/boot.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { claimMail, insertMail } from '../../storage/mail-queue.ts';
+import { claimMail, insertAppMail, insertMail, removeMail } from '../../storage/mail-queue.ts';
 import { makeDatabase } from '../../storage/provision/database.ts';
 import { insertWorkspace } from '../../storage/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
@@ -26,6 +26,8 @@ beforeAll(async () => {
 afterAll(() => own.remove());
 beforeEach(() => storage.databases.control.run((sql) => sql`delete from control.mail_queue`));
 
+const unbounded = { mails: 1e6, bytes: 1e9 };
+
 async function queue(workspace: string, seconds: number, { of_app = false } = {}): Promise<string> {
   const id = randomUUID();
   const mail = {
@@ -34,13 +36,14 @@ async function queue(workspace: string, seconds: number, { of_app = false } = {}
     sealed: Buffer.of(1),
     created_at: at(seconds),
     expires_at: at(9_999),
-    of_app,
   };
-  await storage.databases.control.run((sql) => insertMail(sql, mail));
+  const { control } = storage.databases;
+  if (of_app) expect(await control.run((sql) => insertAppMail(sql, mail, unbounded))).toBe(true);
+  else await control.run((sql) => insertMail(sql, mail));
   return id;
 }
 
-const turn = { now: at(100), last: at(1_000), leaseEnds: at(200), served: [], underWay: [] };
+const turn = { now: at(100), last: at(1_000), leaseEnds: at(200), served: [], full: [], underWay: [] };
 const claim = (sql: Sql, served: string[] = []) => claimMail(sql, { ...turn, served });
 
 async function claimAll(served: string[] = []): Promise<string[]> {
@@ -64,6 +67,43 @@ it('is that of a workspace which nobody serves before older ones of others', asy
   const other = await queue('b', 50);
   const ofApp = await queue('c', 0, { of_app: true });
   expect(await claimAll(['a'])).toEqual([other, first, second, ofApp]);
+});
+
+it('is none of a workspace of which enough is under way', async () => {
+  await queue('a', 1);
+  await queue('a', 2, { of_app: true });
+  const others = [await queue('b', 50), await queue('c', 0, { of_app: true })];
+  const { control } = storage.databases;
+  const next = () => control.run((sql) => claimMail(sql, { ...turn, full: ['a'] }));
+  expect([(await next())?.id, (await next())?.id, await next()]).toEqual([...others, undefined]);
+});
+
+describe('what apps send', () => {
+  const limits = { mails: 3, bytes: 100 };
+  const post = (workspace: string, bytes: number) =>
+    storage.databases.control.run((sql) => {
+      const sealed = Buffer.alloc(bytes);
+      const mail = { id: randomUUID(), workspace, sealed, created_at: at(1), expires_at: at(9_999) };
+      return insertAppMail(sql, mail, limits);
+    });
+
+  it('is bounded by how much of their workspace waits, not by the server’s own nor by others’', async () => {
+    for (let mails = 0; mails < limits.mails; mails++) await queue('a', 1);
+    const taken: boolean[] = [];
+    for (let mails = 0; mails <= limits.mails; mails++) taken.push(await post('a', 1));
+    expect(taken).toEqual([true, true, true, false]);
+    expect([await post('b', 60), await post('b', 41), await post('b', 40)]).toEqual([true, false, true]);
+    expect(await claimAll()).toHaveLength(2 * limits.mails + 2);
+  });
+
+  it('is taken again once some of it is sent', async () => {
+    const { control } = storage.databases;
+    expect([await post('a', 100), await post('a', 1)]).toEqual([true, false]);
+    const [sent = ''] = await claimAll();
+    expect(await post('a', 1)).toBe(false);
+    await control.run((sql) => removeMail(sql, sent));
+    expect(await post('a', 1)).toBe(true);
+  });
 });
 
 it('is, behind what is due, one put off by a clock that has been set back since, but for what is being sent', async () => {

@@ -1,6 +1,6 @@
 // The queue of mail by a clock of the test's own: when a mail is tried again, taken over and given up.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Courier } from '../../../api/mail/courier.ts';
+import { Courier, waitingLimits } from '../../../api/mail/courier.ts';
 import type { Fact } from '../../../api/observe.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../storage/ids.ts';
@@ -21,10 +21,12 @@ beforeAll(async () => {
   own = await ownInstallation();
   storage = await own.open();
   provider = await startProvider();
-  const database = await makeDatabase(storage.provisioning);
-  await storage.databases.control.run((sql) =>
-    insertWorkspace(sql, { id: 'post', name: 'Post', database, now: new Date() })
-  );
+  for (const id of ['post', 'other']) {
+    const database = await makeDatabase(storage.provisioning);
+    await storage.databases.control.run((sql) =>
+      insertWorkspace(sql, { id, name: id, database, now: new Date() })
+    );
+  }
 });
 afterAll(async () => {
   await provider.close();
@@ -152,4 +154,49 @@ it('is given up when it would have expired by the next time', async () => {
   await courier().post(letterTo(freshEmail(), 2));
   await expect.poll(() => facts).toMatchObject([{ type: 'mail_failed', attempts: 1, gives_up: true }]);
   await expect.poll(due).toEqual([]);
+});
+
+it('of one workspace holds up none of another’s, whatever its recipients’ servers keep waiting', async () => {
+  provider.mood = 'has others wait';
+  const before = provider.attempts;
+  const post = courier();
+  await Promise.all(Array.from({ length: 30 }, () => post.post(letterTo(freshEmail()))));
+  await expect.poll(() => provider.attempts).toBeGreaterThanOrEqual(before + 4);
+  provider.mood = 'accepts';
+  const email = freshEmail();
+  await post.post({ ...letterTo(email), workspace: 'other' });
+  expect(await provider.mailsTo(email)).toHaveLength(1);
+  expect(provider.attempts).toBe(before + 5);
+}, 30_000);
+
+it('of apps is refused while too much of their workspace waits, and sent when there is room again', async () => {
+  const { control } = storage.databases;
+  await control.run((sql) =>
+    sql`
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at, of_app)
+    select gen_random_uuid(), 'post', ''::bytea, ${new Date(clock + 600_000)}, ${new Date(clock + 900_000)},
+      ${new Date(clock)}, true
+    from generate_series(1, ${waitingLimits.mails})`
+  );
+  provider.mood = 'accepts';
+  const post = courier();
+  const [email, own] = [freshEmail(), freshEmail()];
+  await expect(post.post(letterTo(email))).rejects.toMatchObject({
+    code: 'too_many_requests',
+    message: 'of the hooks of a workspace no more than 5000 mails or 64 MiB may wait to be sent',
+  });
+  await post.post({
+    workspace: 'post',
+    kind: 'otp',
+    secret: '012345',
+    lifeSeconds: 60,
+    discard: false,
+    to: own,
+  });
+  expect(await provider.mailsTo(own)).toHaveLength(1);
+  await control.run((sql) =>
+    sql`delete from control.mail_queue where id = (select id from control.mail_queue where of_app limit 1)`
+  );
+  await post.post(letterTo(email));
+  expect(await provider.mailsTo(email)).toHaveLength(1);
 });
