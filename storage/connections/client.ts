@@ -37,6 +37,8 @@ export class Client {
   inFlight = 0;
   /** Open transactions: statements put on this client would wait for their end. */
   transactions = 0;
+  /** Whether the server has taken it in; what is asked goes out after that. */
+  isAdmitted = false;
   /** Whether it holds part of the work that its pool may have under way. */
   isAtWork = false;
   /** In milliseconds. */
@@ -104,16 +106,19 @@ export class Client {
     work: (sql: driver.ISql) => Promise<Result>,
     patience?: number,
   ): Promise<Result> {
+    this.transactions++;
     const begun = this.#whileOpen(async () => {
       const { result } = await this.sql.begin(async (sql) => ({
         result: await work(this.prepared.watch(sql)),
       }));
       return result;
     });
-    if (patience === undefined) return begun;
     const number = this.#lastNumber;
-    this.#patient.set(number, patience);
-    return begun.finally(() => this.#patient.delete(number));
+    if (patience !== undefined) this.#patient.set(number, patience);
+    return begun.finally(() => {
+      this.transactions--;
+      this.#patient.delete(number);
+    });
   }
 
   /** Whether the role is still there that this is connected as; a connection that cannot say does not count against it. */
@@ -181,6 +186,8 @@ export class Client {
       fetch_types: false,
       types: { textArray: textArrayType },
       onnotice: () => undefined,
+      // Said after all that a connection can be refused for, and before the server is ready for a statement.
+      onparameter: () => this.isAdmitted = true,
       // The driver's own way to listen takes another connection, on which nothing else can be asked.
       onnotify: (_channel: string, payload: string) => onNotify?.(payload),
       connection: {

@@ -4,6 +4,7 @@
 import type postgres from 'postgres';
 import { Client, type Login, type ServerTerms } from './client.ts';
 import { isDenied, isStaleStatement, StorageError, translate } from '../errors.ts';
+import { Growth } from './growth.ts';
 import { Outage } from './outage.ts';
 import { leastBusy } from './least-busy.ts';
 import { Leaving } from './leaving.ts';
@@ -40,6 +41,7 @@ export class Pool implements Connection {
   #clients: Client[] = [];
   readonly #leaving: Leaving;
   #admission: Promise<Client> | undefined;
+  readonly #growth = new Growth();
   #ended = false;
   #ending: Promise<void> | undefined;
 
@@ -74,29 +76,28 @@ export class Pool implements Connection {
     return this.#clients.reduce((latest, client) => Math.max(latest, client.idleSince), 0);
   }
 
-  async run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    const client = this.#take() ?? await this.#takeInTurn();
-    try {
-      return await client.run(work);
-    } catch (error) {
-      // Its prepared statements are of tables as they were; a new connection has none.
-      if (isStaleStatement(error)) void this.#retire(client);
-      throw await this.#explain(client, error);
-    } finally {
-      this.#release(client);
-    }
+  run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    return this.#withClient((client) => client.run(work));
   }
 
-  async transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result> {
-    const client = this.#take() ?? await this.#takeInTurn();
-    client.transactions++;
-    try {
-      return await client.transaction(work, patience);
-    } catch (error) {
-      throw await this.#explain(client, error);
-    } finally {
-      client.transactions--;
-      this.#release(client);
+  transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result> {
+    return this.#withClient((client) => client.transaction(work, patience));
+  }
+
+  async #withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const client = this.#take() ?? await this.#takeInTurn();
+      try {
+        return await work(client);
+      } catch (error) {
+        const isRefused = this.#growth.wasRefused(client, error);
+        if (isRefused) void this.#retire(client);
+        // Nothing was asked on it, so the others can do it.
+        if (isRefused && this.#clients.some(({ isAdmitted }) => isAdmitted)) continue;
+        throw await this.#explain(client, error);
+      } finally {
+        this.#release(client);
+      }
     }
   }
 
@@ -139,12 +140,9 @@ export class Pool implements Connection {
     const isDone = client.inFlight === 0;
     if (isDone) this.#endWork(client);
     if (!this.#leaving.has(client)) {
-      if (client.prepared.isFull || (isDone && this.#maySpareOne())) void this.#retire(client);
+      const spares = this.#permits.wanted && (this.#clients.length > 1 || this.#permits.pressing);
+      if (client.prepared.isFull || (isDone && spares)) void this.#retire(client);
     } else if (isDone) void this.#leaving.close(client);
-  }
-
-  #maySpareOne(): boolean {
-    return this.#permits.wanted && (this.#clients.length > 1 || this.#permits.pressing);
   }
 
   async #retire(client: Client): Promise<void> {
@@ -164,6 +162,8 @@ export class Pool implements Connection {
 
   /** A connection outlives its role for a moment, when the tenant is removed: without a role it has no rights. */
   async #explain(client: Client, error: unknown): Promise<unknown> {
+    // Its prepared statements are of tables as they were; a new connection has none.
+    if (isStaleStatement(error)) void this.#retire(client);
     if (!isDenied(error) || await client.hasRole()) return translate(error);
     void this.#retire(client);
     return new StorageError('undefined', 'the role of this connection is gone', { cause: error });
@@ -186,7 +186,8 @@ export class Pool implements Connection {
     const least = leastBusy(this.#clients);
     if (least?.inFlight === 0 && (least.isAtWork ||= this.#share.tryTake())) return least;
     if (least === undefined || this.#share.wanted) return undefined;
-    const added = this.#clients.length < this.#cap ? this.#tryOpen() : undefined;
+    const mayGrow = this.#clients.length < this.#cap && !this.#growth.isPaused;
+    const added = mayGrow ? this.#tryOpen() : undefined;
     return added ?? (least.isAtWork ? least : leastBusy(this.#clients.filter(({ isAtWork }) => isAtWork)));
   }
 
