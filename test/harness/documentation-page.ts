@@ -41,7 +41,9 @@ export async function follow(
   await writeFile(join(home, '.curlrc'), 'write-out = "\\n"\n');
   const replaced = {
     ...(server === undefined ? {} : { 'http://127.0.0.1:8080': server.url }),
-    'npx bulkhead': `node ${join(root, 'supervisor/main.ts')}`,
+    // Below a shell, as npx runs it: what ends that leaves the program behind.
+    'npx bulkhead': `sh -c '"$@"; exit $?' npx node ${join(root, 'supervisor/main.ts')}`,
+    'node_modules/.bin/node supervisor/': `node ${join(root, 'supervisor/')}`,
     'node docs/': `node ${join(root, 'docs/')}`,
     ...instead,
   };
