@@ -139,7 +139,7 @@ function announce(
   if (initialized) return;
   output.hint('Set the password of the master admin, which opens the server:');
   output.hint(
-    `  curl -X POST ${url}/_/setup -H 'Content-Type: application/json' -d '{"password":"choose-a-long-one"}'`,
+    `  curl -X POST ${url}/_/setup -H 'Content-Type: application/json' -d '{"password":"choose a long one"}'`,
   );
 }
 
