@@ -1,6 +1,6 @@
 // Whose account a provider's word opens, and whose it does not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace } from '../../../harness/api.ts';
+import { type Answer, as, expectOk, type OwnWorkspace, patiently } from '../../../harness/api.ts';
 import { enrol } from '../../../harness/authenticator.ts';
 import { type CodeHost, type HostedEmail, startCodeHost } from '../../../harness/code-host.ts';
 import { secretFor } from '../../../harness/mailbox.ts';
@@ -146,6 +146,27 @@ describe('an account that was made before the owner of the address came', () => 
     const owner = await as().post(`${auth}/otp/login`, { email, code: await secretFor(email) });
     expect(expectOk(owner).user).toMatchObject({ verified: true, oauth_providers: [] });
     expect((await enter('peer', attacker)).body.code).toBe('forbidden');
+  });
+});
+
+describe('an account whose provider tells the address of somebody else by now', () => {
+  it('auth.lockout: signs in as its own user, and takes back no wrong guess at the other one', async () => {
+    const email = freshEmail();
+    const login = `moved ${email}`;
+    expectOk(await enter('peer', { login, email, emailVerified: true }));
+    const other = await ownUser(own);
+    const guess = async (password: string) => {
+      const answer = await patiently(() =>
+        as().post(`${auth}/users/login`, { email: other.email, password })
+      );
+      return answer.status;
+    };
+    for (let n = 0; n < 4; n++) expect(await guess(`wrong ${n}`)).toBe(401);
+    const { user } = expectOk(await enter('peer', { login, email: other.email, emailVerified: false }));
+    expect(user.email).toBe(email);
+    expect([await guess('wrong 5'), await guess(other.password)]).toEqual([401, 429]);
+    const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=login_success&actor=${email}`));
+    expect(items).toHaveLength(2);
   });
 });
 
