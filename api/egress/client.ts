@@ -192,7 +192,8 @@ async function* bounded(
   let length = 0;
   try {
     for await (const part of body) {
-      const bytes: Uint8Array = part;
+      // Copied: a part holds on to all that came with it, and a host can send 64 KiB around each byte.
+      const bytes = new Uint8Array(part);
       length += bytes.length;
       if (length > maxBytes) {
         throw new EgressError('too_large', `the answer is longer than ${maxBytes} bytes`);

@@ -30,6 +30,11 @@ const answers: Record<string, RequestListener> = {
     response.on('close', () => clearInterval(timer));
   },
   '/broken': (request) => request.socket.destroy(),
+  // Chunks of one byte, each with an extension (RFC 9112 section 7.1.1) that is no part of the body.
+  '/sparse': ({ socket }) => {
+    const chunks = `1;${'e'.repeat(32_768)}\r\nx\r\n`.repeat(20);
+    socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  },
 };
 
 beforeAll(async () => {
@@ -178,6 +183,22 @@ describe('a bad server', () => {
 
   it('may use every byte that it is given', async () => {
     expect(await ask(egressWith(), here('/exact'))).toBe(200);
+  });
+
+  it('has no more kept of what it says than is in the body', async () => {
+    const { body } = await egressWith().open({
+      method: 'GET',
+      url: new URL(here('/sparse')),
+      maxBytes: 1_000,
+    });
+    const kept: number[] = [];
+    let length = 0;
+    for await (const part of body) {
+      kept.push(part.buffer.byteLength);
+      length += part.byteLength;
+    }
+    expect(length).toBe(20);
+    expect(Math.max(...kept)).toBeLessThanOrEqual(20);
   });
 
   it('is unreachable when it hangs up', async () => {
