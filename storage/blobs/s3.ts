@@ -5,6 +5,7 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandInput,
   type ListMultipartUploadsCommandOutput,
@@ -56,11 +57,22 @@ export class S3Blobs implements BlobStore {
     } catch (error) {
       // Whether the store could clear up or not: the caller is told what stopped the upload.
       if (source.failure !== undefined) throw source.failure;
-      throw error instanceof S3ServiceException && error.name === 'NoSuchUpload'
-        ? new BlobMissing(key.id)
-        : explained(error);
+      if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') throw explained(error);
+      // Of one that is complete, too, where the answer to that was lost and it was asked for once more.
+      if (await this.#sizeOf(key) !== source.size) throw new BlobMissing(key.id);
     }
     return { size: source.size };
+  }
+
+  /** Undefined when there is no such blob. */
+  async #sizeOf(key: BlobKey): Promise<number | undefined> {
+    try {
+      const head = new HeadObjectCommand({ Bucket: this.#bucket, Key: nameOf(key) });
+      return (await this.#clients.writer.send(head)).ContentLength;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw explained(error);
+    }
   }
 
   async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
@@ -71,9 +83,7 @@ export class S3Blobs implements BlobStore {
       );
       if (Body instanceof Readable) return heard(Body, this.#silence);
     } catch (error) {
-      if (!(error instanceof S3ServiceException) || error.$metadata.httpStatusCode !== 404) {
-        throw explained(error);
-      }
+      if (!isMissing(error)) throw explained(error);
     }
     throw new BlobMissing(key.id);
   }
@@ -140,7 +150,7 @@ export class S3Blobs implements BlobStore {
           ...(ContinuationToken === undefined ? {} : { ContinuationToken }),
         }),
       );
-      yield page.Contents ?? [];
+      yield only(page.Contents, Prefix);
       ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (ContinuationToken !== undefined);
   }
@@ -152,7 +162,7 @@ export class S3Blobs implements BlobStore {
       const page: ListMultipartUploadsCommandOutput | undefined = await this.#clients.keeper
         .send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...place }))
         .catch((error: unknown) => isUnknownToStore(error) ? undefined : Promise.reject(error));
-      yield* page?.Uploads ?? [];
+      yield* only(page?.Uploads, Prefix);
       place = page?.IsTruncated === true ? behind(page) : undefined;
     }
   }
@@ -180,12 +190,24 @@ export class S3Blobs implements BlobStore {
   }
 }
 
+/** What is not of the place that was asked for is never ours to remove, whatever lists it: a small store, a cache before one. */
+function only<Item extends { Key?: string | undefined }>(
+  items: readonly Item[] = [],
+  prefix: string,
+): Item[] {
+  return items.filter(({ Key }) => Key?.startsWith(prefix) === true);
+}
+
 /** Where the page after this one begins: a key may have several uploads. */
 function behind({ NextKeyMarker, NextUploadIdMarker }: ListMultipartUploadsCommandOutput) {
   if (NextKeyMarker === undefined) return undefined;
   return NextUploadIdMarker === undefined
     ? { KeyMarker: NextKeyMarker }
     : { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;
 }
 
 /** Small stores know no listing of unfinished uploads, and need none: they expire them by themselves, or keep none. */

@@ -15,12 +15,18 @@ export interface UploadStore {
   /** Keys of objects, and of those that it does not let go of. */
   objects: Set<string>;
   kept: Set<string>;
+  /** Of the parts that were sent, together. */
+  lengths: Map<string, number>;
   /** What was asked, as method and path with query. */
   asked: string[];
   /** What is answered to whoever lists uploads, in place of the truth. */
   listing: Said | undefined;
   /** Called before a part is taken; the status that it is answered, if it is to fail for no fault of its own. */
   onPart: () => number | void;
+  /** Called once an upload is complete; the status that it is answered, if that is not to be heard of. */
+  onComplete: () => number | void;
+  /** Whether listings are of what was asked for; else they are of everything. */
+  heedsPrefix: boolean;
   /** Adds unfinished uploads of a key. */
   begin(key: string): string;
   stop(): Promise<void>;
@@ -36,9 +42,12 @@ export async function startUploadStore(): Promise<UploadStore> {
     uploads: new Map(),
     objects: new Set(),
     kept: new Set(),
+    lengths: new Map(),
     asked: [],
     listing: undefined,
     onPart: () => undefined,
+    onComplete: () => undefined,
+    heedsPrefix: true,
     begin(key) {
       const id = randomUUID();
       store.uploads.set(id, key);
@@ -109,18 +118,30 @@ function ofBucket(store: UploadStore, { query, body, md5 }: Asked): Said {
   };
 }
 
-function ofObject(store: UploadStore, { method, query, key }: Asked): Said {
+function ofObject(store: UploadStore, { method, query, key, body }: Asked): Said {
   const id = query.get('uploadId') ?? '';
+  if (method === 'HEAD') {
+    const length = store.lengths.get(key);
+    return store.objects.has(key)
+      ? { status: 200, headers: { 'content-length': String(length) } }
+      : { status: 404 };
+  }
   if (method === 'POST' && query.has('uploads')) {
     return { status: 200, xml: tag('InitiateMultipartUploadResult', tag('UploadId', store.begin(key))) };
   }
   const failure = method === 'PUT' ? store.onPart() : undefined;
   if (typeof failure === 'number') return { status: failure, xml: refusal('AccessDenied') };
   if (store.uploads.get(id) !== key) return { status: 404, xml: refusal('NoSuchUpload') };
-  if (method === 'PUT') return { status: 200, headers: { etag: '"part"' } };
+  if (method === 'PUT') {
+    store.lengths.set(key, (store.lengths.get(key) ?? 0) + body.length);
+    return { status: 200, headers: { etag: '"part"' } };
+  }
   store.uploads.delete(id);
-  return method === 'DELETE'
-    ? { status: 204 }
+  if (method === 'DELETE') return { status: 204 };
+  store.objects.add(key);
+  const status = store.onComplete();
+  return typeof status === 'number'
+    ? { status, xml: refusal('InternalError') }
     : { status: 200, xml: tag('CompleteMultipartUploadResult', tag('ETag', 'whole')) };
 }
 
@@ -130,12 +151,12 @@ function refusal(code: string, key?: string): string {
 }
 
 /** In the order of keys and then of ids, from behind the markers. */
-function listOf({ uploads }: UploadStore, query: URLSearchParams): string {
+function listOf({ uploads, heedsPrefix }: UploadStore, query: URLSearchParams): string {
   const [prefix, afterKey, afterId] = ['prefix', 'key-marker', 'upload-id-marker'].map((name) =>
     query.get(name) ?? ''
   );
   const all = [...uploads].map(([id, key]) => ({ id, key }))
-    .filter(({ key }) => key.startsWith(prefix ?? ''))
+    .filter(({ key }) => !heedsPrefix || key.startsWith(prefix ?? ''))
     .sort((a, b) => compare(a.key, b.key) || compare(a.id, b.id))
     .filter(({ id, key }) =>
       compare(key, afterKey ?? '') > 0 || (key === afterKey && afterId !== '' && id > (afterId ?? ''))
@@ -153,9 +174,9 @@ function listOf({ uploads }: UploadStore, query: URLSearchParams): string {
 }
 
 /** In the order of keys, from behind the one that the token is. */
-function objectsOf({ objects }: UploadStore, query: URLSearchParams): string {
+function objectsOf({ objects, heedsPrefix }: UploadStore, query: URLSearchParams): string {
   const [prefix = '', after = ''] = ['prefix', 'continuation-token'].map((name) => query.get(name) ?? '');
-  const all = [...objects].filter((key) => key.startsWith(prefix) && key > after).sort();
+  const all = [...objects].filter((key) => (!heedsPrefix || key.startsWith(prefix)) && key > after).sort();
   const page = all.slice(0, pageLength);
   const listed = page.map((key) =>
     tag('Contents', tag('Key', key) + tag('LastModified', '2026-01-01T00:00:00.000Z'))

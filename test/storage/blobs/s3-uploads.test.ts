@@ -98,6 +98,29 @@ describe('a listing of unfinished uploads', () => {
   });
 });
 
+describe('a store that lists more than it was asked for', () => {
+  const others = ['w_1/a_10', 'w_2/a_1', 'elsewhere'].map((place) => `${place}/${names[0]}`);
+  const place = { database: 'w_1', schema: 'a_1' };
+
+  beforeEach(() => {
+    peer.heedsPrefix = false;
+    for (const name of [...others, `w_1/a_1/${names[1]}`]) peer.objects.add(name);
+    for (const name of [...others, `w_1/a_1/${names[2]}`]) peer.begin(name);
+  });
+
+  it('keeps what is not of the app that is removed', async () => {
+    await store.removeAll(place);
+    expect([[...peer.objects], [...peer.uploads.values()]]).toEqual([others, others]);
+  });
+
+  it('lists nothing of others, whose uploads go on', async () => {
+    expect((await drain(store.list(place, new Date()))).map(({ id }) => id)).toEqual([names[1]]);
+    expect([...peer.uploads.values()]).toEqual(others);
+    expect(await drain(store.apps('w_1'))).toEqual(['a_1', 'a_10']);
+    expect(await drain(store.apps('w_3'))).toEqual([]);
+  });
+});
+
 describe('many blobs at once', () => {
   it('are all listed, and nothing that is none', async () => {
     for (const name of [...names, 'README', 'a/b']) peer.objects.add(`w_1/a_1/${name}`);
@@ -131,6 +154,20 @@ describe('an upload', () => {
 
   it('that a sweep aborts while it is under way is told that the blob is gone', async () => {
     peer.onPart = () => peer.uploads.clear();
+    await expect(store.put(key, mebibytes(12))).rejects.toThrow(BlobMissing);
+  });
+
+  it('whose completion went unheard is found to be complete', async () => {
+    const failures = [500];
+    peer.onComplete = () => failures.shift();
+    expect(await store.put(key, mebibytes(12))).toEqual({ size: 12 * 1_048_576 });
+  });
+
+  it('that was removed right behind its completion is told that the blob is gone', async () => {
+    peer.onComplete = () => {
+      peer.objects.clear();
+      return 500;
+    };
     await expect(store.put(key, mebibytes(12))).rejects.toThrow(BlobMissing);
   });
 
