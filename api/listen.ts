@@ -16,7 +16,7 @@ export interface Listening {
   close(milliseconds: number): Promise<void>;
 }
 
-/** Where to listen; `isShared` opens the port with SO_REUSEPORT, so that several processes can; the `isFirst` of them finds it free. */
+/** Where to listen; `isShared` opens the port with SO_REUSEPORT for several processes, of which the `isFirst` finds it free. */
 export interface ListenOptions {
   host: string;
   port: number;

@@ -1,7 +1,10 @@
 // Rows of workspace.mail_budgets: how much mail an address may still be sent on request, and how much the hooks of an app may send.
 import type { Sql } from './connections/pool.ts';
 
-/** What is mailed on request; `hook` is what hooks send, whose budgets go by the app's schema and the workspace's database in place of an address. */
+/**
+ * What is mailed on request; `hook` is what hooks send, whose budgets go by the app's schema and the workspace's database in
+ * place of an address.
+ */
 export type MailPurpose = 'verify_email' | 'password_reset' | 'email_change' | 'otp' | 'hook';
 
 /** How much is too much. */

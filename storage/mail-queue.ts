@@ -31,8 +31,8 @@ export interface WaitingLimits {
 }
 
 /**
- * The same for a mail of an app, which waits behind all that are the server's own; false, and nothing is added, when more would wait than may. What comes in the same moment is
- * not counted, so it may be a few more.
+ * The same for a mail of an app, which waits behind all that are the server's own; false, and nothing is added, when more
+ * would wait than may. What comes in the same moment is not counted, so it may be a few more.
  */
 export async function insertAppMail(
   sql: Sql,

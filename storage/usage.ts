@@ -178,7 +178,10 @@ export async function countUsersAlone(sql: Sql): Promise<number> {
   return await countUsers(sql);
 }
 
-/** Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped, also when another has its id. */
+/**
+ * Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped, also when
+ * another has its id.
+ */
 export async function addActivity(sql: Sql, hour: Date, activities: readonly Activity[]): Promise<void> {
   await sql`
     insert into control.usage (workspace, schema, hour, requests, hook_runs)

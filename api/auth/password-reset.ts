@@ -47,8 +47,8 @@ export async function requestReset(
 }
 
 /**
- * Ends all sessions of the user, and a lock after wrong guesses. Throws `400 validation` for a token that is no good or a password that is too weak,
- * `403 forbidden` where passwords were switched off meanwhile.
+ * Ends all sessions of the user, and a lock after wrong guesses. Throws `400 validation` for a token that is no good or a
+ * password that is too weak, `403 forbidden` where passwords were switched off meanwhile.
  */
 export async function confirmReset(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,

@@ -56,8 +56,8 @@ interface Farewell {
 }
 
 /**
- * Removes a user with its profiles and what points to it in any app: all of it or nothing. Throws `404 not_found`, and `409 conflict` while a
- * record needs the user or too many depend on it; what hooks of the apps throw.
+ * Removes a user with its profiles and what points to it in any app: all of it or nothing. Throws `404 not_found`,
+ * `409 conflict` while a record needs the user or too many depend on it, and what hooks of the apps throw.
  */
 export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Promise<void> {
   const { workspace, id } = leaver;

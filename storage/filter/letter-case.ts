@@ -2,7 +2,10 @@
 // mapping (https://www.unicode.org/reports/tr44/#Simple_Lowercase_Mapping), and a final sigma a sigma. No length changes,
 // nothing depends on a locale or on neighbours; ß, ﬁ and ı stay what they are, É is é, İ is i.
 
-/** The same as `foldCase` in SQL, of an expression of type text. The collation came with PostgreSQL 17. (`translate` would take three times as long.) */
+/**
+ * The same as `foldCase` in SQL, of an expression of type text. The collation came with PostgreSQL 17; `translate` would take
+ * three times as long.
+ */
 export function foldCaseSql(expression: string): string {
   return `replace(lower(${expression} collate "pg_c_utf8"), 'ς', 'σ')`;
 }

@@ -53,7 +53,7 @@ export function publishForHook(
   return null;
 }
 
-/** The members of the data that could be values of the collection's fields, as a record would have them: what rules and filters go by. */
+/** The members of the data that could be values of the collection's fields, as in a record: what rules and filters go by. */
 function fieldsIn(
   app: AppDefinition,
   collection: CollectionDefinition,
