@@ -58,10 +58,15 @@ export async function listFiles(
   });
 }
 
-/** Removes a file; false when there is none. Throws `StorageError` `restricted` while a record needs it. */
-export async function deleteFile(sql: Sql, schema: string, id: string): Promise<boolean> {
-  const gone = await sql.unsafe(`delete from ${tableOf(schema)} where id = $1::uuid`, [id]);
-  return gone.count > 0;
+/** Holds off whoever begins to point to a file, until the transaction ends; false when there is none. */
+export async function lockFile(sql: Sql, schema: string, id: string): Promise<boolean> {
+  const found = await sql.unsafe(`select from ${tableOf(schema)} where id = $1::uuid for update`, [id]);
+  return found.count > 0;
+}
+
+/** Removes a file. Throws `StorageError` `restricted` while a record needs it. */
+export async function deleteFile(sql: Sql, schema: string, id: string): Promise<void> {
+  await sql.unsafe(`delete from ${tableOf(schema)} where id = $1::uuid`, [id]);
 }
 
 /** Those of the ids that are files. */

@@ -1,7 +1,7 @@
 // Deleting a file: the row with what records say of it, which ends it for everybody; then its bytes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { deleteFile } from '../../storage/files.ts';
+import { deleteFile, lockFile } from '../../storage/files.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
@@ -55,9 +55,10 @@ export async function removeStored(
     const work = async (sql: Sql): Promise<Removal> => {
       // Hooks may take seconds.
       if (rehearsal !== undefined) requireCurrent(deps, app);
+      if (!await lockFile(sql, app.schema, id)) fail('not_found', `file "${id}" does not exist`);
       const remove = () => leaveFile(sql, app, { id, now });
       const removed = await removeAsked(rehearsal, within(sql), { app, now, remove });
-      if (!await deleteFile(sql, app.schema, id)) fail('not_found', `file "${id}" does not exist`);
+      await deleteFile(sql, app.schema, id);
       return removed;
     };
     await deps.totals.during(tablesWithFiles(app), async () => {

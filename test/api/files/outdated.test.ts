@@ -1,4 +1,4 @@
-// Deletions of files by a process that knows the collections as they were.
+// Deletions of files by a process that knows the collections, or the records, as they were.
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,9 @@ import type { WriteHooks } from '../../../api/hooks/ports.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { findFile, insertFile } from '../../../storage/files.ts';
 import type { Field } from '../../../storage/definition.ts';
-import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';
+import { qualified } from '../../../storage/tables.ts';
+import { type BareApp, bareApp, created, later } from '../../harness/bare-app.ts';
+import { somebodyWaits } from '../../harness/waiting.ts';
 
 const cover: Field = { name: 'cover', kind: 'file' };
 const title: Field = { name: 'title', kind: 'text' };
@@ -56,7 +58,7 @@ it('watchers hear of a record that came to hold the file while hooks were asked'
   await app.define('pages', [title, cover]);
   const id = await upload();
   const page = await app.create('pages', { cover: id });
-  const later = await app.create('pages');
+  const other = await app.create('pages');
   const told: unknown[] = [];
   const asked: string[] = [];
   const hooks: WriteHooks = {
@@ -66,7 +68,7 @@ it('watchers hear of a record that came to hold the file while hooks were asked'
       asked.push(record.id);
       if (asked.length > 1) return undefined;
       await app.alter('pages', [title, cover, { name: 'back', kind: 'file' }]);
-      await app.change('pages', later, { back: id });
+      await app.change('pages', other, { back: id });
       return undefined;
     },
     tell: () => Promise.resolve(),
@@ -81,7 +83,35 @@ it('watchers hear of a record that came to hold the file while hooks were asked'
   expect(told).toHaveLength(2);
   expect(told).toEqual(expect.arrayContaining([
     expect.objectContaining({ id: page.id, fields: { title: null, cover: null, back: null } }),
-    expect.objectContaining({ id: later.id, fields: { title: null, cover: null, back: null } }),
+    expect.objectContaining({ id: other.id, fields: { title: null, cover: null, back: null } }),
   ]));
-  expect(asked).toEqual(expect.arrayContaining([page.id, later.id]));
+  expect(asked).toEqual(expect.arrayContaining([page.id, other.id]));
+});
+
+it('watchers hear of a record that comes to hold the file while it is being deleted', async () => {
+  await app.define('letters', [title, cover]);
+  const id = await upload();
+  const letter = await app.create('letters');
+  const { workspace, schema } = await app.definition();
+  const told: unknown[] = [];
+  const deps = {
+    ...app.deps,
+    blobs,
+    realtime: { publish: (_topic: unknown, { record }: { record: unknown }) => void told.push(record) },
+  };
+  const removal = await deps.databases.app(workspace.database, schema).transaction(async (sql) => {
+    const table = qualified({ schema, collection: 'letters' });
+    await sql.unsafe(`update ${table} set cover = $1::uuid where id = $2::uuid`, [id, letter.id]);
+    let isOver = false;
+    const going = removeStored(deps, await app.definition(), { id, by: undefined, now: later })
+      .finally(() => isOver = true);
+    while (!isOver && !await somebodyWaits(sql));
+    return { going };
+  });
+  await removal.going;
+  expect(told).toEqual([{
+    ...letter,
+    fields: { title: null, cover: null },
+    updated_at: later.toISOString(),
+  }]);
 });
