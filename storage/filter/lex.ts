@@ -1,25 +1,10 @@
 // A filter's text as a list of tokens, each with its position.
 import { countCharacters, textFault } from '../characters.ts';
 import { FilterError, shown } from './error.ts';
+import type { Operator } from './tree.ts';
 
 /** Signs of the language; words (`and`, `in`, …) are names until the parser meets them where a word can stand. */
-export type Sign =
-  | '&&'
-  | '||'
-  | '!'
-  | '='
-  | '!='
-  | '>'
-  | '>='
-  | '<'
-  | '<='
-  | '~'
-  | '!~'
-  | '('
-  | ')'
-  | '['
-  | ']'
-  | ',';
+export type Sign = Operator | '&&' | '||' | '!' | '(' | ')' | '[' | ']' | ',';
 
 /** One token; `at` is its position in characters, from 1. */
 export type Token =

@@ -10,6 +10,7 @@
 import { hasCharacters } from '../characters.ts';
 import { FilterError, shown } from './error.ts';
 import { lex, type Sign, type Token } from './lex.ts';
+import { operators } from './operators.ts';
 import type { Expression, Literal, Operand, Operator, RequestPart } from './tree.ts';
 
 const maximalCharacters = 4_096;
@@ -150,10 +151,8 @@ function isNamedPart(part: string | undefined): part is Exclude<RequestPart, 'me
   return part === 'auth' || part === 'body' || part === 'query';
 }
 
-const comparing: ReadonlySet<string> = new Set<Operator>(['=', '!=', '>', '>=', '<', '<=', '~', '!~']);
-
 function isComparing(sign: Sign): sign is Operator {
-  return comparing.has(sign);
+  return Object.hasOwn(operators, sign);
 }
 
 /** Whether the next token has an operator behind it, and so is an operand. */
