@@ -114,7 +114,6 @@ export class Exchange implements CustomSink {
 
   fail(why: ApiError | Failed): void {
     const { response } = this.#request;
-    this.#hooks.counters.errors++;
     this.#blame(why);
     // The client learns from the broken connection that this is not all.
     if (response.headersSent) response.destroy();
@@ -137,13 +136,13 @@ export class Exchange implements CustomSink {
     this.#begun.resolve();
   }
 
+  /** Counts a failure and logs it. An error that the handler answers with is none, just as a veto is none. */
   #blame(why: ApiError | Failed): void {
     if (why instanceof ApiError) this.#log(why.message);
     else if (why.outcome === 'failed') this.#hooks.log.blame(why.faults, this.#request.requestId);
-    else if (this.#request.response.headersSent) {
-      // It is nobody's answer any more.
-      this.#log(`the answer had begun when it came to ${why.status} ${why.code}: ${why.message}`);
-    }
+    else if (!this.#request.response.headersSent) return;
+    else this.#log(`the answer had begun when it came to ${why.status} ${why.code}: ${why.message}`);
+    this.#hooks.counters.errors++;
   }
 
   /** Tells the log what went wrong with the route, where its code did not. */

@@ -72,7 +72,7 @@ it.each<[string, number | string, number]>([
   ['/value', 200, 0],
   ['/response', 200, 0],
   ['/stream', 200, 0],
-  ['/refused', 418, 1],
+  ['/refused', 418, 0],
   ['/broken', 500, 1],
   ['/unsendable', 500, 0],
   ['/cut', 500, 1],
