@@ -1,4 +1,4 @@
-// The clients of an S3 API, and how long each of them waits.
+// The clients of an S3 API, and how long each of them waits for how much.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
@@ -26,6 +26,10 @@ export interface Clients {
 
 const connectionTimeout = 5_000;
 const keeperMilliseconds = 30_000;
+/** A store that puts the parts of an upload together says something now and then meanwhile. */
+const silencesOfAnswer = 12;
+/** Several times what a page of a thousand names of ours takes in XML. */
+const mostBytes = 4 * 1_048_576;
 
 /** Makes them. A store that says nothing for `silence` milliseconds while callers wait for it is given up; it is asked twice. */
 export function openClients(
@@ -44,8 +48,11 @@ export function openClients(
       ? {}
       : { credentials: { accessKeyId: access_key_id, secretAccessKey: secret_access_key } }),
   };
-  const make = (requestHandler: S3ClientConfig['requestHandler']) =>
-    new S3Client({ ...common, requestHandler: { connectionTimeout, ...requestHandler } });
+  const make = (requestHandler: S3ClientConfig['requestHandler']) => {
+    const client = new S3Client({ ...common, requestHandler: { connectionTimeout, ...requestHandler } });
+    boundAnswers(client, silence * silencesOfAnswer);
+    return client;
+  };
   const keeper = make({ socketTimeout: keeperMilliseconds });
   addContentMd5(keeper);
   const each = { maxSockets: Infinity };
@@ -75,6 +82,38 @@ function addContentMd5(client: S3Client): void {
 
 function isRequest(value: unknown): value is { headers: Record<string, string>; body: string | Uint8Array } {
   return typeof value === 'object' && value !== null && 'headers' in value && 'body' in value;
+}
+
+/** Has a client give up answers that are too long, or have not ended so many milliseconds after they began; blobs may. */
+function boundAnswers(client: S3Client, milliseconds: number): void {
+  client.middlewareStack.add((next, { commandName }) => async (given) => {
+    const answer = await next(given);
+    const { response } = answer;
+    if (isAnswer(response) && !(commandName === 'GetObjectCommand' && response.statusCode < 300)) {
+      response.body = Readable.from(bounded(response.body, milliseconds));
+    }
+    return answer;
+  }, { step: 'deserialize', priority: 'low', name: 'boundAnswers' });
+}
+
+function isAnswer(value: unknown): value is { statusCode: number; body: Readable } {
+  return typeof value === 'object' && value !== null && 'statusCode' in value && 'body' in value &&
+    value.body instanceof Readable;
+}
+
+async function* bounded(body: Readable, milliseconds: number): AsyncIterable<Uint8Array> {
+  const timer = setTimeout(() => body.destroy(new Error('the answer did not end')), milliseconds);
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      const bytes: Uint8Array = chunk;
+      length += bytes.byteLength;
+      if (length > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`);
+      yield bytes;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What a store has against a request stays what it is; all else becomes `StoreAway`. */

@@ -1,0 +1,73 @@
+// A bucket whose answers have no end.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { S3Blobs } from '../../../storage/blobs/s3.ts';
+
+/** What callers wait for a word of the store's: an answer may take twelve times as long. */
+const silence = 100;
+
+let peer: Server;
+let store: S3Blobs;
+let status: number;
+let goOn: (response: ServerResponse) => void;
+
+beforeAll(async () => {
+  peer = createServer((request, response) => {
+    request.resume().on('end', () => goOn(response.writeHead(status, { 'Content-Type': 'application/xml' })));
+  });
+  peer.listen(0, '127.0.0.1');
+  await once(peer, 'listening');
+  const { port } = peer.address() as AddressInfo;
+  const access = { bucket: 'blobs', region: '', access_key_id: 'anybody', secret_access_key: 'anything' };
+  const endpoint = `http://127.0.0.1:${port}`;
+  store = new S3Blobs({ ...access, endpoint, virtual_hosted_style_request: false }, () => undefined, silence);
+});
+afterAll(async () => {
+  peer.closeAllConnections();
+  peer.close();
+  await once(peer, 'close');
+});
+
+/** As fast as it is taken. */
+function flood(response: ServerResponse): void {
+  const write = () => {
+    while (!response.destroyed && response.write('<a></a>'.repeat(10_000))) { /* until it is full */ }
+  };
+  response.on('drain', write);
+  write();
+}
+
+/** Never silent for long. */
+function trickle(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(' '), 20);
+  response.on('close', () => clearInterval(timer));
+}
+
+const place = { database: 'w_1', schema: 'a_1' };
+const key = { ...place, id: randomUUID() };
+async function* bytes() {
+  yield Buffer.alloc(1_000);
+}
+async function listed() {
+  for await (const blob of store.list(place, new Date())) return blob;
+  return undefined;
+}
+const upload = () => store.put(key, bytes());
+
+it.each([
+  ['an upload', 200, upload],
+  ['an upload', 503, upload],
+  ['a listing', 200, listed],
+  ['a removal', 200, () => store.remove(key)],
+])('is given up while it answers %s with %i', async (_what, given, ask) => {
+  status = given;
+  for (goOn of [flood, trickle]) await expect(ask()).rejects.toThrow();
+});
+
+it('is away when it does not come to say why it has no blob', async () => {
+  status = 500;
+  for (goOn of [flood, trickle]) await expect(store.open(key)).rejects.toMatchObject({ name: 'StoreAway' });
+});
