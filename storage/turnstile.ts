@@ -1,26 +1,45 @@
 // Work of which only some is under way at a time.
 
-/** Lets so many pieces of work through at once, in the order of asking. */
+/** Lets so many pieces of work through at once. Their owners take turns; of one, first come, first served. */
 export class Turnstile {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  /** In the order of their turns; nobody's list is empty. */
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   /** `most`: so many at once. */
   constructor(most: number) {
     this.#free = most;
   }
 
-  /** Does the work when it is its turn. Throws what the work throws. */
-  async pass<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Does the work when it is its turn: however much of one `owner` waits, others wait for little of it. Throws what the work throws. */
+  async pass<Result>(work: () => Promise<Result>, owner = ''): Promise<Result> {
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await this.#turn(owner);
     try {
       return await work();
     } finally {
       // Handed on, and free for nobody else meanwhile.
-      const next = this.#waiting.shift();
+      const next = this.#next();
       if (next === undefined) this.#free++;
       else next();
     }
+  }
+
+  #turn(owner: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const own = this.#waiting.get(owner);
+    if (own === undefined) this.#waiting.set(owner, [resolve]);
+    else own.push(resolve);
+    return promise;
+  }
+
+  #next(): (() => void) | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined) return undefined;
+    const [owner, own] = first;
+    const next = own.shift();
+    this.#waiting.delete(owner);
+    if (own.length > 0) this.#waiting.set(owner, own);
+    return next;
   }
 }

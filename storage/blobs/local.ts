@@ -30,7 +30,7 @@ export class LocalBlobs implements BlobStore {
   readonly #giveWay: GiveWay;
   /**
    * Many uploads at once would take whole turns of the event loop and all threads that Node writes with, and everything else
-   * would wait for them.
+   * would wait for them. Workspaces take turns: on a slow disk a hundred uploads of one would hold up all others' for seconds.
    */
   readonly #writes = new Turnstile(1);
   readonly #syncs = new Turnstile(1);
@@ -51,7 +51,7 @@ export class LocalBlobs implements BlobStore {
     const part = path + partSuffix;
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const size = await this.#write(part, bytes);
+      const size = await this.#write({ path: part, owner: key.database }, bytes);
       await rename(part, path);
       await syncFolder(directory);
       return { size };
@@ -95,31 +95,32 @@ export class LocalBlobs implements BlobStore {
     }
   }
 
-  async #write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  async #write(
+    { path, owner }: { path: string; owner: string },
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<number> {
     const file = await open(path, 'wx', 0o600);
+    const inTurn = (turnstile: Turnstile, work: () => Promise<void>) =>
+      turnstile.pass(async () => {
+        await this.#giveWay();
+        await work();
+      }, owner);
     try {
       let size = 0;
       let synchronized = 0;
       for await (const chunk of bytes) {
-        await this.#inTurn(this.#writes, () => writeAll(file, chunk));
+        await inTurn(this.#writes, () => writeAll(file, chunk));
         size += chunk.byteLength;
         release(chunk);
         if (size - synchronized < syncBytes) continue;
         synchronized = size;
-        await this.#inTurn(this.#syncs, () => file.datasync());
+        await inTurn(this.#syncs, () => file.datasync());
       }
-      await this.#inTurn(this.#syncs, () => file.sync());
+      await inTurn(this.#syncs, () => file.sync());
       return size;
     } finally {
       await file.close();
     }
-  }
-
-  async #inTurn(turnstile: Turnstile, work: () => Promise<void>): Promise<void> {
-    await turnstile.pass(async () => {
-      await this.#giveWay();
-      await work();
-    });
   }
 
   #path({ database, schema, id }: BlobKey): string {

@@ -57,3 +57,18 @@ it('lets nobody in between two turns, at whichever moment somebody asks', async 
     expect([depth, most]).toEqual([depth, 1]);
   }
 });
+
+it('has owners take turns, however much of one waits', async () => {
+  const turnstile = new Turnstile(1);
+  const end = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const works = ['loud', 'loud', 'loud', 'loud', 'a', 'a', 'b'].map((owner) =>
+    turnstile.pass(async () => {
+      await end.promise;
+      done.push(owner);
+    }, owner)
+  );
+  end.resolve();
+  await Promise.all(works);
+  expect(done).toEqual(['loud', 'loud', 'a', 'b', 'loud', 'a', 'loud']);
+});

@@ -100,7 +100,7 @@ export class Generation {
 
   /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
   static async open(options: GenerationOptions): Promise<Generation> {
-    const started = await options.starts.pass(() => start(options));
+    const started = await options.starts.pass(() => start(options), options.wish.workspace);
     const loaded = await loading(started.channel, options);
     return new Generation(options, { ...started, loaded });
   }

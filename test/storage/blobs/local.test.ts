@@ -57,6 +57,31 @@ it('lets go of the memory of what it has stored, and of no memory that is shared
   await rm(root, { recursive: true });
 });
 
+it('waits for little of what another workspace stores, however much that is', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
+  const begin = Promise.withResolvers<void>();
+  const store = new LocalBlobs(root, () => begin.promise);
+  const stored: string[] = [];
+  const put = async (workspace: string, number: number) => {
+    const database = `w_${workspace.repeat(20)}`;
+    const id = `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+    await store.put({ database, schema: `a_${'1'.repeat(20)}`, id }, Readable.from([Buffer.from('x')]));
+    stored.push(workspace);
+  };
+  const all = Array.from({ length: 100 }, (_, number) => put('0', number));
+  // By then all of them wait, in whatever order their files were opened.
+  await vi.waitFor(async () => {
+    expect(await readdir(join(root, `w_${'0'.repeat(20)}`, `a_${'1'.repeat(20)}`))).toHaveLength(100);
+  });
+  const other = put('2', 100);
+  await vi.waitFor(() => readdir(join(root, `w_${'2'.repeat(20)}`, `a_${'1'.repeat(20)}`)));
+  begin.resolve();
+  await other;
+  expect(stored.length).toBeLessThan(50);
+  await Promise.all(all);
+  await rm(root, { recursive: true });
+});
+
 describe('a blob in a directory', () => {
   const key = {
     database: `w_${'0'.repeat(20)}`,
