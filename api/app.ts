@@ -148,13 +148,16 @@ async function answerOf(
   const call = callOf(pipeline, arrival, { principal, params, target, reply });
   const admitted = route.admit?.(call);
   call.admitted = admitted instanceof Promise ? await admitted : admitted;
-  const { readJson } = pipeline;
-  if (route.body !== undefined) call.body = await checkedBody(route.body, { readJson, arrival, route, call });
+  const { readJson, largeTurns } = pipeline;
+  const { workspace } = params;
+  if (route.body !== undefined) {
+    call.body = await checkedBody(route.body, { readJson, arrival, workspace, route, call });
+  }
   if (route.query !== undefined) call.query = readQuery(arrival, route.query);
   const answer = route.handle(call);
   const value = answer instanceof Promise ? await answer : answer;
   if (value instanceof OwnAnswer) return value;
-  const body = answerBody(value, { contentType: route.contentType, turn: pipeline.largeTurn });
+  const body = answerBody(value, { contentType: route.contentType, turn: () => largeTurns(workspace) });
   return {
     status: reply.status ?? route.status,
     headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
@@ -218,7 +221,7 @@ function renderError(error: ApiError): Answer {
 async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): Promise<Response> {
   const { requestId, ip } = arrival;
   const headers = doorHeaders(pipeline, { requestId, origin: arrival.header('origin') });
-  const body = () => pipeline.readBytes(arrival);
+  const body = () => pipeline.readBytes(arrival, paramsOf(arrival)['workspace']);
   const holdFile = () => arrival.hold(openFile);
   await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip), holdFile, body });
   return new TakenResponse();

@@ -1,5 +1,6 @@
 // Work on large texts, which nothing can interrupt.
 import { setTimeout as pause } from 'node:timers/promises';
+import { Turnstile } from '../storage/turnstile.ts';
 
 /** Nobody waits longer for what has held up everybody for other reasons. Milliseconds. */
 const longestRest = 1_000;
@@ -7,16 +8,24 @@ const longestRest = 1_000;
 /** Grants a turn; what is done before the next `await` counts as the work of it. */
 export type LargeTurn = () => Promise<void>;
 
+/** Grants a turn to a workspace, or to what is of none. */
+export type LargeTurns = (workspace: string | undefined) => Promise<void>;
+
 /**
- * Has pieces of work done one after another. After each, others have the process for as long as it took: a request needs some
- * ten rounds of the event loop, and would have to wait for a piece in each of them.
+ * Has pieces of work done one after another; workspaces take turns, or whoever sends a hundred large bodies would hold up all
+ * others'. After each, others have the process for as long as it took: a request needs some ten rounds of the event loop, and
+ * would have to wait for a piece in each of them.
  */
-export function createLargeTurns(): LargeTurn {
-  let free = Promise.resolve();
-  return () => {
-    const granted = free;
-    free = granted.then(restAfterwards);
-    return granted;
+export function createLargeTurns(): LargeTurns {
+  const turnstile = new Turnstile(1);
+  return (workspace) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const work = () => {
+      resolve();
+      return restAfterwards();
+    };
+    void turnstile.pass(work, workspace);
+    return promise;
   };
 }
 

@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { isCoded } from '../content-coding.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { LargeTurn } from '../large-turns.ts';
+import type { LargeTurns } from '../large-turns.ts';
 import type { Incoming } from '../route.ts';
 import type { Arrival } from './arrival.ts';
 import { noteProgress } from './body-time.ts';
@@ -21,16 +21,16 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 }
 
 /**
- * Reads the whole body of a request. Throws `413` over the cap, `429` when its address has too much under way, `422
+ * Reads the whole body of a request about a workspace, or about none. Throws `413` over the cap, `429` when its address has too much under way, `422
  * deserialization` when the client goes away before the end.
  */
-export type ReadBytes = (arrival: Arrival) => Promise<Buffer>;
+export type ReadBytes = (arrival: Arrival, workspace: string | undefined) => Promise<Buffer>;
 
 /** Makes the reader of bodies of `cap` bytes at most. What is made of a large one is best made at once: it is its turn. */
-export function bytesReader(cap: number, turn: LargeTurn): ReadBytes {
-  return async (arrival) => {
+export function bytesReader(cap: number, turns: LargeTurns): ReadBytes {
+  return async (arrival, workspace) => {
     const bytes = await readBytes(arrival, cap);
-    if (bytes.length > largeBytes) await turn();
+    if (bytes.length > largeBytes) await turns(workspace);
     return bytes;
   };
 }
@@ -39,13 +39,16 @@ export function bytesReader(cap: number, turn: LargeTurn): ReadBytes {
  * Reads the body of a request as a JSON object. Throws what reading it throws, `422 deserialization` when it is empty (unless
  * it may be), of another type, encoded or not a JSON object, `400 validation` when its shape is refused.
  */
-export type ReadJson = (arrival: Arrival, mayBeEmpty?: boolean) => Promise<Record<string, unknown>>;
+export type ReadJson = (
+  arrival: Arrival,
+  of: { workspace: string | undefined; mayBeEmpty: boolean | undefined },
+) => Promise<Record<string, unknown>>;
 
 /** Makes the reader of JSON bodies. */
 export function jsonReader(read: ReadBytes): ReadJson {
-  return async (arrival, mayBeEmpty = false) => {
-    const bytes = await read(arrival);
-    if (bytes.length === 0 && mayBeEmpty) return {};
+  return async (arrival, { workspace, mayBeEmpty }) => {
+    const bytes = await read(arrival, workspace);
+    if (bytes.length === 0 && mayBeEmpty === true) return {};
     if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
     const type = arrival.header('content-type');
     if (type === undefined || !jsonType.test(type)) {

@@ -11,6 +11,7 @@ import type { ReadJson } from './body.ts';
 interface Sender {
   readJson: ReadJson;
   arrival: Arrival;
+  workspace: string | undefined;
   route: AnyRoute;
   call: CallBeforeBody<string, Scope>;
 }
@@ -21,10 +22,10 @@ interface Sender {
  */
 export async function checkedBody(
   schema: Schema<unknown>,
-  { readJson, arrival, route, call }: Sender,
+  { readJson, arrival, workspace, route, call }: Sender,
 ): Promise<unknown> {
   try {
-    const sent = await readJson(arrival, route.bodyMayBeEmpty);
+    const sent = await readJson(arrival, { workspace, mayBeEmpty: route.bodyMayBeEmpty });
     const errors = wrongWith(sent, schema);
     if (errors.length > 0) failValidation([...errors, ...await route.alsoWrong?.(call, sent) ?? []]);
     return sent;

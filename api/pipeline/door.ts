@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
 import type { HeaderList } from '../header-list.ts';
 import type { Hearing } from '../hear-changes.ts';
-import { createLargeTurns, type LargeTurn } from '../large-turns.ts';
+import { createLargeTurns, type LargeTurns } from '../large-turns.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
 import { type Cors, cors } from './cors.ts';
@@ -17,7 +17,7 @@ export interface Door {
   hold: Hold;
   readBytes: ReadBytes;
   readJson: ReadJson;
-  largeTurn: LargeTurn;
+  largeTurns: LargeTurns;
   cors: Cors;
   authenticator: Authenticator;
   hearing: Pick<Hearing, 'behind'>;
@@ -34,14 +34,14 @@ export function createDoor(
   hearing: Door['hearing'],
 ): Door {
   const allowlist = cors(config.cors.allowed_origins);
-  const largeTurn = createLargeTurns();
-  const readBytes = bytesReader(config.http.max_body_bytes, largeTurn);
+  const largeTurns = createLargeTurns();
+  const readBytes = bytesReader(config.http.max_body_bytes, largeTurns);
   return {
     limit: rateLimit(config.rate_limit),
     hold: config.rate_limit.enabled ? holdings(mostHeld) : () => undefined,
     readBytes,
     readJson: jsonReader(readBytes),
-    largeTurn,
+    largeTurns,
     cors: allowlist,
     authenticator: {
       tokens,

@@ -6,10 +6,10 @@ import { createLargeTurns } from '../../api/large-turns.ts';
 const workMilliseconds = 40;
 
 it('pieces of work leave each other’s time to others', async () => {
-  const turn = createLargeTurns();
+  const turns = createLargeTurns();
   const spans: { began: number; ended: number }[] = [];
   const work = async () => {
-    await turn();
+    await turns('acme');
     const began = performance.now();
     while (performance.now() - began < workMilliseconds);
     spans.push({ began, ended: performance.now() });
@@ -22,4 +22,12 @@ it('pieces of work leave each other’s time to others', async () => {
   const before = performance.now();
   await work();
   expect(spans.at(-1)?.began).toBeGreaterThan(before);
+});
+
+it('workspaces take turns, however much there is to do for one', async () => {
+  const turns = createLargeTurns();
+  const done: (string | undefined)[] = [];
+  const asked = ['loud', 'loud', 'loud', 'loud', 'acme', undefined, 'acme'];
+  await Promise.all(asked.map((workspace) => turns(workspace).then(() => done.push(workspace))));
+  expect(done).toEqual(['loud', 'loud', 'acme', undefined, 'loud', 'acme', 'loud']);
 });
