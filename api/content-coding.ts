@@ -1,4 +1,4 @@
-// What is sent must be the thing itself: nothing here decodes it.
+// Compressed bodies of requests, which are refused: nothing here decompresses them.
 
 /** Whether a `Content-Encoding` says that a body is another thing than the bytes that were sent. */
 export function isCoded(coding: string | undefined): boolean {

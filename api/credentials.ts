@@ -1,4 +1,4 @@
-// What bodies may have for an email address and for a password, of whomever they are.
+// The email addresses and passwords that request bodies may carry, whoever they belong to.
 import { text } from './schema.ts';
 
 /** An email address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */

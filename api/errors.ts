@@ -1,4 +1,4 @@
-// The one error vocabulary: every code, its status, its meaning; and what becomes of errors from below.
+// The one error vocabulary: every code with its status and meaning; and how errors of storage become one of them.
 import { StoreAway } from '../storage/blobs/blob-store.ts';
 import { isOutOfRoom } from '../storage/error-code.ts';
 import { StorageError } from '../storage/errors.ts';

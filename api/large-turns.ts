@@ -1,4 +1,4 @@
-// Work on large texts, which nothing can interrupt.
+// Work on large texts, which blocks the event loop: one such piece at a time.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Turnstile } from '../storage/turnstile.ts';
 

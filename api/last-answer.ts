@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HeaderList } from './header-list.ts';
 
-/** How long the other side may leave the connection open that was closed to it, in milliseconds. */
+/** How long the client may leave its side of the connection open after we have closed ours, in milliseconds. */
 const mostFarewell = 10_000;
 
 /** The headers of an answer in JSON behind which the connection is closed. */

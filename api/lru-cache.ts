@@ -1,4 +1,4 @@
-// A bounded memory that forgets first what was used longest ago.
+// A bounded cache that drops what was used longest ago (LRU).
 
 /** The entries that were used last. */
 export class LruCache<Entry> {

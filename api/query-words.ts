@@ -1,4 +1,4 @@
-// The parameters of a query, before any schema is asked.
+// The parameters of a query string, before they are checked against a schema.
 const none: Readonly<Record<string, string>> = {};
 
 /** Every parameter of the `search` of a URL as text; of a repeated name the first counts. */

@@ -1,4 +1,4 @@
-// Whether the parts that requests need do answer.
+// Whether what requests depend on answers: `/readyz`.
 import { pingServer } from '../storage/server.ts';
 import type { Sandbox } from '../supervisor/protocol.ts';
 import type { Deps } from './deps.ts';

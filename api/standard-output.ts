@@ -1,4 +1,4 @@
-// Standard output, so opened that nobody who writes to it waits for its reader.
+// Standard output, opened so that a slow reader never blocks a writer.
 import { constants, fstatSync, openSync } from 'node:fs';
 
 /**

@@ -1,4 +1,4 @@
-// Calls to the API in the name of the invocation that is under way.
+// Calls from hook code to the API, made on behalf of the invocation that is under way.
 import { checkArguments, isPlain } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
 import type { Channel } from './channel.ts';

@@ -1,4 +1,4 @@
-// What was made of definitions, remembered no longer than they are, and within bounds.
+// A bounded cache of what is derived from definitions; an entry goes with its definition.
 
 /** Values by what they were made of. */
 export class BoundedMemory<Key extends object, Value> {

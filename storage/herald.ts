@@ -1,4 +1,4 @@
-// Tells every process of changes that are committed by then, and does not give it up.
+// Tells the other processes of changes that are committed already, and tries again until that is done.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Change, publish, publishGap } from './changes.ts';
 import type { Connection } from './connections/pool.ts';

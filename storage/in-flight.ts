@@ -1,4 +1,4 @@
-// What is in flight, by a number: it comes and goes with every request.
+// What is in flight, under a number each; entries come and go with every request.
 
 interface Entry<Value> {
   readonly number: number;

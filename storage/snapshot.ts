@@ -1,4 +1,4 @@
-// What a statement saw of the database, as a text: two statements that saw the same have the same.
+// The snapshot of the database that a statement saw, as a text: equal for statements that saw the same.
 
 /**
  * The snapshot of the statement that this column is in, and when its server started, which tells it from a server that

@@ -1,4 +1,4 @@
-// Names of files, as they must be there after a power cut.
+// Makes the names in a folder durable, so that they are there after a power cut.
 import { open } from 'node:fs/promises';
 
 /** Has the disk take what was made, renamed or removed in a folder. */

@@ -1,4 +1,4 @@
-// Work of which only some is under way at a time.
+// Lets only so much work be under way at a time (a semaphore).
 
 /** Lets so many pieces of work through at once. Their owners take turns; of one, first come, first served. */
 export class Turnstile {

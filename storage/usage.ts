@@ -1,4 +1,4 @@
-// How much an app or a workspace holds, and how much they were used (control.usage).
+// How much an app or a workspace holds, and how much each was used (control.usage).
 import { holdApps } from './apps.ts';
 import { actingAs, hurry } from './provision/acting.ts';
 import type { Connection, Sql } from './connections/pool.ts';

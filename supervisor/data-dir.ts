@@ -1,4 +1,4 @@
-// The data directory: its modes, and the lock that lets one server use it.
+// The data directory: its permissions, and the lock that lets only one server use it.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// An audit entry in another database than the change that it records.
+// An audit entry that is kept in another database than the change that it records.
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { AuditEvent } from './write.ts';
 

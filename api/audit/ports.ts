@@ -1,4 +1,4 @@
-// What others know of whoever seals the audit logs.
+// What those who append to an audit log need of those who seal it.
 import type { Chain } from '../../storage/audit/chain.ts';
 
 /** Is told of new rows, and sees to it that they are sealed. */

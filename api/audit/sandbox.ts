@@ -1,4 +1,4 @@
-// The wall around hooks, on record: whoever reads the audit log can tell since when it has been what it is.
+// Records which sandbox level hooks run at, so that the audit log shows since when.
 import { listAudit } from '../../storage/audit/listing.ts';
 import type { Deps } from '../deps.ts';
 import { auditSystem } from './write.ts';

@@ -1,4 +1,4 @@
-// How much the collections of an app may be declared to be.
+// How large the declarations of an app's collections may be together.
 import { sizeOfCollections } from '../../storage/collections.ts';
 import type { Field } from '../../storage/definition.ts';
 import { hasIndex } from '../../storage/tables.ts';

@@ -1,4 +1,4 @@
-// The hooks of an app in all API processes of the server: what each has written, and how each is, put together.
+// An app's hooks in all API processes of the server: their logs and their states, merged.
 import type { Peers } from '../peers.ts';
 import type { Counters } from './runner/counters.ts';
 import type { HookLog, LogEntry } from './log.ts';

@@ -1,4 +1,4 @@
-// How the hooks of an app are: what is registered, how often it ran, what its process uses.
+// The state of an app's hooks: what is registered, how often it ran, what its process uses.
 import type { JobRegistration } from '../../hook-runner/registrations.ts';
 import type { AppHooks } from './app-hooks.ts';
 import { type CronTimes, othersTurn } from './cron/times.ts';

@@ -1,4 +1,4 @@
-// What a batch is asked, request by request.
+// The requests of a batch, read and checked one by one.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { failValidation, type FieldError } from '../errors.ts';
 import type { RecordInput } from './values.ts';

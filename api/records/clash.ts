@@ -1,4 +1,4 @@
-// Writes that waited for each other: PostgreSQL ends one of them, and that one is done again.
+// Deadlocks: when writes waited for each other, PostgreSQL ends one of them, and that one is tried again.
 import { setTimeout as pause } from 'node:timers/promises';
 import { StorageError } from '../../storage/errors.ts';
 import { fail } from '../errors.ts';

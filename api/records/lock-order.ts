@@ -1,4 +1,4 @@
-// One order in which batches take the records that they change: two that take them in their own would wait for each other.
+// The order in which batches lock the records that they change: without one, two batches could deadlock.
 import { usersId } from '../../storage/identities.ts';
 import { isUuid } from '../../storage/ids.ts';
 import type { Sql } from '../../storage/connections/pool.ts';

@@ -1,4 +1,4 @@
-// Errors of one of several writes say of which.
+// Lets the error of one write in a batch say which write it was.
 import { ApiError } from '../errors.ts';
 
 /** Does the work of a write; its name, where it has one, begins the messages of its errors. */

@@ -1,4 +1,4 @@
-// What PostgreSQL refuses of a record, in the words of the collection.
+// Turns what PostgreSQL refuses of a record (constraints) into errors that name the collection's fields.
 import { StorageError } from '../../storage/errors.ts';
 import type { RecordPlan } from '../../storage/records/plan.ts';
 import { ApiError } from '../errors.ts';

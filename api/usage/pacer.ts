@@ -1,4 +1,4 @@
-// So many requests a second, and no more: a bucket that holds one second's worth.
+// Limits requests to so many a second: a token bucket that holds one second's worth.
 import { type Bucket, tokensBy } from '../token-bucket.ts';
 
 /** One bucket. */

@@ -1,4 +1,4 @@
-// What makes the statement of a list besides its condition.
+// The order of a list, as SQL.
 
 /** A column to sort by. */
 export interface SortKey {

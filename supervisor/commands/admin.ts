@@ -1,4 +1,4 @@
-// `bulkhead admin password`: a new password for the master admin, for whom the old one is lost.
+// `bulkhead admin password`: a new password for a master admin who has lost the old one.
 import type { Config, MasterPassword, ProgramStart } from '../protocol.ts';
 import { runBesideServer } from './beside-server.ts';
 

@@ -1,4 +1,4 @@
-// What an earlier PostgreSQL left running or lying about when it was killed.
+// Cleans up what an earlier PostgreSQL left behind when it was killed: processes, and a `postmaster.pid`.
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Questions to a provider, and what becomes of its silence.
+// Requests to a provider, and what a sign-in comes to when it does not answer them.
 import type { Deps } from '../../deps.ts';
 import type { EgressAnswer, EgressRequest } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';

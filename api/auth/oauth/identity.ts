@@ -1,4 +1,4 @@
-// Which user somebody is who was vouched for by a provider.
+// Which user of the workspace an account at a provider belongs to.
 import { type Account, findLinkedUser, insertLink, lockAccount } from '../../../storage/oauth-links.ts';
 import { voidTokensOf } from '../../../storage/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';

@@ -1,4 +1,4 @@
-// Who somebody is to a provider.
+// What a provider tells of the account that somebody signs in with.
 import { textFault } from '../../../storage/characters.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
 import type { Preset } from './presets.ts';

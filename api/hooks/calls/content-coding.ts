@@ -1,4 +1,4 @@
-// Answers that other servers have compressed, as they were before: `fetch` shows them so.
+// Decompresses the answers of other servers, as `fetch` shows them.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { codeOf } from '../../../storage/error-code.ts';

@@ -1,4 +1,4 @@
-// A snapshot of an app's code: as its files have it now, before any of it runs.
+// A snapshot of an app's hook files, taken before any of them runs.
 import { createHash } from 'node:crypto';
 import type { Load } from '../../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../../storage/definition.ts';

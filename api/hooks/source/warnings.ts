@@ -1,4 +1,4 @@
-// What there is against an app's hook files besides faults: what the type checker says, and, for the log, hooks that nothing calls.
+// Warnings about an app's hook files: what the type checker says, and, for the log, hooks that nothing calls.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { usersId } from '../../../storage/identities.ts';
 import type { Unchecked } from '../../../supervisor/protocol.ts';
