@@ -1,5 +1,6 @@
 // Blobs in a bucket of an S3 API: <database>/<schema>/<id>. Loaded only where that backend is configured.
 import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
@@ -151,7 +152,9 @@ export class S3Blobs implements BlobStore {
         }),
       );
       yield only(page.Contents, Prefix);
-      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      if (next !== undefined && next === ContinuationToken) failEndless(Prefix);
+      ContinuationToken = next;
     } while (ContinuationToken !== undefined);
   }
 
@@ -163,7 +166,9 @@ export class S3Blobs implements BlobStore {
         .send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...place }))
         .catch((error: unknown) => isUnknownToStore(error) ? undefined : Promise.reject(error));
       yield* only(page?.Uploads, Prefix);
-      place = page?.IsTruncated === true ? behind(page) : undefined;
+      const next = page?.IsTruncated === true ? behind(page) : undefined;
+      if (next !== undefined && isDeepStrictEqual(next, place)) failEndless(Prefix);
+      place = next;
     }
   }
 
@@ -204,6 +209,10 @@ function behind({ NextKeyMarker, NextUploadIdMarker }: ListMultipartUploadsComma
   return NextUploadIdMarker === undefined
     ? { KeyMarker: NextKeyMarker }
     : { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker };
+}
+
+function failEndless(prefix: string): never {
+  throw new Error(`the listing of ${prefix} does not come to an end`);
 }
 
 function isMissing(error: unknown): boolean {

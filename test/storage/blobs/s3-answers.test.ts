@@ -1,4 +1,4 @@
-// A bucket whose answers have no end.
+// A bucket whose answers, or whose listings, have no end.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -70,4 +70,17 @@ it.each([
 it('is away when it does not come to say why it has no blob', async () => {
   status = 500;
   for (goOn of [flood, trickle]) await expect(store.open(key)).rejects.toMatchObject({ name: 'StoreAway' });
+});
+
+it.each([
+  ['blobs', () => store.apps('w_1')],
+  ['unfinished uploads', () => store.list(place, new Date())],
+])('is given up when it has the same page of %s follow itself', async (_what, list) => {
+  status = 200;
+  const end = '<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>';
+  goOn = (response) => response.end(`<Result>${end}<NextKeyMarker>x</NextKeyMarker></Result>`);
+  const drained = async () => {
+    for await (const item of list()) expect(item).toBeUndefined();
+  };
+  await expect(drained()).rejects.toThrow('does not come to an end');
 });
