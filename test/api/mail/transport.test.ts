@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-function transport(attemptMilliseconds = 1_000) {
-  const mail = { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url: provider.url } } as const;
+function transport(attemptMilliseconds = 1_000, url = provider.url) {
+  const mail = { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url } } as const;
   return createTransport({ mail, data_dir: '/nowhere' }, { attemptMilliseconds });
 }
 
@@ -83,6 +83,13 @@ describe('an attempt to send a mail', () => {
     const smtp = transport();
     const two = `${freshEmail()},${freshEmail()}`;
     await expect(smtp.send(messageTo(two))).rejects.toThrow('Bad recipient address syntax');
+    smtp.close();
+  });
+
+  it('tells a server without TLS neither password nor mail where the URL insists on it', async () => {
+    provider.mood = 'takes no password';
+    const smtp = transport(45_000, `${provider.url}?requireTLS=true`);
+    await expect(smtp.send(messageTo(freshEmail()))).rejects.toMatchObject({ code: 'ETLS' });
     smtp.close();
   });
 });
