@@ -30,6 +30,9 @@ import { type Clients, explained, heard, openClients, type S3Access } from './s3
 const partBytes = 5 * 1024 * 1024;
 const silenceMilliseconds = 5_000;
 
+/** Where a page of unfinished uploads begins. */
+type Place = Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'>;
+
 /** Keeps blobs in a bucket. A blob appears when its upload is complete, and not before. */
 export class S3Blobs implements BlobStore {
   readonly #clients: Clients;
@@ -160,13 +163,13 @@ export class S3Blobs implements BlobStore {
 
   async *#unfinished(Prefix: string) {
     const Bucket = this.#bucket;
-    let place: Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'> | undefined = {};
+    let place: Place | undefined = {};
     while (place !== undefined) {
       const page: ListMultipartUploadsCommandOutput | undefined = await this.#clients.keeper
         .send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...place }))
         .catch((error: unknown) => isUnknownToStore(error) ? undefined : Promise.reject(error));
       yield* only(page?.Uploads, Prefix);
-      const next = page?.IsTruncated === true ? behind(page) : undefined;
+      const next: Place | undefined = page?.IsTruncated === true ? behind(page) : undefined;
       if (next !== undefined && isDeepStrictEqual(next, place)) failEndless(Prefix);
       place = next;
     }
