@@ -1,4 +1,5 @@
 // The socket under a stream: bytes go straight to it, and what waits in it is bounded.
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Backlog, Outlet } from './backlog.ts';
 
@@ -83,9 +84,14 @@ export class Sink implements Outlet {
     return now - this.#changedAt >= stallMilliseconds * Math.max(1, waiting / waitingBytes);
   }
 
-  /** Closes the connection at once; what waits is lost. */
+  /**
+   * Closes the connection at once; what waits is lost. The system would keep what it has taken, up to four megabytes for a
+   * reader who takes none of it, for minutes after, and of that all connections of the machine have two gigabytes or so.
+   */
   cut(): void {
-    this.#socket.destroy();
+    const socket = this.#socket;
+    if (socket instanceof Socket && canReset(socket)) socket.resetAndDestroy();
+    else socket.destroy();
   }
 
   #drained(): void {
@@ -94,4 +100,11 @@ export class Sink implements Outlet {
     this.#whenDrained.clear();
     for (const callback of callbacks) callback();
   }
+}
+
+/** Not with TLS, nor in the moment in which the other side is being told that nothing more comes. */
+function canReset(socket: Socket): boolean {
+  const { writableEnded, writableFinished, writableLength } = socket;
+  const isBeingEnded = writableEnded && !writableFinished && writableLength === 0;
+  return socket.remoteFamily !== undefined && !('encrypted' in socket) && !isBeingEnded;
 }

@@ -44,11 +44,11 @@ function serverSide(rig: Rig, { socket }: EventClient): Socket {
   return found;
 }
 
-/** Publishes until bytes of a reader that has stopped wait in this process; returns how many events that took. */
-async function fillUp(rig: Rig, reader: Socket): Promise<number> {
+/** Publishes until bytes of a reader that has stopped wait in this process, or until more; returns how many events that took. */
+async function fillUp(rig: Rig, reader: Socket, isEnough = () => reader.writableLength > 0): Promise<number> {
   const text = 'x'.repeat(20_000);
   let n = 0;
-  while (reader.writableLength === 0) {
+  while (!isEnough()) {
     rig.write({ n: n++, text });
     await nextTurn();
   }
@@ -76,6 +76,17 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     expect(healthy.map(({ socket }) => socket.closed)).not.toContain(true);
     expect(waited).toBeGreaterThan(1_048_576);
     expect(waited).toBeLessThan(1_048_576 + 2 * 65_536);
+  });
+
+  it('leaves nothing with the system once it is cut off: its connection is reset, not ended', async () => {
+    const rig = await start();
+    const client = await openEvents(rig.port);
+    const end = serverSide(rig, client);
+    client.socket.pause();
+    await fillUp(rig, end, () => end.destroyed);
+    client.socket.resume();
+    await client.closed;
+    expect(client.failure).toMatchObject({ code: 'ECONNRESET' });
   });
 
   it('is cut off after 10 s in which nothing left, however little is waiting', async () => {
@@ -112,12 +123,7 @@ describe('sse.slow-consumer: a reader that does not read', () => {
     const client = await openEvents(rig.port);
     const end = serverSide(rig, client);
     client.socket.pause();
-    let written = await fillUp(rig, end);
-    const text = 'x'.repeat(20_000);
-    while (!end.destroyed) {
-      rig.write({ n: written++, text });
-      await nextTurn();
-    }
+    const written = await fillUp(rig, end, () => end.destroyed);
     client.socket.resume();
     await client.closed;
     const seen = client.events.length;
