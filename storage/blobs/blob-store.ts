@@ -57,10 +57,10 @@ export class NoRoom extends Error {
   }
 }
 
-/** The store cannot be reached, says nothing, or nothing of use. */
+/** The store cannot be reached, says nothing or nothing of use, or refuses: only whoever runs the server can mend that. */
 export class StoreAway extends Error {
   constructor(cause: unknown) {
-    super(`the store of files does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`the store of files cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
     this.name = 'StoreAway';

@@ -1,7 +1,7 @@
 // The clients of an S3 API, and how long each of them waits for how much.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { StoreAway } from './blob-store.ts';
 
 /** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
@@ -116,13 +116,6 @@ async function* bounded(body: Readable, milliseconds: number): AsyncIterable<Uin
   }
 }
 
-/** What a store has against a request stays what it is; all else becomes `StoreAway`. */
-export function explained(error: unknown): Error {
-  if (!(error instanceof S3ServiceException)) return new StoreAway(error);
-  const { httpStatusCode: status = 0 } = error.$metadata;
-  return status >= 400 && status < 500 && status !== 429 ? error : new StoreAway(error);
-}
-
 /** The bytes of an answer, as they are taken; reading throws `StoreAway` when the next ones do not come in time. */
 export function heard(body: Readable, milliseconds: number): Readable {
   const bytes = body[Symbol.asyncIterator]();
@@ -133,7 +126,7 @@ export function heard(body: Readable, milliseconds: number): Readable {
       const silence = setTimeout(giveUp, milliseconds);
       bytes.next().finally(() => clearTimeout(silence)).then(
         ({ done, value }) => this.push(done === true ? null : value),
-        (error: unknown) => this.destroy(explained(error)),
+        (error: unknown) => this.destroy(new StoreAway(error)),
       );
     },
     // Whoever leaves does not wait for a store that is silent.

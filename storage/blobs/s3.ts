@@ -23,8 +23,9 @@ import {
   type ByteRange,
   type GiveWay,
   type ListedBlob,
+  StoreAway,
 } from './blob-store.ts';
-import { type Clients, explained, heard, openClients, type S3Access } from './s3-clients.ts';
+import { type Clients, heard, openClients, type S3Access } from './s3-clients.ts';
 
 /** The smallest that a part of a multipart upload may be; one at a time is held in memory. */
 const partBytes = 5 * 1024 * 1024;
@@ -61,7 +62,7 @@ export class S3Blobs implements BlobStore {
     } catch (error) {
       // Whether the store could clear up or not: the caller is told what stopped the upload.
       if (source.failure !== undefined) throw source.failure;
-      if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') throw explained(error);
+      if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') throw new StoreAway(error);
       // Of one that is complete, too, where the answer to that was lost and it was asked for once more.
       if (await this.#sizeOf(key) !== source.size) throw new BlobMissing(key.id);
     }
@@ -75,7 +76,7 @@ export class S3Blobs implements BlobStore {
       return (await this.#clients.writer.send(head)).ContentLength;
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw explained(error);
+      throw new StoreAway(error);
     }
   }
 
@@ -87,7 +88,7 @@ export class S3Blobs implements BlobStore {
       );
       if (Body instanceof Readable) return heard(Body, this.#silence);
     } catch (error) {
-      if (!isMissing(error)) throw explained(error);
+      if (!isMissing(error)) throw new StoreAway(error);
     }
     throw new BlobMissing(key.id);
   }
@@ -218,8 +219,10 @@ function failEndless(prefix: string): never {
   throw new Error(`the listing of ${prefix} does not come to an end`);
 }
 
+/** A blob. Where it is the bucket that is missing, no blob is known to be. */
 function isMissing(error: unknown): boolean {
-  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 &&
+    error.name !== 'NoSuchBucket';
 }
 
 /** Small stores know no listing of unfinished uploads, and need none: they expire them by themselves, or keep none. */

@@ -84,3 +84,17 @@ it.each([
   };
   await expect(drained()).rejects.toThrow('does not come to an end');
 });
+
+it.each([
+  [404, 'NoSuchBucket'],
+  [403, 'AccessDenied'],
+  [403, 'InvalidAccessKeyId'],
+  [403, 'SignatureDoesNotMatch'],
+  [400, 'AuthorizationHeaderMalformed'],
+])('is away when it refuses with %i %s, which only its operator can mend', async (given, code) => {
+  status = given;
+  goOn = (response) => response.end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
+  for (const ask of [() => store.open(key), upload]) {
+    await expect(ask()).rejects.toMatchObject({ name: 'StoreAway', cause: { name: code } });
+  }
+});

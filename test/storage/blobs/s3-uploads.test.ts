@@ -173,7 +173,10 @@ describe('an upload', () => {
 
   it('that the store refuses says what the store said, and leaves nothing unfinished', async () => {
     peer.onPart = () => 403;
-    await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'AccessDenied' });
+    await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({
+      name: 'StoreAway',
+      cause: { name: 'AccessDenied' },
+    });
     expect(peer.uploads.size).toBe(0);
   });
 
