@@ -19,6 +19,8 @@ export interface Expected {
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 /** How far the issuer's clock may be from ours, in seconds. */
 const clockTolerance = 60;
+/** In seconds: a sign-in takes minutes, and its token is asked for at its end. */
+const maxTokenAge = 3_600;
 
 /** The nonce of a sign-in: told to the provider, and to nobody who knows the verifier's challenge alone. */
 export function nonceOf(codeVerifier: string): string {
@@ -37,7 +39,15 @@ export async function readIdToken(
   if (idToken === undefined) return refuseIdToken(asking, 'there is none');
   const { issuer, clientId: audience, now } = expected;
   const requiredClaims = ['sub', 'exp', 'iat'];
-  const terms = { issuer, audience, algorithms, clockTolerance, currentDate: now, requiredClaims };
+  const terms = {
+    issuer,
+    audience,
+    algorithms,
+    clockTolerance,
+    maxTokenAge,
+    currentDate: now,
+    requiredClaims,
+  };
   try {
     const query = {
       workspace: asking.workspace,

@@ -181,6 +181,8 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     ['that is over', { exp: seconds - 60 }, 'ERR_JWT_EXPIRED'],
     ['that does not end', { exp: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['that does not say since when', { iat: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
+    ['of a time to come', { iat: seconds + 600 }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
+    ['of long ago', { iat: seconds - 86_400 }, 'ERR_JWT_EXPIRED'],
     ['that is not good yet', { nbf: seconds + 61 }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['of nobody', { sub: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['of another sign-in', { nonce: nonceOf('another') }, 'the nonce is that of another sign-in'],
