@@ -66,6 +66,7 @@ describe('password-reset', () => {
   });
 
   it('oauth.prehijack: leaves no second factor to whoever registered the address, and a verified user theirs', async () => {
+    const database = await openDatabaseOf(own.id);
     for (const verified of [false, true]) {
       const user = await ownUser(own);
       await enrol(user, auth);
@@ -73,7 +74,12 @@ describe('password-reset', () => {
       expectOk(await request(user.email));
       expectOk(await confirm(await secretFor(user.email)));
       expect((await login(user.email, next)).status).toBe(verified ? 202 : 200);
+      const codes = await database.run((sql) =>
+        sql`select from workspace.recovery_codes where user_id = ${user.id}`
+      );
+      expect(codes).toHaveLength(verified ? 10 : 0);
     }
+    await database.end();
   });
 
   it('takes the cookie away that it made worthless, so that its browser can sign in in any way', async () => {
