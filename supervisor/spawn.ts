@@ -37,7 +37,7 @@ export interface Exit {
 /** A process that was started. */
 export interface Running {
   readonly pid: number;
-  /** Resolves when it has ended; nothing of its group is left then. */
+  /** Resolves when it has ended; whatever is left of its group has been killed then. */
   readonly exited: Promise<Exit>;
   /** Resolves when, besides, all of its output was read: later, when a process of another group holds it open. */
   readonly closed: Promise<unknown>;
