@@ -28,7 +28,7 @@ type AnyCall = Call<string, Scope, unknown, unknown>;
 /** The features' deps, and what stands at the door of every request. */
 interface Pipeline extends Door {
   deps: Deps;
-  /** Its headers as they are sent: names and values in turn. */
+  /** The headers of `standing` as they are sent: names and values in turn. */
   standingFlat: readonly string[];
 }
 

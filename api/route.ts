@@ -53,7 +53,7 @@ export interface Line {
   address: string;
   /** Counts a file as open for its address until the answer is through. Throws `429` when there are too many. */
   holdFile(): void;
-  /** Reads the whole body, of any type. To be called once. Throws `413`, `429`, and `422` when the client goes away before the end. */
+  /** Reads the whole body, of any type, once. Throws `413`, `429`, and `422` when the client goes away before the end. */
   body(): Promise<Buffer>;
 }
 

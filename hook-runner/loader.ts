@@ -83,7 +83,7 @@ function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): 
   return { faults, maps };
 }
 
-/** Code that refuses with a message. Where it is asked for as a text or as JSON it would not be run, so that is refused at once. */
+/** Code that refuses with a message. Asked for as a text or as JSON it would not be run, so that is refused at once. */
 function refusal(message: string, { type }: Readonly<Record<string, string | undefined>>): string {
   if (type !== undefined) throw new Error(message);
   return refusingCode(message);

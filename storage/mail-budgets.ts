@@ -1,4 +1,4 @@
-// Rows of workspace.mail_budgets: how much mail an address may still be sent on request, and how much the hooks of an app may send.
+// Rows of workspace.mail_budgets: how much mail an address may still get on request, and how much an app's hooks may send.
 import type { Sql } from './connections/pool.ts';
 
 /**

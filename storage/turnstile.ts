@@ -11,7 +11,7 @@ export class Turnstile {
     this.#free = most;
   }
 
-  /** Does the work when it is its turn: however much of one `owner` waits, others wait for little of it. Throws what the work throws. */
+  /** Does the work in its turn: however much of one `owner` waits, others wait for little of it. Throws what the work throws. */
   async pass<Result>(work: () => Promise<Result>, owner = ''): Promise<Result> {
     if (this.#free > 0) this.#free--;
     else await this.#turn(owner);

@@ -8,7 +8,10 @@ import type { ChangeScope } from './change.ts';
 /** Of all fields of an app with their options and defaults, as JSON: they are read together, and kept in memory. */
 const mostBytes = 8 * 1_048_576;
 
-/** Without those of ids. Whoever drops the app locks all at once, in a table of locks that PostgreSQL has once for all tenants. */
+/**
+ * Without those of ids. Whoever drops the app locks all at once, in a table of locks that PostgreSQL has once for all
+ * tenants.
+ */
 const mostIndexes = 2_000;
 
 /** Ends a change with `409 conflict` that gives an app more indexes than it may have; fewer it may always have. */
@@ -24,7 +27,7 @@ export function requireRoomForIndexes(
   fail('conflict', `all collections of the app together would have more than ${mostIndexes} indexes`);
 }
 
-/** Runs a change of declarations. Throws `409 conflict` when it adds to more than an app may have; less may always be made of it. */
+/** Runs a change of declarations. Throws `409 conflict` when it adds to more than an app may have; less is always allowed. */
 export async function withinRoom<Result>(
   { sql, schema }: Pick<ChangeScope, 'sql' | 'schema'>,
   change: () => Promise<Result>,

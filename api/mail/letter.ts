@@ -38,6 +38,6 @@ export interface Content {
 
 /** The way out for letters. */
 export interface Mail {
-  /** Stores a letter, to be sent in the background. Throws `StorageError`, and `429` when too many of the workspace's apps wait. */
+  /** Stores a letter, to be sent in the background. Throws `StorageError`; `429` when too many of the workspace's apps wait. */
   post(letter: Letter | AppLetter): Promise<void>;
 }

@@ -21,8 +21,8 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
 }
 
 /**
- * Reads the whole body of a request about a workspace, or about none. Throws `413` over the cap, `429` when its address has too much under way, `422
- * deserialization` when the client goes away before the end.
+ * Reads the whole body of a request about a workspace, or about none. Throws `413` over the cap, `429` when its address has
+ * too much under way, `422 deserialization` when the client goes away before the end.
  */
 export type ReadBytes = (arrival: Arrival, workspace: string | undefined) => Promise<Buffer>;
 

@@ -48,7 +48,7 @@ export interface RecordEvent extends RecordChange {
   id: string;
   /** Place in the order of the collection, from 1. */
   seq: number;
-  /** The whole Server-Sent Event; the JSON of the record, or of what was made up, goes from `jsonStart` to two bytes before its end. */
+  /** The whole Server-Sent Event; its JSON goes from `jsonStart` to two bytes before its end. */
   frame: Buffer;
   jsonStart: number;
   /** What keeping it costs, in bytes. */

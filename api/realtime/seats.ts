@@ -11,7 +11,7 @@ export interface SeatLimits {
 
 /** One connection's place. What it holds besides counts as other streams, for the same principal. */
 export interface Seat {
-  /** Takes what a subscription counts; what is returned gives that back, and again is harmless. Throws `429 too_many_requests`. */
+  /** Takes what a subscription counts; what is returned gives that back, once. Throws `429 too_many_requests`. */
   another(filter?: string): () => void;
   /** Counts all of it for another principal from now on. Throws `429`, and then nothing has changed. */
   move(principal: Principal): void;

@@ -1,5 +1,5 @@
-// The comparing operators, each with its two meanings side by side. A new one is named in `tree.ts`, from where the compiler leads
-// here, and `lex.ts` has to read its sign.
+// The comparing operators, each with its two meanings side by side. A new one is named in `tree.ts`, from where the
+// compiler leads here, and `lex.ts` has to read its sign.
 import { alike, type Scalar, type ScalarType } from './condition.ts';
 import type { Patience } from './patience.ts';
 import { likeSql, matches } from './pattern.ts';

@@ -51,7 +51,7 @@ function raised(unit: number): number {
   return unit <= 0xdfff ? unit + 0x2800 : unit;
 }
 
-/** An email address as it is stored. Capitals beyond ASCII stay: the small letter of some is an ASCII one, and somebody else's. */
+/** An email address as it is stored. Capitals beyond ASCII stay: the small letter of some is an ASCII one of somebody else. */
 export function lowerCase(address: string): string {
   return address.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }

@@ -32,7 +32,7 @@ export interface RunnerSeat {
   memory: number;
 }
 
-/** Every permission that Deno knows, refused, and nothing fetched, read or remembered besides the program and its compiled code. */
+/** Every permission that Deno knows, refused; nothing fetched, read or remembered but the program and its compiled code. */
 function denoFlags({ cache }: RunnerPlan): string[] {
   return [
     ...['--quiet', '--no-prompt', '--no-config', '--no-lock', '--no-remote', '--no-npm', '--cached-only'],
@@ -113,7 +113,10 @@ function cacheMount({ cache }: RunnerPlan, how: '--ro-bind' | '--bind'): string[
   return cache === undefined ? [] : [how, cache, cacheInside];
 }
 
-/** A check of types: whose user, and the names of the files in `folder`/app. In `folder`/types are `hooks.d.ts` and `deno.json`. */
+/**
+ * A check of types: whose user, and the names of the files in `folder`/app. In `folder`/types are `hooks.d.ts` and
+ * `deno.json`.
+ */
 export interface CheckSeat {
   slot: number;
   folder: string;

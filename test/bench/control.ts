@@ -23,7 +23,7 @@ export interface AppAccess extends Access {
 const provisioner = 'bulkhead';
 const spares = 3;
 
-/** Finds an app's schema; its names say nothing, so the control database is asked. `roleOf`: as whom, the app's own role if not said. */
+/** Finds an app's schema in the control database: its name says nothing. `roleOf`: as whom, if not as the app's own role. */
 export async function locateApp(
   dataDir: string,
   workspace: string,

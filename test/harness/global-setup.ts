@@ -1,4 +1,4 @@
-// One real server for all API tests, where each test file works in a workspace of its own; another's PostgreSQL for storage tests.
+// One real server for all API tests, each file in a workspace of its own; another's PostgreSQL for storage tests.
 import type { TestProject } from 'vitest/node';
 import { startServer } from './server.ts';
 

@@ -1,4 +1,4 @@
-// The how-to page on hooks, followed from an empty server: a hook is written with completion, watched, broken, and its errors read.
+// The how-to page on hooks, followed from an empty server: a hook is written, watched, broken, and its errors read.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

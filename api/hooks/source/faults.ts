@@ -28,7 +28,7 @@ export function refusalOf(error: unknown): ApiError {
 /** What passes by itself takes a while: places are taken again, and a machine that is too busy stays so. */
 const leastMilliseconds = 5_000;
 
-/** Milliseconds after which to load code again that could not be loaded for no fault of its own; undefined where that is of no use. */
+/** Milliseconds after which to load code again that failed to load by no fault of its own; undefined where it is no use. */
 export function retryAfter(error: unknown): number | undefined {
   if (error instanceof LoadFailed) return error.isOfCode ? undefined : leastMilliseconds;
   if (!(error instanceof RunnerRefused) || error.reason === 'no_sandbox') return undefined;

@@ -109,7 +109,8 @@ export class WebSockets {
 
   /** Takes WebSocket requests for the realtime path from a server; all others stay ordinary requests. */
   mount(server: Server): void {
-    // Node reads it for each request with an Upgrade header: https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener
+    // Node reads it for each request with an Upgrade header:
+    // https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener
     Object.assign(server, { shouldUpgradeCallback: isForRealtime });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       void this.upgrade(request, socket, head);

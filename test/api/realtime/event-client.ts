@@ -43,7 +43,10 @@ export class EventClient {
     return this.text.slice(this.head.length + 4);
   }
 
-  /** What a browser would dispatch (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). */
+  /**
+   * What a browser would dispatch
+   * (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
+   */
   get events(): SeenEvent[] {
     return this.body.split('\n\n').slice(0, -1).flatMap((block) => {
       const field = (name: string) =>

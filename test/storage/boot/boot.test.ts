@@ -50,7 +50,7 @@ type Change = (answer: Buffer) => Buffer;
 
 const asItIs = (): Change => (answer) => answer;
 
-/** What a pooler does: it tells its clients a process of its own (the message `BackendKeyData`, before the first `ReadyForQuery`). */
+/** What a pooler does: it tells its clients a process of its own (`BackendKeyData`, before the first `ReadyForQuery`). */
 function asPooler(): Change {
   let isReady = false;
   return (answer) => {
