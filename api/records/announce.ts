@@ -36,8 +36,7 @@ export function announceAll(
   written: readonly Written[],
   others: readonly StoredRecord[] = [],
 ): void {
-  const deleted = written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
-  const lost = new LostRecords(app, [...deleted, ...others]);
+  const lost = new LostRecords(app, [...deletedOf(written), ...others]);
   for (const each of written) {
     announce(deps, app, {
       ...each,
@@ -64,9 +63,12 @@ export async function announceInTurn(
   app: AppDefinition,
   { written, held, others }: Tidings,
 ): Promise<void> {
-  const gone = written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
-  const places = [...new Set(gone.map(({ id }) => placeOf(app, id))).difference(new Set(held))];
+  const places = [...new Set(deletedOf(written).map(({ id }) => placeOf(app, id))).difference(new Set(held))];
   await deps.writeOrder.inTurn(places, () => Promise.resolve(announceAll(deps, app, written, others)));
+}
+
+function deletedOf(written: readonly Written[]): StoredRecord[] {
+  return written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
 }
 
 /** Everything that a deletion changed. */

@@ -16,7 +16,8 @@ import { addLength } from './length.ts';
 import { lockInOrder } from './lock-order.ts';
 import { naming } from './naming.ts';
 import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
-import { createRehearsed, removeRehearsed, updateRehearsed } from './rehearsed.ts';
+import { createRehearsed, updateRehearsed } from './rehearsed.ts';
+import { removeRehearsed } from './remove.ts';
 
 /** What one write would have been answered by itself. */
 export interface BatchResult {

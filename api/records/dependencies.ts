@@ -30,8 +30,7 @@ export function basisOf(
   { rule, filter, guarded }: Narrowing,
 ): Basis | undefined {
   const names = new Set<string>();
-  const conditions = [rule];
-  if (filter !== undefined) conditions.push(filter);
+  const conditions = filter === undefined ? [rule] : [rule, filter];
   if (filter !== undefined && guarded) {
     for (const name of relatedOf(filter)) {
       const target = app.collections.get(name);

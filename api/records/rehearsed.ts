@@ -1,14 +1,11 @@
-// Writes of records inside a transaction that is rehearsed: each asks its hooks where it stands in the order of the writes.
+// Creates and updates inside a transaction that is rehearsed: each asks its hooks where it stands in the order of the writes.
 import type { StoredRecord } from '../../storage/records/plan.ts';
 import { fail } from '../errors.ts';
-import type { Removal } from './cascade.ts';
 import type { RecordScope } from './collection.ts';
 import { candidateOn, createOn, type RecordCreation } from './create.ts';
 import type { EnrolDeps } from './enrol.ts';
 import { settledBy } from './hooked.ts';
-import { removeAsked } from './hooked-removal.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import { type RecordRemoval, removeOn } from './remove.ts';
 import { lookOn, type RecordUpdate, updateOn } from './update.ts';
 
 /** Creates a record. Throws what a create throws. */
@@ -44,17 +41,6 @@ export async function updateRehearsed(
   const record = present(await updateOn(scope, { ...update, ...settledBy(update.input, changes), version }));
   rehearsal.note({ ...question, record });
   return record;
-}
-
-/** Deletes a record with what goes with it. Throws what a deletion throws. */
-export async function removeRehearsed(
-  scope: RecordScope,
-  removal: RecordRemoval,
-  rehearsal: Rehearsal | undefined,
-): Promise<Removal> {
-  const { now } = removal;
-  const { app } = scope.target;
-  return await removeAsked(rehearsal, scope.connection, { app, now, remove: () => removeOn(scope, removal) });
 }
 
 function present(record: StoredRecord | undefined): StoredRecord {

@@ -64,12 +64,19 @@ function removeWithHooks(
   return rehearsal.run(connection, (sql) => {
     by?.requireSender?.();
     requireCurrent(deps, target.app);
-    return removeAsked(rehearsal, within(sql), {
-      app: target.app,
-      now: removal.now,
-      remove: () => removeOn(scopeOf(target, within(sql)), removal),
-    });
+    return removeRehearsed(scopeOf(target, within(sql)), removal, rehearsal);
   });
+}
+
+/** In a transaction that may be rehearsed. Throws what a deletion throws. */
+export async function removeRehearsed(
+  scope: RecordScope,
+  removal: RecordRemoval,
+  rehearsal: Rehearsal | undefined,
+): Promise<Removal> {
+  const { app } = scope.target;
+  const remove = () => removeOn(scope, removal);
+  return await removeAsked(rehearsal, scope.connection, { app, now: removal.now, remove });
 }
 
 /** The same on connections or in a transaction, without asking hooks: answers everything that was changed. */
