@@ -37,6 +37,18 @@ interface ErrorConstructor {
   stackTraceLimit: number;
 }
 
+// What the engine has and TypeScript's libraries do not know yet.
+interface Math {
+  sumPrecise(numbers: Iterable<number>): number;
+}
+interface IteratorConstructor {
+  concat<Item>(...parts: readonly Iterable<Item>[]): IteratorObject<Item, undefined, unknown>;
+}
+interface JSON {
+  rawJSON(text: string): { readonly rawJSON: string };
+  isRawJSON(value: unknown): boolean;
+}
+
 interface ImportMeta {
   readonly url: string;
   readonly filename: string;

@@ -72,7 +72,16 @@ export function warningsIn(output: string): FileFault[] {
     const message = [`${code}:`, ...told].join(' ').slice(0, longestMessage);
     found.push({ file: nameOf(file), message, line: Number(line), column: Number(column) });
   }
-  return found.slice(0, mostWarnings);
+  return found.length > 0 ? found.slice(0, mostWarnings) : uncheckedImport(output);
+}
+
+/** An import from elsewhere ends the check before any type is looked at; `deno check` shows no line of code then. */
+function uncheckedImport(output: string): FileFault[] {
+  const place = /^error: .*\n {4}at file:\/\/\/app\/([^/\n]+):(\d+):(\d+)$/m.exec(output);
+  if (place === null) return [];
+  const [, file = '', line, column] = place;
+  const message = 'no types were checked: hook files import each other as "./name.ts", and nothing else';
+  return [{ file: nameOf(file), message, line: Number(line), column: Number(column) }];
 }
 
 /** As it was before it became part of an address. */

@@ -53,3 +53,43 @@ it('are the same, so that an author is warned of a name that would not be there'
   const lacking: string[] = expectOk(await app.admin.post(`${app.path}/custom/lacks`, { names: all }));
   expect(unknown.sort()).toEqual(lacking.filter((name) => !declaredBeside.includes(name)).sort());
 }, 300_000);
+
+/** The objects of ECMAScript that grow with each edition. */
+const growing = [
+  ...[
+    'Array',
+    'ArrayBuffer',
+    'Atomics',
+    'BigInt',
+    'Intl',
+    'Iterator',
+    'JSON',
+    'Map',
+    'Math',
+    'Number',
+    'Object',
+  ],
+  ...['Promise', 'Reflect', 'RegExp', 'Set', 'String', 'Symbol', 'Uint8Array', 'WeakMap'],
+];
+
+it('have the members that they have there, so that nobody is warned of what works', async () => {
+  const source = `routerAdd('POST', '/members', async ({ request }) =>
+    (await request.json()).names.flatMap((name: string) =>
+      Object.getOwnPropertyNames(Reflect.get(globalThis, name)).map((member) => name + '.' + member)
+    ));`;
+  expect((await putChecked(app, 'members.ts', source)).warnings).toEqual([]);
+  const members: string[] = expectOk(await app.admin.post(`${app.path}/custom/members`, { names: growing }));
+  const usable = members.filter((name) =>
+    /^\w+\.[a-z]\w*$/.test(name) && !/\.(arguments|caller)$/.test(name)
+  );
+  expect(usable).toEqual(expect.arrayContaining(['Math.sumPrecise', 'Map.groupBy', 'JSON.parse']));
+  const unknown: string[] = [];
+  for (let at = 0; at < usable.length; at += 90) {
+    const uses = usable.slice(at, at + 90).map((name) =>
+      `export const of${name.replace('.', '')} = () => ${name};\n`
+    );
+    const { warnings } = await putChecked(app, 'uses.ts', uses.join(''));
+    unknown.push(...warnings.map(({ message }: { message: string }) => message));
+  }
+  expect(unknown).toEqual([]);
+}, 300_000);

@@ -27,7 +27,8 @@ error: Type checking failed.
     line: 7,
     column: 3,
   }]);
-  expect(warningsIn('error: The module could not be parsed\n    at file:///app/a.ts:1:1\n')).toEqual([]);
+  const frame = '  |\n1 | x y\n  |   ~\n';
+  expect(warningsIn(`error: SyntaxError: Expected ';'\n${frame}    at file:///app/a.ts:1:3\n`)).toEqual([]);
 });
 
 it('reads a hundred of them at most, and so much of each', () => {

@@ -54,6 +54,18 @@ export const own: root | hidden | far | undefined = undefined;
     expectOk(await app.admin.delete(`${app.path}/hooks/prying.ts`));
   });
 
+  it.each(['npm:left-pad', 'jsr:@std/path', 'https://example.com/x.ts'])(
+    'is warned that an import of %s, though of a type alone, leaves all types unchecked',
+    async (from) => {
+      const source = `import type { Far } from '${from}';\nexport const far: Far = 1;\n`;
+      const { reload, warnings } = await putChecked(app, 'far.ts', source);
+      expect(reload.errors).toEqual([]);
+      const message = 'no types were checked: hook files import each other as "./name.ts", and nothing else';
+      expect(warnings).toEqual([{ file: 'far.ts', message, line: 1, column: 26 }]);
+      expectOk(await app.admin.delete(`${app.path}/hooks/far.ts`));
+    },
+  );
+
   it('answers when several are put at once: the newest is checked, and none waits for ever', async () => {
     const sources = ['one', 'two', 'three', 'four'].map((name) =>
       `export const ${name}: number = '${name}';\n`
