@@ -1,6 +1,6 @@
 // The command line: which commands there are, and how they end.
 import { existsSync, readFileSync } from 'node:fs';
-import { type ArgsDef, defineCommand, runMain } from 'citty';
+import { type ArgsDef, type CommandDef, defineCommand, runMain, showUsage } from 'citty';
 import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from '../config.ts';
 import { type Given, type OwnFlags, readFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
@@ -8,6 +8,8 @@ import { resetMasterPassword } from './admin.ts';
 import { readVerifyWish, verifyAudit } from './audit.ts';
 import { describeConfig, describeConfigAsJson } from './config.ts';
 import { serve, type StopSignals } from './serve.ts';
+
+const program = 'bulkhead';
 
 const commonFlags = {
   'data-dir': { type: 'string', description: 'Directory of everything the server keeps (data_dir)' },
@@ -51,7 +53,7 @@ const password = defineCommand({
 });
 
 const main = defineCommand({
-  meta: { name: 'bulkhead', version: readVersion(), description: 'A multi-tenant backend server.' },
+  meta: { name: program, version: readVersion(), description: 'A multi-tenant backend server.' },
   subCommands: {
     serve: defineCommand({
       meta: { name: 'serve', description: 'Run the server.' },
@@ -90,7 +92,20 @@ export async function runCommandLine(): Promise<void> {
   const [first = ''] = process.argv.slice(2);
   // The library would run the command without them.
   if (first.startsWith('-') && !general.includes(first)) await orOneLine(refuseMisplaced);
-  await runMain(main);
+  await runMain(main, { showUsage: showWholeUsage });
+}
+
+/** The library names a command and the one above it; those of two words have the program above them. */
+async function showWholeUsage<Args extends ArgsDef>(
+  command: CommandDef<Args>,
+  above?: CommandDef<Args>,
+): Promise<void> {
+  const meta = await (typeof above?.meta === 'function' ? above.meta() : above?.meta);
+  const isProgram = meta?.name === undefined || meta.name === program;
+  await showUsage(
+    command,
+    isProgram ? above : { ...above, meta: { ...meta, name: `${program} ${meta.name}` } },
+  );
 }
 
 async function refuseMisplaced(): Promise<never> {

@@ -28,6 +28,14 @@ describe('bulkhead', () => {
     expect(stdout).toContain('--data-dir');
   });
 
+  it.each(['serve', 'admin', 'admin password', 'audit verify'])(
+    'names %s as it is called',
+    async (command) => {
+      const { stdout } = await run([...command.split(' '), '--help'], { NO_COLOR: '1' });
+      expect(stdout).toMatch(new RegExp(`^USAGE bulkhead ${command} `, 'm'));
+    },
+  );
+
   it('has no other commands', async () => {
     expect((await run(['frobnicate'])).exitCode).toBe(1);
     expect((await run([])).exitCode).toBe(1);
