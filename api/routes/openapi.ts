@@ -1,4 +1,5 @@
 // The API description, served by the server that it describes.
+import { JsonText } from '../../storage/json-text.ts';
 import { openApiOf } from '../openapi/openapi.ts';
 import { type AnyRoute, route } from '../route.ts';
 import { fieldMap } from '../schema.ts';
@@ -14,6 +15,10 @@ export function openApiRoute(others: readonly AnyRoute[]): AnyRoute {
     response: fieldMap('An OpenAPI 3.1 document.'),
     handle: () => document,
   });
-  const document: Record<string, unknown> = { ...openApiOf([...others, self]) };
+  const parts = Object.entries(openApiOf([...others, self]));
+  // Written once: it is large, and anybody may ask for it.
+  const document = Object.fromEntries(
+    parts.map(([name, part]) => [name, new JsonText(JSON.stringify(part))]),
+  );
   return self;
 }
