@@ -24,11 +24,15 @@ export interface SessionOptions {
 /** Characters of messages that may wait to be answered, while a rule is found out for the one before them. */
 const mostWaiting = 1_048_576;
 
+/** What a client may have sent before it hears that it is to go. Messages. */
+const mostAfterwards = 1_000;
+
 /** One client's conversation. */
 export class SocketSession {
   readonly #options: SessionOptions;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #afterwards = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -59,7 +63,11 @@ export class SocketSession {
 
   #admits(): boolean {
     const { stream, rate, hub } = this.#options;
-    if (!stream.isOpen) return false;
+    if (!stream.isOpen) {
+      this.#afterwards++;
+      if (this.#afterwards > mostAfterwards) stream.cut();
+      return false;
+    }
     if (rate.admit(hub.now())) return true;
     this.#refuse('too many messages');
     return false;

@@ -73,6 +73,12 @@ const closeCodes: Record<StreamEnd['why'], number> = {
  */
 const mostPieces = { maxFragments: 128, maxBufferedChunks: 1_024 };
 
+/**
+ * One message a turn of the event loop, and nothing more is read before: two megabytes of the shortest frames, which may
+ * come at once, would hold up everybody for half a second. An option of the same kind.
+ */
+const oneAtATime = { allowSynchronousEvents: false };
+
 /** A close frame has room for 123 bytes of reason. */
 const maximalReason = 120;
 
@@ -102,6 +108,7 @@ export class WebSockets {
       serverOptions: {
         maxPayload: this.#bounds.messageBytes,
         ...mostPieces,
+        ...oneAtATime,
         clientTracking: false,
       },
     });
