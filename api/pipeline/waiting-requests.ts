@@ -13,7 +13,11 @@ export function boundWaiting(handler: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
     const { socket } = request;
-    if (socket.destroyed) return;
+    if (socket.destroyed) {
+      // Else Node makes an error of it, with a stack: of the thousands that a packet can hold, as much work as they were.
+      request.destroy();
+      return;
+    }
     // An answer has its connection once those before it are through.
     if (response.socket === null) {
       const count = (waiting.get(socket) ?? 0) + 1;
