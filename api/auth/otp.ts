@@ -47,7 +47,6 @@ export async function loginByOtp(
     now: Date;
   },
 ): Promise<SignInOutcome> {
-  await requireMethod(deps, 'otp', { workspace: workspace.id, app });
   const attempt = userAttempt(deps, workspace, { email, proof: 'code', origin, now });
   await beginAttempt(deps, attempt);
   const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });

@@ -44,7 +44,7 @@ export const oauthCallback = route({
     app: onlyApp,
   }),
   ...signInAnswers,
-  errors: ['bad_credentials', 'quota_exceeded', 'conflict'],
+  errors: ['bad_credentials', 'quota_exceeded'],
   handle: async (call) => {
     const { deps, target, params, body: { code, state, redirect_uri, app }, origin, now } = call;
     const { provider } = params;

@@ -6,8 +6,6 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
 import type { Origin } from '../../route.ts';
-import { beginAttempt } from '../attempt.ts';
-import { refuseDuplicate } from '../register.ts';
 import { hashOfToken } from '../one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../sign-in-user.ts';
 import { mostOf } from '../../usage/quota.ts';
@@ -59,7 +57,6 @@ export async function signInByProvider(
   if (prospect.as === 'nobody') return await turnAway(deps, workspace, { prospect, claimant });
   const email = prospect.as === 'new' ? prospect.email : prospect.user.email;
   const attempt = userAttempt(deps, workspace, { email, origin, now });
-  await beginAttempt(deps, attempt);
   return await signInUser(deps, attempt, {
     workspace,
     app,
@@ -69,7 +66,7 @@ export async function signInByProvider(
       if (!await holdState(sql, query.hash)) refuseState();
       return await identify(sql, deps, claimant);
     },
-  }).catch(refuseDuplicate);
+  });
 }
 
 /** No connection to the database is held meanwhile. */
