@@ -42,7 +42,10 @@ export function normalizedName(name: string): string {
   return name.trim().toLowerCase();
 }
 
-/** Lets an attempt begin. Throws `429 too_many_requests` while the subject is locked, the right password included. */
+/**
+ * Lets an attempt begin. Throws `429 too_many_requests` while the subject is locked, the right password included: at once,
+ * since guesses that waited for their turn, as in `tryInTurn`, would hold connections meanwhile.
+ */
 export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const { connection, ledger } = attempt;
   const until = await connection.run((sql) => findLock(sql, ledger, attempt));

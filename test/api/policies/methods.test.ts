@@ -1,9 +1,11 @@
 // Policy `auth.methods` is asked at every step of a way in: what was begun before it was switched off is not completed.
-import { beforeAll, describe, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { type Authenticator, enrol } from '../../harness/authenticator.ts';
+import { startCodeHost } from '../../harness/code-host.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { secretFor } from '../../harness/mailbox.ts';
+import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
@@ -78,10 +80,40 @@ describe('a mailed code', () => {
     expectOk(await as().post(`${auth}/otp/request`, { email }));
     const code = await secretFor(email);
     await allowing(['password'], async () => {
-      expectError(await as().post(`${auth}/otp/login`, { email, code }), 403, 'forbidden');
+      // A wrong one is not looked at, so that no number of them locks the user.
+      for (const sent of [code, '000000', '000001', '000002', '000003', '000004']) {
+        expectError(await as().post(`${auth}/otp/login`, { email, code: sent }), 403, 'forbidden');
+      }
       expectError(await as().post(`${auth}/otp/request`, { email }), 403, 'forbidden');
     });
     expectOk(await as().post(`${auth}/otp/login`, { email, code }));
+  });
+});
+
+describe('a password', () => {
+  it('is not looked at while there are no passwords', async () => {
+    const user = await ownUser(own);
+    await allowing(['otp', 'oauth'], async () => {
+      for (const password of ['a guess', user.password]) {
+        expectError(await login({ ...user, password }), 403, 'forbidden');
+      }
+    });
+  });
+});
+
+describe('a provider', () => {
+  it('is asked nothing while there is no OAuth, and who comes back later is let in', async () => {
+    const host = await startCodeHost();
+    await useProvider(own, 'github', host);
+    const emails = [{ email: freshEmail(), primary: true, verified: true }];
+    const back = host.enter(expectOk(await authorize(own, 'github')).authorize_url, { id: 1, emails });
+    await allowing(['password', 'otp'], async () => {
+      expectError(await redeem(own, 'github', back), 403, 'forbidden');
+      expectError(await authorize(own, 'github'), 403, 'forbidden');
+    });
+    expect(host.exchanges).toEqual([]);
+    expectOk(await redeem(own, 'github', back));
+    await host.close();
   });
 });
 

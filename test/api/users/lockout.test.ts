@@ -1,8 +1,11 @@
 // One count of failures for everything that an end-user can fail at.
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
+import { userSubject } from '../../../api/auth/user-attempt.ts';
+import { takeTurn } from '../../../storage/lockouts.ts';
 import { type Answer, as, expectOk, ownWorkspace, patiently } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
@@ -36,6 +39,26 @@ describe('auth.lockout', () => {
       expect(status).toBe(429);
       expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
     }
+  });
+
+  it('has nobody wait for a turn who is shut out: guesses would hold all connections', async () => {
+    const user = await ownUser(own);
+    const { email, password } = user;
+    const { code } = await enrol(user, auth);
+    const { challenge_id } = expectOk(await post('users/login', { email, password }));
+    for (let count = 0; count < 5; count++) await post('users/login', { email, password: 'wrong one' });
+    const pool = await openDatabaseOf(own.id);
+    const answers = await pool.transaction(async (sql) => {
+      await takeTurn(sql, userSubject(email));
+      return [
+        await post('users/login', { email, password }),
+        await post('otp/login', { email, code: '000000' }),
+        await post('users/login/totp', { challenge_id, code: code() }),
+        await user.post(`${auth}/totp/disable`, { code: code() }),
+        await user.post(`${auth}/email-change/request`, { new_email: freshEmail(), password }),
+      ];
+    }).finally(() => pool.end());
+    expect(answers.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429]);
   });
 
   it('holds for guesses at once: wrong ones before the right one shut it out, whatever it would open', async () => {
