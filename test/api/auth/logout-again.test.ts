@@ -1,9 +1,9 @@
-// A logout that could not be finished, and is sent again.
+// A logout that could not be finished and is sent again, and one of a login that is over.
 import { expect, it } from 'vitest';
 import { unlimited } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
-import { provisionerEndpoint } from '../../harness/database.ts';
+import { openDatabaseOf, provisionerEndpoint } from '../../harness/database.ts';
 import { claimsOf } from '../../harness/tokens.ts';
 import { ownUser } from '../../harness/users.ts';
 
@@ -34,4 +34,15 @@ it('session.revoke-all: a logout that fails ends all of the login the next time'
   expect(first?.status).toBe(503);
   expectOk(await logOut());
   expect(await statuses()).toEqual([401, 401]);
+});
+
+it('session.revoke-all: an access token ends also where nothing but its revocation was lost', async () => {
+  const own = await ownWorkspace();
+  const user = await ownUser(own);
+  const pool = await openDatabaseOf(own.id);
+  // As after a restore of the control database from an earlier backup.
+  await pool.run((sql) => sql`update workspace.sessions set revoked_at = now()`).finally(() => pool.end());
+  expect((await user.get(`${own.path}/auth/me`)).status).toBe(200);
+  expectOk(await user.post('/_/auth/logout'));
+  expect((await user.get(`${own.path}/auth/me`)).status).toBe(401);
 });
