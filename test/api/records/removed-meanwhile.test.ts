@@ -1,10 +1,15 @@
-// Deletions that hooks think over while something begins to point to the record.
+// Writes that hooks think over while something begins to point to the record, or while the app goes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../../api/apps/create.ts';
+import { removeApp } from '../../../api/apps/remove.ts';
 import type { WriteHooks } from '../../../api/hooks/ports.ts';
+import { createRecord } from '../../../api/records/create.ts';
 import { listRecords } from '../../../api/records/list.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
 import { RememberedTotals } from '../../../api/records/totals.ts';
+import { updateRecord } from '../../../api/records/update.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
+import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import type { StoredRecord } from '../../../storage/records/plan.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
 
@@ -70,5 +75,34 @@ describe('a deletion that hooks think over', () => {
     };
     await removeRecord(deps, await app.target('authors'), { access, id, now: created });
     expect(await total('posts')).toBe(1);
+  });
+});
+
+describe('what hooks think over while their app is deleted and another one is made of its name', () => {
+  const writes = {
+    create: async () => {
+      const access = unboundedAccess('create', created);
+      await createRecord(deps, await app.target('authors'), { access, input: {}, now: created });
+    },
+    update: async (id: string) => {
+      const access = unboundedAccess('update', created);
+      const input = { name: 'late' };
+      await updateRecord(deps, await app.target('authors'), { access, id, input, now: created });
+    },
+  };
+
+  it.each(['create', 'update'] as const)('is no %s in the later app', async (write) => {
+    const { id } = await app.create('authors');
+    const unheeded = { hooks: { drop: () => undefined }, blobs: new LocalBlobs('/nowhere') };
+    meanwhile = async () => {
+      const earlier = await app.definition();
+      await removeApp({ ...app.deps, ...unheeded }, earlier, app.by);
+      await createApp(app.deps, earlier.workspace, { id: earlier.id, name: 'Another', by: app.by });
+      await app.define('authors', [{ name: 'name', kind: 'text' }]);
+      await app.create('authors', { id, name: 'of the later one' });
+    };
+    await expect(writes[write](id)).rejects.toMatchObject({ code: 'app_not_found' });
+    expect(await app.count('authors')).toBe(1);
+    expect(told).toEqual([]);
   });
 });
