@@ -14,7 +14,7 @@ import type { Place } from './topic.ts';
 /** What the gate asks. */
 export interface GateDeps {
   databases: Pick<Deps['databases'], 'app' | 'control'>;
-  definitions: Pick<DefinitionCache, 'app' | 'peekApp' | 'workspace' | 'onForget'>;
+  definitions: Pick<DefinitionCache, 'app' | 'workspace' | 'onForget'>;
   tokens: Pick<Deps['tokens'], 'current'>;
   now: Deps['now'];
 }
@@ -67,8 +67,7 @@ export class RuleGate implements Gate {
   }
 
   async #find(workspace: string, id: string, name: string): Promise<Target> {
-    const { definitions } = this.#deps;
-    const app = definitions.peekApp(workspace, id) ?? await findApp(definitions, workspace, id);
+    const app = await findApp(this.#deps.definitions, workspace, id);
     const collection = app.collections.get(name) ?? failNoCollection(name);
     return { app, collection };
   }

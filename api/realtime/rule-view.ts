@@ -188,5 +188,5 @@ function keyOf({ request }: Access, judges: readonly Judge[], parts: readonly un
   for (const [part, values] of Object.entries({ auth: request.auth ?? {}, query: request.query })) {
     for (const [name, value] of Object.entries(values)) read.set(`${part}.${name}`, value);
   }
-  return JSON.stringify([...parts, [...members].sort().map((name) => [name, read.get(name) ?? null])]);
+  return JSON.stringify([...parts, [...members].map((name) => [name, read.get(name) ?? null])]);
 }

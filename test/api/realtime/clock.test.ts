@@ -26,7 +26,6 @@ beforeEach(() => {
     },
     definitions: {
       app: nobodyAsks,
-      peekApp: nobodyAsks,
       workspace: nobodyAsks,
       onForget: () => () => undefined,
     },

@@ -167,6 +167,11 @@ describe('callers share a view', () => {
     expect(await keyOf(ada, asked)).not.toBe(await keyOf(admin, asked));
   });
 
+  it('but not with an admin, whom the rule does not hold', async () => {
+    const asked = { list: 'views > 1' };
+    expect(await keyOf(ada, asked)).not.toBe(await keyOf(admin, asked));
+  });
+
   it.each<[string, Asked, Asked]>([
     ['filters', { filter: 'views > 1' }, { filter: 'views > 2' }],
     ['rules', { list: 'views > 1' }, { list: 'views > 2' }],
