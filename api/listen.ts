@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../storage/start-refused.ts';
 import type { HeaderList } from './header-list.ts';
+import { boundChunks } from './pipeline/body-chunks.ts';
 import { limitBodyTime } from './pipeline/body-time.ts';
 import { answerClientErrors, refuseAmbiguous } from './pipeline/client-error.ts';
 import { boundWaiting } from './pipeline/waiting-requests.ts';
@@ -41,6 +42,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
   limitBodyTime(server);
+  boundChunks(server);
   server.maxHeadersCount = maximalHeaderLines;
   answerClientErrors(server, options.standing);
   options.mount(server);
