@@ -116,7 +116,6 @@ export class SocketSession {
       stream.write([messages.errorMessage(undefined, refusal)]);
       return stream.end({ why: 'unauthorized', message: refusal.message }, hub.now());
     }
-    if (!stream.isOpen) return;
     if (decide('member', principal, stream.place) !== 'allow') {
       stream.write([
         messages.errorMessage(undefined, new ApiError('forbidden', 'this token does not allow that')),

@@ -35,7 +35,6 @@ beforeEach(() => {
     },
   };
   const definitions = {
-    peekApp: () => app,
     workspace: async () => app.workspace,
     app: async () => app,
     onForget: (listener: typeof changed) => {

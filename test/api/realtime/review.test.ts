@@ -1,4 +1,5 @@
-// Whom another look at the rights of open streams keeps waiting, and what they are shown meanwhile.
+// Whom another look at the rights of open streams keeps waiting, and what they are shown meanwhile; and who has gone by then.
+import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fail } from '../../../api/errors.ts';
 import { openEvents } from './event-client.ts';
@@ -93,4 +94,28 @@ it('sse.authz-live: the end of a subscription that was given up meanwhile is not
   rig.write({ n: 1 });
   expect((await socket.count(3))[2]).toMatchObject({ type: 'event', id: 'a' });
   socket.socket.close();
+});
+
+it('a subscription whose connection is gone before its rule is known is shown nothing', async () => {
+  const socket = await openSocket(rig.port);
+  const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { rule } = rig.gate;
+  let judged = 0;
+  rig.gate.rule = async () => {
+    asked.resolve();
+    await known.promise;
+    return rig.gate.view('gone', () => ++judged > 0);
+  };
+  socket.say({ type: 'subscribe', id: 'a', collection: 'orders' });
+  await asked.promise;
+  const [connection] = rig.connections;
+  if (connection === undefined) throw new Error('nobody has connected');
+  connection.destroy();
+  await once(connection, 'close');
+  rig.gate.rule = rule;
+  known.resolve();
+  const bob = await openEvents(rig.port);
+  rig.write({ n: 1 });
+  await bob.count(1);
+  expect(judged).toBe(0);
 });

@@ -95,6 +95,7 @@ export interface Rig {
 
 function authenticate(token: string): Principal {
   if (token === 'bad') fail('unauthorized', 'the access token is not valid');
+  if (token === 'unknown') fail('unavailable', 'the database is away');
   if (token === 'neighbour') return { ...user('neighbour'), apps: ['another'] };
   return token === 'stranger' ? { ...user('stranger'), workspace: 'elsewhere' } : user(token);
 }

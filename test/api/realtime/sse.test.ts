@@ -139,6 +139,20 @@ describe('an event stream', () => {
     expect(refused.status).toBe(503);
   });
 
+  it('ends when the server stops before its rule is known', async () => {
+    const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    rig.gate.rule = async () => {
+      asked.resolve();
+      await known.promise;
+      return rig.gate.view('', () => true);
+    };
+    const opening = openEvents(rig.port);
+    await asked.promise;
+    await rig.hub.close(1_000);
+    known.resolve();
+    await expect(opening).rejects.toThrow('closed');
+  });
+
   it('that does not read is cut off when the server stops', async () => {
     const client = await openEvents(rig.port);
     client.socket.pause();

@@ -118,6 +118,15 @@ describe('sse.authz-live: a WebSocket', () => {
     }
   });
 
+  it('goes on as who it was when nobody can say whether its new token is good', async () => {
+    const client = await openSocket(rig.port, { authorization: 'Bearer ada' });
+    expect(await client.ask({ type: 'auth', token: 'unknown' })).toMatchObject({ code: 'unavailable' });
+    rig.gate.ownersOnly();
+    await client.subscribe('a');
+    rig.write({ n: 1, owner: 'ada' });
+    expect((await client.count(3))[2]).toMatchObject({ record: { n: 1 } });
+  });
+
   it('loses the subscriptions that a new rule or principal refuses, and keeps the others', async () => {
     const client = await openSocket(rig.port, { authorization: 'Bearer ada' });
     await client.subscribe('a');
