@@ -34,7 +34,7 @@ export function clamp(child: PolicySpec, parent: PolicySpec): PolicySpec {
     case 'range':
       return child.kind === 'range' ? clampRange(child, parent) : parent;
     case 'toggle':
-      return parent.state === 'locked' && !isSameSpec(child, parent) ? parent : child;
+      return parent.state === 'locked' ? parent : child;
     case 'enum_set':
       return child.kind === 'enum_set' ? clampSet(child, parent) : parent;
   }

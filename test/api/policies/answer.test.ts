@@ -1,6 +1,6 @@
-// What a PUT answers beside others who remove the same policy.
+// What a PUT answers beside others who remove or set the same policy.
 import { expect, it } from 'vitest';
-import { ownWorkspace } from '../../harness/api.ts';
+import { expectOk, ownWorkspace } from '../../harness/api.ts';
 
 it('a policy that is set is answered as it was set, though others remove it at once', async () => {
   const { admin, path } = await ownWorkspace();
@@ -25,4 +25,23 @@ it('a policy that is set is answered as it was set, though others remove it at o
     }),
   });
   expect(answers).toEqual(answers.map(() => asSet));
+});
+
+it('what a policy answers when it is set is of its own workspace and app, whatever others have set', async () => {
+  const field = 'my.other';
+  const [own, other] = [await ownWorkspace(), await ownWorkspace()];
+  const [app, neighbour] = [await own.app(), await own.app()];
+  const places = [
+    { ...other, max: 3 },
+    { ...await other.app(), max: 2 },
+    { ...own, max: 9 },
+    { ...neighbour, max: 4 },
+    { ...app, max: 8 },
+  ];
+  const answers = [];
+  for (const { path, max } of [...places, ...places]) {
+    const put = own.master.put(`${path}/policies/${field}`, { kind: 'range', min: 1, max });
+    answers.push(expectOk(await put).effective.max);
+  }
+  expect(answers).toEqual([3, 2, 9, 4, 8, 3, 2, 9, 4, 8]);
 });
