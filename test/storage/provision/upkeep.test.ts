@@ -1,9 +1,11 @@
 // The background worker: spares are there, and come back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
+import { makeDatabase } from '../../../storage/provision/database.ts';
 import { countSpares, takeSpare } from '../../../storage/tenant-databases.ts';
 import { Upkeep } from '../../../storage/provision/upkeep.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+import { somebodyWaits } from '../../harness/waiting.ts';
 
 let own: OwnInstallation;
 beforeAll(async () => {
@@ -94,4 +96,20 @@ it('does what it is asked for while it is at work', async () => {
   await upkeep.settled();
   expect(reaped).toEqual(['w_first', 'w_second']);
   await upkeep.stop();
+});
+
+it('gives out no database that was taken back while it was made', async () => {
+  const { databases, provisioning } = await own.open();
+  const { control } = databases;
+  const { making } = await control.transaction(async (sql) => {
+    // Whoever copies the template waits for this.
+    await sql.unsafe(`comment on database ${provisioning.names.template} is 'held'`);
+    const making = makeDatabase(provisioning).catch((error: unknown) => error);
+    while (!await somebodyWaits(sql));
+    await control.run((other) =>
+      other`update control.tenant_databases set state = 'dropping' where state = 'creating'`
+    );
+    return { making };
+  });
+  expect(await making).toMatchObject({ failure: 'unavailable', message: 'the new database was taken back' });
 });
