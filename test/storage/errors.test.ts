@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PermitCount, unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
-import { mayBeDone } from '../../storage/errors.ts';
+import { mayBeDone, mayBeOfDropped, NoPermit, StorageError } from '../../storage/errors.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -35,4 +35,29 @@ it('says whether what was asked may have been done all the same', async () => {
   expect(mayBeDone(await failureOf('select pg_terminate_backend(pg_backend_pid())'))).toBe(true);
   expect(mayBeDone(await failureOf('select', busy))).toBe(false);
   await pool?.end();
+});
+
+it.each([
+  ['a table that is gone', '42P01', true],
+  ['a role that is gone', '42704', true],
+  ['a reference to what is gone', '23503', true],
+  ['a connection that was ended', '57P01', true],
+  ['a value that is taken', '23505', false],
+  ['a statement that took too long', '57014', false],
+])('says whether %s may be of a tenant who is deleted', async (_what, code, isOfDropped) => {
+  const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+  const raising = pool.run((sql) => sql.unsafe(`do $$ begin raise exception sqlstate '${code}'; end $$`));
+  expect(mayBeOfDropped(await raising.catch((error: unknown) => error))).toBe(isOfDropped);
+  await pool.end();
+});
+
+it('lays what did not answer in time to nobody who is deleted', () => {
+  const silent = new StorageError('unavailable', 'no answer', {
+    cause: Object.assign(new Error(), { code: 'CONNECT_TIMEOUT' }),
+  });
+  expect([silent, new NoPermit(), new Error('anything else')].map(mayBeOfDropped)).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
