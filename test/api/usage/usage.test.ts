@@ -1,6 +1,7 @@
 // What workspaces and apps are said to hold, and how much they are said to be used.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
+import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type FileApp, fileApp, upload } from '../../harness/file-app.ts';
 
@@ -41,6 +42,29 @@ describe('the usage of an app', () => {
       quotas: { storage_mb: null, records: null, users: null, requests_per_sec: null },
     });
     expect(after.database_bytes).toBeGreaterThan(0);
+  });
+
+  it('is said to be a guess where a collection is too large to be counted', async () => {
+    const { own } = place;
+    const app = await own.app();
+    for (const id of ['large', 'small']) {
+      expectOk(await app.admin.post(`${app.path}/collections`, { schema: { ...schema, id } }));
+      expectOk(await app.admin.post(`${app.path}/collections/${id}/records`, { title: 'one' }));
+    }
+    const pool = await openDatabaseOf(own.id);
+    await pool.transaction(async (sql) => {
+      const [table] = await sql<{ schema: string; owner: string }[]>`
+        select schemaname as schema, tableowner as owner from pg_tables where tablename = 'large'`;
+      await sql.unsafe(`set local role ${table?.owner}`);
+      await sql`
+        select pg_restore_relation_stats(
+          'schemaname', ${table?.schema ?? ''}::text, 'relname', 'large', 'reltuples', 6e6::real)`;
+    }).finally(() => pool.end());
+    const guess = { records: 6_000_001, records_exact: false };
+    expect(await usageOf(app.admin, app.path)).toMatchObject(guess);
+    expect((await usageOf(own.admin, own.path)).records_exact).toBe(false);
+    expectOk(await own.admin.delete(app.path));
+    expect((await usageOf(own.admin, own.path)).records_exact).toBe(true);
   });
 
   it('counts every request to it since the last look, this one included, and none to another app', async () => {
