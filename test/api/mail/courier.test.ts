@@ -136,6 +136,18 @@ it('waits behind those of the server when it is an app’s', async () => {
   expect(rows.map(({ of_app }) => of_app)).toEqual([true, false]);
 });
 
+it('that is under way is waited for by a process that stops', async () => {
+  provider.mood = 'has others wait';
+  const before = provider.attempts;
+  const stopping = courier();
+  await stopping.post(letterTo(freshEmail()));
+  await expect.poll(() => provider.attempts).toBe(before + 1);
+  const closed = stopping.close();
+  provider.goOn();
+  await closed;
+  expect(await due()).toEqual([]);
+});
+
 it('is not sent any more once it has expired', async () => {
   provider.mood = 'fails for now';
   const [late, email] = [freshEmail(), freshEmail()];
