@@ -54,6 +54,16 @@ it('is one of two at most: with a third, nothing is loaded', async () => {
   expect(hooks.known).toBeUndefined();
 });
 
+it('is looked for also among those that loaded once, when others have loaded since', async () => {
+  bad = [];
+  const { hooks } = await load('back', ['a.js']);
+  await own.write('back', { 'a.js': '// another' });
+  expect(await hooks.reload(true)).toEqual({ loaded: ['a.js'], errors: [] });
+  bad = ['a.js'];
+  await own.write('back', { 'a.js': '', 'b.js': '' });
+  expect(await hooks.reload(true)).toEqual({ loaded: ['b.js'], errors: [blamed('a.js')] });
+});
+
 it('gets another chance when somebody says so', async () => {
   bad = ['a.js'];
   const { hooks, answer } = await load('again', ['a.js', 'b.js']);
