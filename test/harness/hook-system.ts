@@ -11,6 +11,7 @@ import { serveCustom } from '../../api/hooks/custom/serve.ts';
 import type { CustomRequest } from '../../api/hooks/ports.ts';
 import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
+import { createWorkspace } from '../../api/workspaces/create.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import { createHooks as createSupervision } from '../../supervisor/hooks/hooks.ts';
@@ -20,8 +21,8 @@ import { type Speaker, spokenRunners } from './spoken-runner.ts';
 
 /** The hooks of apps that a test makes. */
 export interface OwnHooks {
-  /** Hooks of a new app with these files, of which nothing is loaded. */
-  app(id: string, files: Record<string, string>): Promise<AppHooks>;
+  /** Hooks of a new app with these files, of which nothing is loaded; in a new workspace where there is none of the id. */
+  app(id: string, files: Record<string, string>, workspace?: string): Promise<AppHooks>;
   /** Writes files of an app, and tells nobody. */
   write(id: string, files: Record<string, string>): Promise<void>;
   /** Answers a request for a custom route of an app. */
@@ -55,17 +56,21 @@ export async function ownHooks({ restShare, settings = {}, speaker }: HookOption
     ...(speaker === undefined ? {} : { speaker }),
   });
   const { workspace } = await app.definition();
-  const write = async (id: string, files: Record<string, string>) => {
-    const place = join(config.hooks.dir, workspace.id, id);
+  const write = async (id: string, files: Record<string, string>, home = workspace.id) => {
+    const place = join(config.hooks.dir, home, id);
     await mkdir(place, { recursive: true });
     for (const [name, source] of Object.entries(files)) await writeFile(join(place, name), source);
   };
   return {
-    app: async (id, files) => {
-      await createApp(app.deps, workspace, { id, name: id, by: app.by });
-      const definition = await app.deps.definitions.app(workspace.id, id);
+    app: async (id, files, home = workspace.id) => {
+      const { deps, by } = app;
+      const known = await deps.definitions.workspace(home);
+      if (known === undefined) await createWorkspace(deps, { id: home, name: home }, by);
+      const place = await deps.definitions.workspace(home) ?? workspace;
+      await createApp(deps, place, { id, name: id, by });
+      const definition = await deps.definitions.app(home, id);
       if (definition === undefined) throw new Error('the app is not there');
-      await write(id, files);
+      await write(id, files, home);
       return system.hooks.of(definition);
     },
     ...{ write, asked },

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Crowd } from '../../../../api/hooks/runner/crowd.ts';
 import { Turns } from '../../../../api/hooks/runner/turns.ts';
 import { as, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { ownHooks } from '../../../harness/hook-system.ts';
 
 /** Takes places until one has to be waited for. */
 function fill(crowd: Crowd, workspace: string): { held: number; waiting: Promise<void> } {
@@ -109,4 +110,20 @@ describe('the calls of hooks over all apps', () => {
     await Promise.all(slow);
     expect(ended).toHaveLength(160);
   });
+});
+
+it('an app whose process is to start does not wait for all those of another workspace', async () => {
+  const own = await ownHooks({ settings: { max_runners: 20 } });
+  const started = () => own.asked.filter(({ type }) => type === 'runner_start');
+  const files = { 'a.js': '' };
+  const loud = [];
+  for (let n = 0; n < 12; n++) loud.push(await own.app(`loud${n}`, files));
+  const quiet = await own.app('quiet', files, 'quiet');
+  const loading = loud.map((hooks) => hooks.reload(true));
+  // The first of them has started, and all others have asked to.
+  await expect.poll(() => started().length, { interval: 1 }).toBeGreaterThan(4);
+  await Promise.all([...loading, quiet.reload(true)]);
+  expect(started()).toHaveLength(13);
+  expect(started().at(-1)).toMatchObject({ workspace: 'acme' });
+  await own.end();
 });
