@@ -14,3 +14,15 @@ it('asks again after policies could not be read', async () => {
   await rename('hidden', 'policies');
   expect(await book.fields({})).toEqual(new Set());
 });
+
+it('says that it knows others by now whenever something may have changed', async () => {
+  const installation = await ownInstallation();
+  onTestFinished(installation.remove);
+  const book = new PolicyBook((await installation.open()).databases);
+  const revisions = [book.revision];
+  for (const forget of [() => book.heed({ kind: 'policies' }), () => book.forgetAll()]) {
+    forget();
+    revisions.push(book.revision);
+  }
+  expect(new Set(revisions).size).toBe(3);
+});

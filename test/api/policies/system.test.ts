@@ -39,6 +39,14 @@ describe('a policy of the master', () => {
     expect(put).toMatchObject({ effective: range(0, 50), set_by: { min: 'system', max: 'workspace' } });
   });
 
+  it('bounds nothing below nothing, where the server obeys it', async () => {
+    for (const [min, max, name] of [[-1, 9, 'min'], [-9, -1, 'max']] as const) {
+      const answer = await root.put(system('otp.ttl_sec'), range(min, max));
+      expectError(answer, 400, 'validation');
+      expect(answer.body.message).toContain(`${name}: must be a whole number, 0 or more`);
+    }
+  });
+
   it('clamps workspaces and apps when it is tightened and when it is removed, parents first', async () => {
     expectOk(await root.put(workspace('two', 'storage.max_upload_mb'), range(20, 80)));
     expectOk(await root.put(app('two', 'storage.max_upload_mb'), range(60, 70)));
