@@ -64,7 +64,7 @@ export class Seats {
       another,
       move: (next) => {
         const name = nameOf(next);
-        if (held === 0 || name === by) return;
+        if (name === by) return;
         this.#require(name, held);
         this.#add(by, -held);
         this.#add(name, held);

@@ -96,6 +96,30 @@ it('sse.authz-live: the end of a subscription that was given up meanwhile is not
   socket.socket.close();
 });
 
+it('a stream that is gone before its rule is known, or was asked for its head alone, holds no seat', async () => {
+  const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 1 } } });
+  const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { rule } = small.gate;
+  small.gate.rule = async (wish) => {
+    asked.resolve();
+    await known.promise;
+    return await rule(wish);
+  };
+  const opening = expect(openEvents(small.port)).rejects.toThrow('closed');
+  await asked.promise;
+  const [connection] = small.connections;
+  if (connection === undefined) throw new Error('nobody has connected');
+  connection.destroy();
+  await once(connection, 'close');
+  known.resolve();
+  await opening;
+  for (let times = 0; times < 2; times++) {
+    expect((await fetch(`http://127.0.0.1:${small.port}/orders`, { method: 'HEAD' })).status).toBe(200);
+  }
+  expect((await openEvents(small.port)).status).toBe(200);
+  await small.close();
+});
+
 it('a subscription whose connection is gone before its rule is known is shown nothing', async () => {
   const socket = await openSocket(rig.port);
   const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -101,9 +101,12 @@ describe('a client that talks nonsense', () => {
   });
 
   it('is cut off when it talks on after it was told to go', async () => {
-    const raw = await openRaw();
-    raw.write(Buffer.concat(Array(1_300).fill(ping)));
-    await expect(once(raw, 'close')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    // Ours, and those of the protocol.
+    for (const frame of [ping, ...[0x89, 0x8a].map((kind) => Buffer.from([kind, 0x80, 0, 0, 0, 0]))]) {
+      const raw = await openRaw();
+      raw.write(Buffer.concat(Array(1_300).fill(frame)));
+      await expect(once(raw, 'close')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    }
   });
 
   it('has one message a turn, so that others have theirs between', async () => {

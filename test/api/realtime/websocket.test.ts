@@ -79,6 +79,12 @@ describe('a WebSocket', () => {
     expect(told[2]).toMatchObject({ type: 'event', record: { n: 1 } });
   });
 
+  it('may say more than 1 MiB when it waits for the answers', async () => {
+    const client = await openSocket(rig.port);
+    const long = `{"type":"ping"${' '.repeat(60_000)}}`;
+    for (let times = 0; times < 20; times++) expect(await client.ask(long)).toEqual({ type: 'pong' });
+  });
+
   it('begins now with an empty cursor, as without one', async () => {
     const client = await openSocket(rig.port);
     await client.subscribe('a', { since: '' });
