@@ -1,8 +1,10 @@
 // The one client for requests to other servers: every connection is checked, every answer is bounded.
 import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Agent, Dispatcher } from 'undici';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from '../header-list.ts';
+import { PieceCount } from '../piece-count.ts';
 import { EgressError } from './failure.ts';
 import type { Resolve } from './names.ts';
 import { Wall } from './wall.ts';
@@ -62,6 +64,10 @@ export interface Egress {
 
 const defaultMilliseconds = 5_000;
 const mostRedirects = 3;
+/** Bytes of an answer that are taken before somebody reads it; each may be a chunk. */
+const mostAhead = 16_384;
+/** Of an answer in chunks, so many are read a turn of the event loop. */
+const piecesATurn = 256;
 
 /** Of the statuses from 300, those that send a client elsewhere: https://fetch.spec.whatwg.org/#redirect-status */
 export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -148,6 +154,7 @@ async function sendOnce(
     headers: sent,
     body: body ?? null,
     signal: limits.signal,
+    highWaterMark: mostAhead,
   });
   try {
     return await Promise.race([asked, broken(limits.signal)]);
@@ -190,6 +197,7 @@ async function* bounded(
   limits: Limits,
 ): AsyncGenerator<Uint8Array, void, void> {
   let length = 0;
+  const count = new PieceCount();
   try {
     for await (const part of body) {
       // Copied: a part holds on to all that came with it, and a host can send 64 KiB around each byte.
@@ -198,7 +206,12 @@ async function* bounded(
       if (length > maxBytes) {
         throw new EgressError('too_large', `the answer is longer than ${maxBytes} bytes`);
       }
+      if (!count.admits(bytes.length)) {
+        throw new EgressError('too_large', 'the answer comes in too many chunks of a few bytes');
+      }
       yield bytes;
+      // The host decides how many come at once; those who wait meanwhile have done nothing.
+      if (count.pieces % piecesATurn === 0) await nextTurn();
     }
   } catch (error) {
     throw failureOf(error, limits);

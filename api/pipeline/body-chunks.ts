@@ -1,13 +1,9 @@
 // Bodies in chunks of a few bytes: each chunk costs what kilobytes cost, and a packet holds ten thousand of them.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-
-/** So many of a body may be as short as they like. */
-const freeChunks = 1_024;
-/** What all of a longer one have on average, in bytes. */
-const leastBytes = 16;
+import { PieceCount } from '../piece-count.ts';
 
 /**
- * Closes connections on which the body of a request comes in shorter ones. Of others one packet is read a turn of the event
+ * Closes connections on which the body of a request comes in such chunks. Of others one packet is read a turn of the event
  * loop: up to 32 may wait for each connection, and Node would take them all at once.
  */
 export function boundChunks(server: Server): void {
@@ -25,7 +21,7 @@ export function boundChunks(server: Server): void {
 function bound(request: IncomingMessage): void {
   const push = request.push.bind(request);
   const readOn = request._read.bind(request);
-  let [chunks, bytes] = [0, 0];
+  const count = new PieceCount();
   let turn: 'begins' | 'is over' | 'is over, and more is wanted' = 'begins';
   const begin = () => {
     const isWanted = turn === 'is over, and more is wanted';
@@ -38,10 +34,8 @@ function bound(request: IncomingMessage): void {
       turn = 'is over';
       setImmediate(begin);
     }
-    chunks++;
-    bytes += chunk.length;
-    if (chunks > freeChunks && bytes < chunks * leastBytes) request.socket.destroy();
-    else push(chunk, encoding);
+    if (count.admits(chunk.length)) push(chunk, encoding);
+    else request.socket.destroy();
     return false;
   };
   request._read = (size) => {

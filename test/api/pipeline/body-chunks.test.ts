@@ -26,7 +26,7 @@ async function sendOn(socket: Socket, text: string): Promise<void> {
 
 const login = '/_/auth/admin/login';
 
-it.each([[1, 1_000], [16, 3_000]])('chunks of %d bytes are read, %d of them', async (bytes, count) => {
+it.each([[1, 1_000], [20, 3_000]])('chunks of %d bytes are read, %d of them', async (bytes, count) => {
   const socket = begin(login);
   socket.write(chunks(bytes, count) + '0\r\n\r\n');
   const [answer] = await once(socket, 'data');
