@@ -1,9 +1,10 @@
 // Entries that wait for their seals while their workspace is deleted.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Seals } from '../../../api/audit/seals.ts';
+import { auditWorkspace } from '../../../api/audit/write.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
-import { workspaceChain } from '../../../storage/audit/chain.ts';
+import { sealedAmong, workspaceChain } from '../../../storage/audit/chain.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../storage/ids.ts';
 import { markDropping } from '../../../storage/tenant-databases.ts';
@@ -20,14 +21,19 @@ beforeAll(async () => {
   storage = await installation.open();
 });
 afterAll(() => installation.remove());
+afterEach(() => void vi.restoreAllMocks());
 
-it('are given up with it, and their database is left alone', async () => {
-  const { databases, secrets } = storage;
-  const { database } = await createWorkspace(bareDeps(storage, { now, newId }), { name: 'Acme' }, {
+function workspace() {
+  return createWorkspace(bareDeps(storage, { now, newId }), { name: 'Acme' }, {
     principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
     origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
     now: now(),
   });
+}
+
+it('are given up with it, and their database is left alone', async () => {
+  const { databases, secrets } = storage;
+  const { database } = await workspace();
   await databases.control.transaction(async (sql) => {
     await sql`delete from control.workspaces where database = ${database}`;
     await markDropping(sql, database);
@@ -42,4 +48,34 @@ it('are given up with it, and their database is left alone', async () => {
   await seals.close();
   expect(reached).toHaveBeenCalledTimes(1);
   expect(failures).toEqual([]);
+});
+
+it('are kept as long as nobody can say that it is gone, and the trouble is told of once', async () => {
+  const { databases, secrets } = storage;
+  const { database } = await workspace();
+  const chain = workspaceChain(database);
+  const id = newId();
+  const connection = databases.workspace(database);
+  const act = { actor: 'someone', action: 'act', target: 'a target' };
+  await connection.transaction((sql) => auditWorkspace(sql, { newId: () => id, now }, act));
+  const { auditor } = storage.provisioning.names.groups;
+  const tenant = databases.provisioner(database);
+  const { control } = databases;
+  const rename = (column: string) =>
+    tenant.transaction((sql) =>
+      sql.unsafe(`set local role ${auditor}; alter table workspace.audit_queue rename column ${column}`)
+    );
+  await storage.upkeep.settled();
+  await rename('id to hidden');
+  await control.run((sql) => sql`alter table control.tenant_databases rename to hidden`);
+  const failures: unknown[] = [];
+  const seals = new Seals({ databases, secrets, observe: (event) => void failures.push(event) });
+  const reached = vi.spyOn(databases, 'workspace');
+  seals.note(chain, id);
+  await expect.poll(() => reached.mock.calls.length, { timeout: 5_000, interval: 20 }).toBeGreaterThan(3);
+  await rename('hidden to id');
+  await control.run((sql) => sql`alter table control.hidden rename to tenant_databases`);
+  await seals.close();
+  expect(await connection.run((sql) => sealedAmong(sql, chain, [id]))).toEqual([id]);
+  expect(failures).toHaveLength(1);
 });
