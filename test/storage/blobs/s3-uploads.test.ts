@@ -70,6 +70,8 @@ describe('unfinished uploads', () => {
 
   it('count for the apps that a database has', async () => {
     for (const schema of ['a_1', 'a_2', 'a_3', 'a_4', 'a_5']) peer.begin(`w_1/${schema}/${randomUUID()}`);
+    // What somebody else has put there.
+    peer.begin('w_1//nobody');
     expect(await drain(store.apps('w_1'))).toEqual(['a_1', 'a_2', 'a_3', 'a_4', 'a_5']);
   });
 });
