@@ -162,6 +162,7 @@ async function openWhenReachable(
 ): Promise<Storage> {
   const { config } = start;
   const deadline = Date.now() + databaseWaitMilliseconds;
+  let isTold = false;
   for (;;) {
     try {
       return await openStorage({
@@ -184,13 +185,20 @@ async function openWhenReachable(
       const mayPass = error instanceof StorageError && error.failure === 'unavailable';
       if (!mayPass) throw error;
       if (Date.now() > deadline) throw new StartRefused(`the database does not answer: ${reasonOf(error)}`);
+      if (!isTold) {
+        tell({ type: 'progress', message: `the database does not answer yet: ${reasonOf(error)}` });
+      }
+      isTold = true;
       await pause(databaseRetryMilliseconds);
     }
   }
 }
 
 function reasonOf(error: StorageError): string {
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  // The driver would name a host and a port that it was not given.
+  return 'code' in cause && cause.code === 'CONNECT_TIMEOUT' ? 'no answer' : cause.message;
 }
 
 function tell(message: FromApi): void {
