@@ -122,6 +122,25 @@ describe('a share of the work', () => {
   });
 });
 
+it('a pool that is closed while it waits for a permit keeps neither that nor its share', async () => {
+  const { share, pool } = make(1);
+  const permits = new PermitCount({ count: 1, waitMilliseconds: 60_000 });
+  expect(permits.tryTake()).toBe(true);
+  const closed = pool(1, permits);
+  const asking = expect(closed.run(ask)).rejects.toMatchObject({ failure: 'unavailable' });
+  await expect.poll(() => permits.wanted).toBe(true);
+  await closed.end();
+  permits.give();
+  await asking;
+  expect([permits.tryTake(), share.tryTake()]).toEqual([true, true]);
+});
+
+it('a pool that finds no permit to open a connection ahead keeps no share', async () => {
+  const { share, pool } = make(1);
+  await pool(1, new PermitCount({ count: 0, waitMilliseconds: 60_000 })).warm();
+  expect(share.tryTake()).toBe(true);
+});
+
 it('is one for all apps of a workspace, and neither for its identities nor for other workspaces', async () => {
   const databases = new Databases({
     provisioner: own.access,
