@@ -8,6 +8,7 @@ import type { Peers } from '../peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
 import { Crowd } from './runner/crowd.ts';
+import { firstToStop } from './runner/room.ts';
 import type { Schedule } from './cron/schedule.ts';
 import { serveCustom } from './custom/serve.ts';
 import {
@@ -236,12 +237,9 @@ export class Runners implements Hooks {
     }
   }
 
-  /** Stops the runner that was not used for longest when there are as many as there may be. */
+  /** Stops a runner when there are as many as there may be. */
   #makeRoom(): void {
     const running = [...this.#apps.values()].filter(({ live }) => live !== undefined);
-    if (running.length < this.#parts.mostRunners) return;
-    const idle = running.filter(({ live }) => live?.channel.inFlight === 0)
-      .sort((a, b) => (a.live?.usedAt ?? 0) - (b.live?.usedAt ?? 0));
-    idle[0]?.rest();
+    if (running.length >= this.#parts.mostRunners) firstToStop(running)?.rest();
   }
 }

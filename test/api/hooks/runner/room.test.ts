@@ -49,6 +49,24 @@ it('is the one that was not used for longest, of those with nothing to do', asyn
   expect(lines).toHaveLength(1);
 });
 
+it('is none of a workspace that has fewer of them than another', async () => {
+  const own = await ownHooks({ settings: { max_runners: 3 } });
+  onTestFinished(() => own.end());
+  const [lone, one] = [await own.app('lone', files, 'modest'), await own.app('one', files, 'greedy')];
+  const [two, three_] = [await own.app('two', files, 'greedy'), await own.app('three', files, 'greedy')];
+  for (const hooks of [lone, one, two, three_]) expect((await hooks.reload(true)).errors).toEqual([]);
+  expect([lone.live?.isOpen, one.live, two.live?.isOpen, three_.live?.isOpen]).toEqual([
+    true,
+    undefined,
+    true,
+    true,
+  ]);
+  // Unless that one's all have something to do.
+  for (const hooks of [two, three_]) void keepBusy(hooks);
+  expect(await beforeCreate(one, 'notes')).toMatchObject({ outcome: 'done' });
+  expect([lone.live, two.live?.isOpen, three_.live?.isOpen]).toEqual([undefined, true, true]);
+});
+
 it('is one that was not used for so long, unless something is under way in it', async () => {
   const [one, two, three_] = await three({ idle_ms: 1_000 });
   for (const hooks of [one, two, three_]) await hooks.reload(true);
