@@ -17,7 +17,9 @@ import type { Mail } from './mail/letter.ts';
 import type { Observe } from './observe.ts';
 import type { PolicyBook } from './policies/book.ts';
 import type { Policies } from './policies/effective.ts';
+import type { RecordMemory } from './records/ports.ts';
 import type { Totals } from './records/totals.ts';
+import type { WriteLedger } from './records/write-ledger.ts';
 import type { WriteOrder } from './records/write-order.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
@@ -42,8 +44,12 @@ export interface Deps {
   /** Encryption at rest, derived from the master key. */
   secrets: Secrets;
   definitions: Definitions;
+  /** Which writes of records are under way. */
+  writes: WriteLedger;
   /** Totals of lists that are still right. */
   totals: Totals;
+  /** Records that are still as they were read. */
+  remembered: RecordMemory;
   /** Who writes which record now. */
   writeOrder: WriteOrder;
   /** Who watches which collection, and is told of writes. */

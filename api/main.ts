@@ -7,7 +7,7 @@ import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/ids.ts';
 import { readInitialized } from '../storage/server.ts';
 import { StartRefused } from '../storage/start-refused.ts';
-import type { ApiStart, Config, FromApi, ToApi } from '../supervisor/protocol.ts';
+import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
 import { createAudit } from './audit/build.ts';
 import { recordSandbox } from './audit/sandbox.ts';
@@ -31,8 +31,7 @@ import { nodeListener } from './pipeline/node-listener.ts';
 import { learnSetup } from './pipeline/gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
-import { RememberedTotals, SnapshotTotals } from './records/totals.ts';
-import { WriteOrder } from './records/write-order.ts';
+import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './traffic.ts';
 import { ActivityMeter } from './usage/activity.ts';
@@ -76,7 +75,7 @@ async function serve(start: ApiStart): Promise<Running> {
     provisioning,
     upkeep,
     definitions,
-    ...recordParts(config),
+    ...createRecords({ definitions, isAlone: config.api.workers === 1 && config.database.url === '' }),
     hooks,
     sandbox: start.sandbox,
     realtime,
@@ -142,13 +141,6 @@ async function openDoor(
   });
   deps.observe({ type: 'server_ready', url: listening.url });
   return listening;
-}
-
-/** What records need. Only a process that nothing else writes beside, on a cluster of its own, hears of every write. */
-function recordParts({ api, database }: Config): Pick<Deps, 'totals' | 'writeOrder'> {
-  const alone = api.workers === 1 && database.url === '';
-  const totals = alone ? new RememberedTotals({ now: Date.now }) : new SnapshotTotals();
-  return { totals, writeOrder: new WriteOrder() };
 }
 
 function sharingOf({ config: { api: { workers } }, worker }: ApiStart): Sharing {

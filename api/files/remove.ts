@@ -9,7 +9,7 @@ import type { Author } from '../hooks/ports.ts';
 import { announceAll, writtenBy } from '../records/announce.ts';
 import { leaveFile, type Removal } from '../records/cascade.ts';
 import { onApp, requireCurrent, type WriteDeps } from '../records/collection.ts';
-import { tablesWithFiles } from '../records/dependencies.ts';
+import { extentWithFile } from '../records/dependencies.ts';
 import { removeAsked } from '../records/hooked-removal.ts';
 import { rehearsalOf, rehearse } from '../records/rehearsal.ts';
 import type { Deps } from '../deps.ts';
@@ -61,7 +61,7 @@ export async function removeStored(
       await deleteFile(sql, app.schema, id);
       return removed;
     };
-    await deps.totals.during(tablesWithFiles(app), async () => {
+    await deps.writes.during(extentWithFile(app), async () => {
       const removed = await rehearse(rehearsals, connection, work).catch(explain);
       announceAll(deps, app, writtenBy(removed));
     });

@@ -10,7 +10,7 @@ import { collectionOf } from '../target.ts';
 import { announceInTurn, type Written, writtenBy } from './announce.ts';
 import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './batch-requests.ts';
 import { onApp, type RecordTarget, requireCurrent, scopeOf, type WriteDeps } from './collection.ts';
-import { deletedTables, writtenTables } from './dependencies.ts';
+import { extentOfAll, extentOfCreate, extentOfRemoval, extentOfUpdate } from './dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { addLength } from './length.ts';
 import { lockInOrder } from './lock-order.ts';
@@ -18,6 +18,7 @@ import { naming } from './naming.ts';
 import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
 import { createRehearsed, updateRehearsed } from './rehearsed.ts';
 import { removeRehearsed } from './remove.ts';
+import type { Extent } from './write-ledger.ts';
 
 /** What one write would have been answered by itself. */
 export interface BatchResult {
@@ -75,7 +76,7 @@ export async function runBatch(
     const held = rehearsal === undefined ? placesOf(app, writes) : [];
     const write = async () => {
       const during = () => deps.quotas.write(app, addition, run);
-      const { results, written } = await deps.totals.during(tablesOf(admitted), during);
+      const { results, written } = await deps.writes.during(extentOf(app, admitted), during);
       await announceInTurn(deps, app, { written, held });
       return results;
     };
@@ -185,9 +186,16 @@ async function perform(
   }
 }
 
-function tablesOf(admitted: readonly Admitted[]): string[] {
-  const tables = admitted.flatMap(({ target, write }) =>
-    write.method === 'DELETE' ? deletedTables(target) : writtenTables(target)
-  );
-  return [...new Set(tables)];
+function extentOf(app: AppDefinition, admitted: readonly Admitted[]): Extent {
+  const extents = admitted.map(({ target, write }) => {
+    switch (write.method) {
+      case 'POST':
+        return extentOfCreate(target);
+      case 'PATCH':
+        return extentOfUpdate(target, write.id);
+      case 'DELETE':
+        return extentOfRemoval(target, write.id);
+    }
+  });
+  return extentOfAll(app, extents);
 }

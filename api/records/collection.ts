@@ -13,10 +13,15 @@ import type { WriteQuotas } from '../usage/quotas.ts';
 import { untilSettled } from './clash.ts';
 
 /** What every record feature needs. */
-export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals'> & { realtime: Publisher };
+export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals' | 'remembered'> & {
+  realtime: Publisher;
+};
 
 /** What those need that write. */
-export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder'> & { hooks: RecordHooks; quotas: WriteQuotas };
+export type WriteDeps = RecordDeps & Pick<Deps, 'writes' | 'writeOrder'> & {
+  hooks: RecordHooks;
+  quotas: WriteQuotas;
+};
 
 /** A collection and the app that it is in. */
 export interface RecordTarget {

@@ -8,7 +8,7 @@ import { hookActorOf } from '../hooks/actor.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
-import { writtenTables } from './dependencies.ts';
+import { extentOfCreate } from './dependencies.ts';
 import {
   onCollection,
   type RecordScope,
@@ -68,7 +68,7 @@ export async function createRecord(
       announce(deps, scope.target.app, { type: 'record_created', record });
       return record;
     });
-  const during = () => deps.totals.during(writtenTables(target), write);
+  const during = () => deps.writes.during(extentOfCreate(target), write);
   // Who knows the id, or finds it in a list, can change the record before its create is answered.
   const { newId, input: { id } } = settled;
   const place = placeOf(target.app, typeof id === 'string' ? id : newId);

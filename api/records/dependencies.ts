@@ -1,4 +1,4 @@
-// Which tables a list is made of, and which a write may change: by their names as `Totals` knows them.
+// What lists and records are made of, and what writes may change: by names as `WriteLedger` knows them.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { filesId } from '../../storage/files.ts';
 import { referrersOf } from '../../storage/records/referrers.ts';
@@ -6,9 +6,10 @@ import type { Condition } from '../../storage/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../rules/compile.ts';
 import type { RecordTarget } from './collection.ts';
 import type { Basis } from './totals.ts';
+import { type Extent, recordsOf } from './write-ledger.ts';
 
 /** Name of the workspace's users: they own records, and take them along. */
-export function usersTable(database: string): string {
+function usersTable(database: string): string {
   return `${database}.users`;
 }
 
@@ -62,20 +63,56 @@ function relatedOf(condition: Condition): ReadonlySet<string> {
   return names;
 }
 
-/** The table that a create or an update changes. */
-export function writtenTables({ app, collection }: RecordTarget): string[] {
-  return [tableOf(app, collection.id)];
+/** What a record depends on besides writes of itself. */
+export function basisOfRecord(app: AppDefinition): readonly string[] {
+  let names = basesOfRecords.get(app);
+  if (names === undefined) {
+    names = [usersTable(app.workspace.database), recordsOf(app)];
+    basesOfRecords.set(app, names);
+  }
+  return names;
 }
 
-/** The tables that the deletion of a file may change. */
-export function tablesWithFiles(app: AppDefinition): string[] {
-  return [...new Set(referrersOf(app, filesId).map(({ collection }) => tableOf(app, collection.id)))];
+const basesOfRecords = new WeakMap<AppDefinition, readonly string[]>();
+
+/** What the create of a record changes. */
+export function extentOfCreate({ app, collection }: RecordTarget): Extent {
+  return { names: [tableOf(app, collection.id)], ids: [], app };
+}
+
+/** What an update changes. */
+export function extentOfUpdate(target: RecordTarget, id: string): Extent {
+  return { ...extentOfCreate(target), ids: [id] };
+}
+
+/** What a deletion may change: also what points to the record, and to what goes with it. */
+export function extentOfRemoval({ app, collection }: RecordTarget, id: string): Extent {
+  const tables = tablesWith(app, collection);
+  const isAlone = referrersOf(app, collection.id).length === 0;
+  return { names: isAlone ? tables : [...tables, recordsOf(app)], ids: [id], app };
+}
+
+/** What the deletion of a file may change. */
+export function extentWithFile(app: AppDefinition): Extent {
+  const holders = referrersOf(app, filesId).map(({ collection }) => tableOf(app, collection.id));
+  return { names: holders.length === 0 ? [] : [...new Set(holders), recordsOf(app)], ids: [], app };
+}
+
+/** What the deletion of a user may change, in all apps of its workspace. */
+export function extentWithUser(database: string): Extent {
+  return { names: [usersTable(database)], ids: [] };
+}
+
+/** What several writes in an app may change. */
+export function extentOfAll(app: AppDefinition, extents: readonly Extent[]): Extent {
+  const names = new Set(extents.flatMap(({ names }) => names));
+  return { names: [...names], ids: extents.flatMap(({ ids }) => ids), app };
 }
 
 const followers = new WeakMap<CollectionDefinition, string[]>();
 
-/** The tables that a deletion may change: also those whose relations lead to the record, and to what goes with it. */
-export function deletedTables({ app, collection }: RecordTarget): string[] {
+/** The table of a collection, and those whose relations lead there. */
+function tablesWith(app: AppDefinition, collection: CollectionDefinition): string[] {
   let tables = followers.get(collection);
   if (tables === undefined) {
     const reached = new Set([collection.id]);

@@ -1,10 +1,11 @@
 // Reading one record.
 import { isUuid } from '../../storage/ids.ts';
 import type { Restriction } from '../../storage/records/restriction.ts';
-import { lookAtRecord } from '../../storage/records/records.ts';
+import type { StoredRecord } from '../../storage/records/plan.ts';
+import { type Look, lookAtRecord } from '../../storage/records/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, glanceOf, refuse } from '../rules/access.ts';
-import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
+import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
 import { branchesOf, expanding } from './expand.ts';
 import { ruleOn } from './restrict.ts';
 import { type RecordAnswer, selectionOf } from './selection.ts';
@@ -28,24 +29,41 @@ export async function getRecord(
   { access, id, fields, expand }: RecordLookup,
 ): Promise<RecordAnswer> {
   return await onCollection(deps, target, async (scope) => {
-    const { plan, connection, target } = scope;
-    const rule = ruleOn(access, target);
+    const rule = ruleOn(access, scope.target);
     if (!isUuid(id)) failMissing(id);
-    const select = selectionOf(plan, fields);
-    const branches = branchesOf(target, expand);
-    // The statement without a rule is one for everybody.
-    const glance = rule === undefined ? undefined : glanceOf(access, target);
-    const look = async (asked: Restriction | undefined) =>
-      await connection.run((sql) => lookAtRecord(sql, plan, id, asked)) ?? failMissing(id);
-    const seen = await look(glance === undefined ? rule : undefined);
-    const passes = glance?.(seen.record);
-    const found = glance === undefined || passes !== undefined ? seen : await look(rule);
-    if (!found.passes || passes === false) refuse(access);
+    const select = selectionOf(scope.plan, fields);
+    const branches = branchesOf(scope.target, expand);
+    const looking = lookAt(deps, scope, { access, id, rule });
+    const found = looking instanceof Promise ? await looking : looking;
+    if (found === undefined) failMissing(id);
+    if (!found.passes) refuse(access);
     if (branches.size === 0) return select(found.record);
     const show = await expanding(select, scope, { access, branches, records: [found.record] });
     return show(found.record);
   });
 }
+
+/** A record under its rule: a look at a record that may be remembered, where that is enough, else by the database. */
+function lookAt(
+  { remembered }: RecordDeps,
+  scope: RecordScope,
+  { access, id, rule }: { access: Access; id: string; rule: Restriction | undefined },
+): Look | undefined | Promise<Look | undefined> {
+  const { plan, connection, target } = scope;
+  const ask = (asked?: Restriction) => connection.run((sql) => lookAtRecord(sql, plan, id, asked));
+  const glance = rule === undefined ? everyRecord : glanceOf(access, target);
+  if (glance === undefined) return ask(rule);
+  // The statement without a rule is one for everybody.
+  const judge = (record: StoredRecord | undefined) => {
+    if (record === undefined) return undefined;
+    const passes = glance(record);
+    return passes === undefined ? ask(rule) : { record, passes };
+  };
+  const found = remembered.find(target, id, async () => (await ask())?.record);
+  return found instanceof Promise ? found.then(judge) : judge(found);
+}
+
+const everyRecord = () => true;
 
 /** Throws `404` when there is no such record. */
 export async function requireRecord(deps: RecordDeps, target: RecordTarget, id: string): Promise<void> {

@@ -16,7 +16,7 @@ import {
   scopeOf,
   type WriteDeps,
 } from './collection.ts';
-import { deletedTables } from './dependencies.ts';
+import { extentOfRemoval } from './dependencies.ts';
 import { failMissing } from './get.ts';
 import { removeAsked } from './hooked-removal.ts';
 import { refusalOf } from './refusals.ts';
@@ -44,7 +44,7 @@ export async function removeRecord(
   // Hooks may take seconds, and write the record themselves.
   const held = rehearsal === undefined ? [placeOf(target.app, removal.id)] : [];
   const work = (scope: RecordScope) =>
-    deps.totals.during(deletedTables(scope.target), async () => {
+    deps.writes.during(extentOfRemoval(scope.target, removal.id), async () => {
       const removed = await removeWithHooks(deps, scope, removal, { rehearsal, by });
       await announceInTurn(deps, scope.target.app, { written: writtenBy(removed), held });
     });

@@ -10,7 +10,7 @@ import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
-import { writtenTables } from './dependencies.ts';
+import { extentOfUpdate } from './dependencies.ts';
 import {
   onCollection,
   type RecordScope,
@@ -94,7 +94,7 @@ async function write(
     });
   return await deps.writeOrder.inTurn(
     [placeOf(target.app, update.id)],
-    () => deps.totals.during(writtenTables(target), work),
+    () => deps.writes.during(extentOfUpdate(target, update.id), work),
   );
 }
 

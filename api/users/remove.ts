@@ -20,7 +20,7 @@ import { announceInTurn, writtenBy } from '../records/announce.ts';
 import { type Removal, removeWithUser } from '../records/cascade.ts';
 import { untilSettled } from '../records/clash.ts';
 import type { WriteDeps } from '../records/collection.ts';
-import { usersTable } from '../records/dependencies.ts';
+import { extentWithUser } from '../records/dependencies.ts';
 import { removeAsked } from '../records/hooked-removal.ts';
 import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/rehearsal.ts';
 import { failNoUser } from './list.ts';
@@ -31,7 +31,7 @@ const mostReadings = 5;
 type RemoveDeps =
   & Pick<
     Deps,
-    'databases' | 'definitions' | 'totals' | 'writeOrder' | 'revocations' | 'newId' | 'now'
+    'databases' | 'definitions' | 'writes' | 'writeOrder' | 'revocations' | 'newId' | 'now'
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 
@@ -82,7 +82,7 @@ export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Prom
     });
     return { farewells, rehearsals };
   };
-  const gone = await deps.totals.during([usersTable(workspace.database)], async () => {
+  const gone = await deps.writes.during(extentWithUser(workspace.database), async () => {
     const { farewells, rehearsals } = await untilSettled(() => withApps(deps, workspace, goodbye));
     for (const { app, user, removal } of farewells) {
       const others = user === undefined ? [] : [user];

@@ -11,8 +11,7 @@ import type { Deps } from '../../api/deps.ts';
 import { onCollection, type RecordTarget } from '../../api/records/collection.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
-import { WriteOrder } from '../../api/records/write-order.ts';
-import { SnapshotTotals } from '../../api/records/totals.ts';
+import { createRecords } from '../../api/records/build.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { PolicyBook } from '../../api/policies/book.ts';
 import { Revocations } from '../../api/auth/tokens/revocations.ts';
@@ -43,7 +42,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'totals' | 'writeOrder'>
+  & Pick<Deps, 'writes' | 'totals' | 'remembered' | 'writeOrder'>
   & EnrolDeps
   & {
     realtime: Publisher;
@@ -79,11 +78,11 @@ function bareRights(
 
 /** What the features need, in a process of its own on this storage. */
 export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'newId'>): BareDeps {
+  const definitions = createDefinitions(storage);
   return {
     ...storage,
-    definitions: createDefinitions(storage),
-    totals: new SnapshotTotals(),
-    writeOrder: new WriteOrder(),
+    definitions,
+    ...createRecords({ definitions, isAlone: false }),
     ...enrolling,
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },

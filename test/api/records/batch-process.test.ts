@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDefinitions } from '../../../api/collections/cache.ts';
 import { runBatch } from '../../../api/records/batch.ts';
 import { listRecords } from '../../../api/records/list.ts';
-import { RememberedTotals } from '../../../api/records/totals.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
+import { soleWriter } from '../../harness/sole-writer.ts';
 
 let app: BareApp;
 
@@ -43,7 +43,7 @@ it('a batch is done once more, as a whole, with the collections as they are', as
 it('a batch makes remembered totals forgotten, also those of records that go along', async () => {
   await app.define('parents', []);
   await app.define('children', [relationTo('parents', 'parent', { cascade_delete: true })]);
-  const deps = { ...app.deps, totals: new RememberedTotals({ now: Date.now, settle: 0 }) };
+  const deps = soleWriter(app.deps);
   const access = unboundedAccess('list', created);
   const total = async (collection: string) => {
     const page = { page: 2, per_page: 1, count: true };

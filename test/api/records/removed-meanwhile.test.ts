@@ -6,12 +6,12 @@ import type { WriteHooks } from '../../../api/hooks/ports.ts';
 import { createRecord } from '../../../api/records/create.ts';
 import { listRecords } from '../../../api/records/list.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
-import { RememberedTotals } from '../../../api/records/totals.ts';
 import { updateRecord } from '../../../api/records/update.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import type { StoredRecord } from '../../../storage/records/plan.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
+import { soleWriter } from '../../harness/sole-writer.ts';
 
 const access = unboundedAccess('delete', created);
 
@@ -36,8 +36,7 @@ beforeAll(async () => {
     tell: () => Promise.resolve(),
   };
   deps = {
-    ...app.deps,
-    totals: new RememberedTotals({ now: Date.now, settle: 0 }),
+    ...soleWriter(app.deps),
     hooks: { writesOf: () => ({ isEmpty: false, on: () => hooks }) },
     realtime: { publish: (_topic, { record }) => void told.push(record as StoredRecord) },
   };

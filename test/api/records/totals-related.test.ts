@@ -6,7 +6,6 @@ import { removeStored } from '../../../api/files/remove.ts';
 import { createRecord } from '../../../api/records/create.ts';
 import { listRecords } from '../../../api/records/list.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
-import { RememberedTotals } from '../../../api/records/totals.ts';
 import { updateRecord } from '../../../api/records/update.ts';
 import { admit, unboundedAccess } from '../../../api/rules/access.ts';
 import { putRule } from '../../../api/rules/change.ts';
@@ -14,6 +13,7 @@ import { removeUser } from '../../../api/users/remove.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { insertFile } from '../../../storage/files.ts';
 import { type BareApp, bareApp, relationTo } from '../../harness/bare-app.ts';
+import { soleWriter } from '../../harness/sole-writer.ts';
 
 let app: BareApp;
 let deps: BareApp['deps'];
@@ -25,7 +25,7 @@ const page = { page: 1, per_page: 1, count: true };
 
 beforeAll(async () => {
   app = await bareApp();
-  deps = { ...app.deps, totals: new RememberedTotals({ now: Date.now, settle: 0 }) };
+  deps = soleWriter(app.deps);
 });
 afterAll(() => app.end());
 

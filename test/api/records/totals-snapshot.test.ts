@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deps } from '../../../api/deps.ts';
 import { listRecords } from '../../../api/records/list.ts';
-import { RememberedTotals, SnapshotTotals, type Totals } from '../../../api/records/totals.ts';
+import { SnapshotTotals, type Totals } from '../../../api/records/totals.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { type BareApp, bareApp, relationTo } from '../../harness/bare-app.ts';
+import { soleWriter } from '../../harness/sole-writer.ts';
 
 let app: BareApp;
 const access = unboundedAccess('list', new Date());
@@ -37,7 +38,6 @@ class Asked implements Totals {
       this.times++;
       return ask();
     });
-  during: Totals['during'] = (tables, write) => this.#totals.during(tables, write);
 }
 
 async function total(totals: Totals, filter?: string): Promise<number> {
@@ -112,7 +112,7 @@ describe('a total that is remembered by snapshot', () => {
 
 describe('a total that looks at users', () => {
   it('follows every change of a user, also in the process that hears of all writes to records', async () => {
-    const totals = new Asked(new RememberedTotals({ now: Date.now, settle: 0 }));
+    const totals = new Asked(soleWriter(app.deps).totals);
     const { workspace } = await app.definition();
     const users = app.deps.databases.workspace(workspace.database);
     const made = await users.run((sql) =>

@@ -7,21 +7,23 @@ import { listRecords } from '../../../api/records/list.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
 import { type Basis, RememberedTotals } from '../../../api/records/totals.ts';
 import { updateRecord } from '../../../api/records/update.ts';
+import { WriteLedger } from '../../../api/records/write-ledger.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import type { Field } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
 import type { Count } from '../../../storage/records/records.ts';
 import { type BareApp, bareApp, relationTo } from '../../harness/bare-app.ts';
+import { soleWriter } from '../../harness/sole-writer.ts';
 
 let app: BareApp;
-let deps: BareApp['deps'] & Pick<Deps, 'totals'>;
+let deps: BareApp['deps'];
 
 const now = new Date();
 const access = unboundedAccess('list', now);
 
 beforeAll(async () => {
   app = await bareApp();
-  deps = { ...app.deps, totals: new RememberedTotals({ now: Date.now, settle: 0 }) };
+  deps = soleWriter(app.deps);
   await app.define('authors', [{ name: 'name', kind: 'text' }]);
   await app.define('posts', [
     { name: 'title', kind: 'text' },
@@ -143,10 +145,13 @@ describe('RememberedTotals', () => {
   const question = { count, basis, snapshot: undefined };
 
   function counter(clock: { now: number }, settle = 0) {
-    const totals = new RememberedTotals({ now: () => clock.now, settle });
+    const writes = new WriteLedger({ now: () => clock.now, isCurrent: () => true, settle });
+    const totals = new RememberedTotals(writes);
     let asked = 0;
     const ask = () => Promise.resolve({ total: ++asked, snapshot: '' });
-    return { totals, read: () => totals.of(question, ask), ask };
+    const during = <Result>(name: string, write: () => Promise<Result>) =>
+      writes.during({ names: [name], ids: [] }, write);
+    return { totals, during, read: () => totals.of(question, ask), ask };
   }
 
   it('remembers nothing until writes of an earlier process must have ended', async () => {
@@ -158,17 +163,17 @@ describe('RememberedTotals', () => {
   });
 
   it('neither gives nor takes a total while a write is under way, nor one that a write began in', async () => {
-    const { totals, read } = counter({ now: 0 });
+    const { totals, during, read } = counter({ now: 0 });
     await read();
     let end: () => void = () => undefined;
-    const write = totals.during(['posts'], () => new Promise<void>((resolve) => end = resolve));
+    const write = during('posts', () => new Promise<void>((resolve) => end = resolve));
     expect([await read(), await read()]).toEqual([2, 3]);
     end();
     await write;
     expect([await read(), await read()]).toEqual([4, 4]);
-    await totals.during(['posts'], () => Promise.resolve());
+    await during('posts', () => Promise.resolve());
     const overtaken = await totals.of(question, async () => {
-      await totals.during(['users'], () => Promise.resolve());
+      await during('users', () => Promise.resolve());
       return { total: 100, snapshot: '' };
     });
     expect([overtaken, await read(), await read()]).toEqual([100, 5, 5]);
@@ -176,8 +181,8 @@ describe('RememberedTotals', () => {
 
   it('waits for a write whose end was not heard of', async () => {
     const clock = { now: 0 };
-    const { totals, read } = counter(clock);
-    const lost = totals.during(['posts'], () => Promise.reject(new StorageError('unavailable', 'lost')));
+    const { during, read } = counter(clock);
+    const lost = during('posts', () => Promise.reject(new StorageError('unavailable', 'lost')));
     await expect(lost).rejects.toThrow('lost');
     expect([await read(), await read()]).toEqual([1, 2]);
     clock.now = 6_000;
@@ -185,10 +190,10 @@ describe('RememberedTotals', () => {
   });
 
   it('tells other tables, versions and parameters apart, and remembers nothing without a basis', async () => {
-    const { totals, read, ask } = counter({ now: 0 });
+    const { totals, during, read, ask } = counter({ now: 0 });
     const long = { ...count, params: ['x'.repeat(3_000)] };
     expect(await read()).toBe(1);
-    await totals.during(['elsewhere'], () => Promise.resolve());
+    await during('elsewhere', () => Promise.resolve());
     expect(await read()).toBe(1);
     expect(await totals.of({ ...question, basis: { ...basis, versions: '2' } }, ask)).toBe(2);
     expect(await totals.of({ ...question, count: { ...count, params: ['x'] } }, ask)).toBe(3);
@@ -204,7 +209,6 @@ it('a total is never less than the records that a page shows, though they are go
   const ids = [await create('fleeting', {}), await create('fleeting', {}), await create('fleeting', {})];
   const totals: Deps['totals'] = {
     needsSnapshot: () => false,
-    during: (_tables, write) => write(),
     of: async (_question, ask) => {
       for (const id of ids) await app.remove('fleeting', { id });
       return (await ask()).total;

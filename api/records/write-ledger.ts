@@ -1,0 +1,132 @@
+// Which writes have begun, and which have not ended: what is remembered holds until one can have changed it.
+import type { AppDefinition } from '../../storage/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+
+/** What a write may change. */
+export interface Extent {
+  /** Names of tables and the like (`dependencies.ts`), each of which counts its own writes. */
+  names: readonly string[];
+  /** Ids of records that were there before, where it is known which these are. */
+  ids: readonly string[];
+  /** In which app, if in one. */
+  app?: AppDefinition | undefined;
+}
+
+/** The writes of one name. */
+interface Ledger {
+  /** The number of the last write that has begun. */
+  last: number;
+  underWay: number;
+  /** Until when a write whose end was not heard of may still take effect, in milliseconds since 1970. */
+  unsureUntil: number;
+}
+
+/** No statement runs longer than 5 s, heard of or not: neither ours nor one of the process before this one. */
+const settleMilliseconds = 6_000;
+/** Ids share so many ledgers: a write of one record also counts for the few others that fell to the same one. */
+const sharedLedgers = 16_384;
+
+/** The name of all records of an app. */
+export function recordsOf({ schema }: AppDefinition): string {
+  return schema;
+}
+
+/** A number that is another one for most ids: the end of a UUID is by chance. */
+export function hashOf(id: string): number {
+  return Number.parseInt(id.slice(-8), 16);
+}
+
+/** The writes of one process. That there are none besides is for those to know who go by it. */
+export class WriteLedger {
+  readonly #now: () => number;
+  readonly #isCurrent: (app: AppDefinition) => boolean;
+  readonly #quietUntil: number;
+  readonly #ledgers = new Map<string, Ledger>();
+  /** By `hashOf`: the last write that has begun, and how many are under way. */
+  readonly #lastOfIds = new Float64Array(sharedLedgers);
+  readonly #underWayOfIds = new Uint32Array(sharedLedgers);
+  #writes = 0;
+
+  /**
+   * `settle`: how long nothing can be told at first, in milliseconds, as an earlier process may have left a write behind.
+   * `isCurrent`: whether the app's declarations have not changed.
+   */
+  constructor(
+    { now, isCurrent, settle = settleMilliseconds }: {
+      now: () => number;
+      isCurrent: (app: AppDefinition) => boolean;
+      settle?: number;
+    },
+  ) {
+    this.#now = now;
+    this.#isCurrent = isCurrent;
+    this.#quietUntil = now() + settle;
+  }
+
+  /** Runs what may write. Every write of records, and of what they hang on, goes through here. */
+  async during<Result>({ names, ids, app }: Extent, write: () => Promise<Result>): Promise<Result> {
+    const number = ++this.#writes;
+    const ledgers = names.map((name) => this.#ledgerOf(name));
+    for (const ledger of ledgers) {
+      ledger.underWay++;
+      ledger.last = number;
+    }
+    const slots = ids.map(slotOf);
+    for (const slot of slots) {
+      this.#underWayOfIds[slot] = this.#underWay(slot) + 1;
+      this.#lastOfIds[slot] = number;
+    }
+    try {
+      return await write();
+    } catch (error) {
+      // Without its connection nobody says how a statement ended, or when.
+      if (error instanceof StorageError && error.failure === 'unavailable') this.#doubt(ledgers, app);
+      throw error;
+    } finally {
+      for (const ledger of ledgers) ledger.underWay--;
+      for (const slot of slots) this.#underWayOfIds[slot] = this.#underWay(slot) - 1;
+      // Relations that were declared meanwhile may have led to other records.
+      if (app !== undefined && !this.#isCurrent(app)) this.#ledgerOf(recordsOf(app)).last = ++this.#writes;
+    }
+  }
+
+  /** Grows with every write to one of the names or to the record; undefined while one is under way. */
+  stampOf(names: readonly string[], id?: string): number | undefined {
+    const now = this.#now();
+    if (now < this.#quietUntil) return undefined;
+    let stamp = 0;
+    if (id !== undefined) {
+      const slot = slotOf(id);
+      if (this.#underWay(slot) > 0) return undefined;
+      stamp = this.#lastOfIds[slot] ?? 0;
+    }
+    for (const name of names) {
+      const ledger = this.#ledgers.get(name);
+      if (ledger === undefined) continue;
+      if (ledger.underWay > 0 || now < ledger.unsureUntil) return undefined;
+      stamp = Math.max(stamp, ledger.last);
+    }
+    return stamp;
+  }
+
+  #underWay(slot: number): number {
+    return this.#underWayOfIds[slot] ?? 0;
+  }
+
+  #doubt(ledgers: readonly Ledger[], app: AppDefinition | undefined): void {
+    const all = app === undefined ? ledgers : [...ledgers, this.#ledgerOf(recordsOf(app))];
+    for (const ledger of all) ledger.unsureUntil = this.#now() + settleMilliseconds;
+  }
+
+  #ledgerOf(name: string): Ledger {
+    const known = this.#ledgers.get(name);
+    if (known !== undefined) return known;
+    const ledger = { last: 0, underWay: 0, unsureUntil: 0 };
+    this.#ledgers.set(name, ledger);
+    return ledger;
+  }
+}
+
+function slotOf(id: string): number {
+  return hashOf(id) & (sharedLedgers - 1);
+}

@@ -1,0 +1,235 @@
+// When a record may be remembered, and how many are.
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RecordTarget } from '../../../api/records/collection.ts';
+import {
+  extentOfCreate,
+  extentOfRemoval,
+  extentOfUpdate,
+  extentWithFile,
+  extentWithUser,
+} from '../../../api/records/dependencies.ts';
+import { KeptRecords } from '../../../api/records/kept-records.ts';
+import { RememberedRecords } from '../../../api/records/remembered.ts';
+import { type Extent, WriteLedger } from '../../../api/records/write-ledger.ts';
+import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
+import { StorageError } from '../../../storage/errors.ts';
+import type { StoredRecord } from '../../../storage/records/plan.ts';
+
+function collectionOf(id: string, fields: Field[], kind: 'base' | 'auth' = 'base'): CollectionDefinition {
+  return { id, kind, fields, rules: {}, version: 1, created_at: new Date(0), updated_at: new Date(0) };
+}
+
+const image: Field = { name: 'image', kind: 'file' };
+const author: Field = { name: 'author', kind: 'relation', target: 'authors' };
+const collections = [
+  collectionOf('notes', []),
+  collectionOf('authors', []),
+  collectionOf('posts', [author, image]),
+  collectionOf('members', [], 'auth'),
+];
+const app: AppDefinition = {
+  workspace: { id: 'acme', name: 'Acme', database: 'w_1', created_at: new Date(0), updated_at: new Date(0) },
+  ...{ id: 'shop', name: 'Shop', schema: 'a_1', created_at: new Date(0), updated_at: new Date(0) },
+  collections: new Map(collections.map((collection) => [collection.id, collection])),
+};
+
+function targetOf(id: string): RecordTarget {
+  const collection = app.collections.get(id);
+  if (collection === undefined) throw new Error(`there is no ${id}`);
+  return { app, collection };
+}
+
+const notes = targetOf('notes');
+const id = '01890000-0000-7000-8000-0000deadbeef';
+const other = '01890000-0000-7000-8000-0000feedf00d';
+
+/** A memory over a database that answers another text each time that it is asked. */
+function memory({ settle = 0, most = 1_000_000 } = {}) {
+  const clock = { now: 0 };
+  const state = { isCurrent: true, asked: 0 };
+  const writes = new WriteLedger({ now: () => clock.now, isCurrent: () => state.isCurrent, settle });
+  const records = new RememberedRecords(writes, most);
+  const read = () => Promise.resolve(recordOf(String(++state.asked)));
+  const find = async (target = notes, wanted = id, reading = read) =>
+    (await records.find(target, wanted, reading))?.fields['title'];
+  return {
+    ...{ clock, state, writes, records, find },
+    /** Reads it as often as it takes. */
+    remember: async (target = notes, wanted = id) => {
+      for (let reading = 0; reading < 2; reading++) await find(target, wanted);
+    },
+    write: (extent: Extent) => writes.during(extent, () => Promise.resolve()),
+  };
+}
+
+function recordOf(title: string): StoredRecord {
+  return { id, collection: 'notes', fields: { title }, created_at: '', updated_at: '' };
+}
+
+describe('a record', () => {
+  it('is remembered when it is read for the second time', async () => {
+    const { find } = memory();
+    expect([await find(), await find(), await find(), await find()]).toEqual(['1', '2', '2', '2']);
+  });
+
+  it('is not remembered until writes of an earlier process must have ended', async () => {
+    const { find, clock } = memory({ settle: 6_000 });
+    expect([await find(), await find(), await find()]).toEqual(['1', '2', '3']);
+    clock.now = 6_000;
+    expect([await find(), await find(), await find()]).toEqual(['4', '5', '5']);
+  });
+
+  it('of a user or profile is never remembered, as each login changes what it shows', async () => {
+    const { find } = memory();
+    const members = targetOf('members');
+    expect([await find(members), await find(members), await find(members)]).toEqual(['1', '2', '3']);
+  });
+
+  it('that is not there is not remembered as missing', async () => {
+    const { records, find } = memory();
+    for (let reading = 0; reading < 3; reading++) {
+      expect(await records.find(notes, id, () => Promise.resolve(undefined))).toBeUndefined();
+    }
+    expect(await find()).toBe('1');
+  });
+
+  it('that is long is not remembered', async () => {
+    const { find } = memory();
+    const read = (text: string) => () => Promise.resolve(recordOf(text.repeat(20_000)));
+    for (const letter of ['a', 'b', 'c']) expect(await find(notes, id, read(letter))).toMatch(letter);
+  });
+
+  it('is neither given nor remembered while it is written, nor when a write began as it was read', async () => {
+    const { find, remember, writes } = memory();
+    await remember();
+    const written = Promise.withResolvers<void>();
+    const write = writes.during(extentOfUpdate(notes, id), () => written.promise);
+    expect([await find(), await find()]).toEqual(['3', '4']);
+    written.resolve();
+    await write;
+    expect([await find(), await find()]).toEqual(['5', '5']);
+    const overtaken = await find(notes, other, async () => {
+      await writes.during(extentOfUpdate(notes, other), () => Promise.resolve());
+      return recordOf('older');
+    });
+    expect([overtaken, await find(notes, other), await find(notes, other)]).toEqual(['older', '6', '6']);
+  });
+
+  it('is not given while a write may take effect whose end was not heard of', async () => {
+    for (
+      const extent of [extentOfUpdate(notes, other), extentOfRemoval(notes, other), extentWithUser('w_1')]
+    ) {
+      const { find, remember, clock, writes } = memory();
+      await remember();
+      const lost = writes.during(extent, () => Promise.reject(new StorageError('unavailable', 'lost')));
+      await expect(lost).rejects.toThrow('lost');
+      expect([await find(), await find()]).toEqual(['3', '4']);
+      clock.now = 6_000;
+      expect(await find()).toBe(extent.app === undefined ? '5' : '2');
+    }
+  });
+
+  it('is given on when a write was refused', async () => {
+    const { find, remember, writes } = memory();
+    await remember();
+    const refused = writes.during(extentOfUpdate(notes, other), () => Promise.reject(new Error('refused')));
+    await expect(refused).rejects.toThrow('refused');
+    expect(await find()).toBe('2');
+  });
+
+  it('is read again after what may have been a write of any record', async () => {
+    const everything: Extent[] = [
+      extentOfRemoval(targetOf('authors'), other),
+      extentWithFile(app),
+      extentWithUser('w_1'),
+    ];
+    for (const extent of everything) {
+      const { find, remember, write } = memory();
+      await remember();
+      await write(extent);
+      expect(await find()).toBe('3');
+    }
+    const { find, remember, write } = memory();
+    await remember();
+    for (
+      const extent of [extentOfCreate(notes), extentOfUpdate(notes, other), extentOfRemoval(notes, other)]
+    ) {
+      await write(extent);
+    }
+    await write(extentWithUser('w_2'));
+    expect(await find()).toBe('2');
+  });
+
+  it('is read again after a write during which its app was declared anew', async () => {
+    const { find, remember, write, state } = memory();
+    await remember();
+    state.isCurrent = false;
+    await write(extentOfRemoval(notes, other));
+    expect(await find()).toBe('3');
+  });
+
+  it('is another one in another app, collection or declaration', async () => {
+    const { find, remember } = memory();
+    await remember();
+    await remember({ app, collection: collectionOf('notes', []) });
+    expect(await find()).toBe('4');
+    await find();
+    await remember(targetOf('posts'));
+    expect(await find({ app: { ...app, schema: 'a_2' }, collection: notes.collection })).not.toBe(
+      await find(),
+    );
+  });
+});
+
+describe('what is remembered', () => {
+  it('stays within its bound, and what is used stays longest', async () => {
+    const { find, remember, state } = memory({ most: 10_000 });
+    await remember();
+    const ids = Array.from({ length: 200 }, () => randomUUID());
+    for (const each of ids) {
+      await remember(notes, each);
+      expect(await find()).toBe('2');
+    }
+    const before = state.asked;
+    for (const each of ids.toReversed()) await find(notes, each);
+    expect(state.asked - before).toBeGreaterThan(150);
+    expect(state.asked - before).toBeLessThan(200);
+  });
+});
+
+describe('KeptRecords', () => {
+  let kept: KeptRecords<number>;
+  const keysOf = (owner: string) =>
+    Array.from({ length: 100 }, (_unused, key) => key).filter((key) =>
+      kept.get(owner, String(key)) !== undefined
+    );
+  const fill = (owner: string, count: number) => {
+    for (let key = 0; key < count; key++) kept.add(owner, { key: String(key), value: key, size: 10 });
+  };
+
+  beforeAll(() => {
+    kept = new KeptRecords(320);
+  });
+
+  it('has whoever holds most make room', () => {
+    fill('small', 3);
+    fill('large', 100);
+    expect(keysOf('small')).toEqual([0, 1, 2]);
+    expect(keysOf('large').length).toBeGreaterThan(20);
+    expect(keysOf('large').length).toBeLessThan(30);
+    expect(keysOf('large')).toContain(99);
+  });
+
+  it('counts a value that is replaced once', () => {
+    for (let time = 0; time < 1_000; time++) kept.add('small', { key: '0', value: time, size: 10 });
+    expect(kept.get('small', '0')).toBe(999);
+    expect(keysOf('large').length).toBeGreaterThan(20);
+  });
+
+  it('forgets all of one that is too large for it, and goes on', () => {
+    kept.add('huge', { key: '0', value: 1, size: 1_000 });
+    expect(kept.get('huge', '0')).toBeUndefined();
+    expect(keysOf('small')).toEqual([0, 1, 2]);
+  });
+});

@@ -1,0 +1,8 @@
+// A process that hears of every write: what it reads of records it remembers until they can have changed.
+import { createRecords } from '../../api/records/build.ts';
+import type { BareDeps } from './bare-app.ts';
+
+/** The same process as the only one that writes, and as if no other had before it. */
+export function soleWriter(deps: BareDeps): BareDeps {
+  return { ...deps, ...createRecords({ definitions: deps.definitions, isAlone: true, settle: 0 }) };
+}
