@@ -89,7 +89,8 @@ const mostKibibytes = 35;
 const undisturbed = 0.8;
 const deliveries = 300_000;
 const agedPerSecond = 20_000;
-const agedSeconds = 10;
+/** 120 events to 5,000 streams: one that something else of the machine delays makes no p99. */
+const agedSeconds = 30;
 
 /** Deliveries to 1,000 and 5,000 streams of one collection, against bare writes of the same frames. */
 export async function benchFanOut({ rounds }: { rounds: number }): Promise<Findings> {
@@ -117,7 +118,7 @@ async function measure(goal: Goals, rounds: number): Promise<Figure[]> {
     for (const pace of ['alone', 'turn', 'ten'] as const) {
       figures.push(...await ratesOf(pairs, goal, { pace, rounds }));
     }
-    figures.push(...await agesOf({ all: pairs.hub, stalling }, goal, rounds));
+    figures.push(...await agesOf({ all: pairs.hub, bare: pairs.raw, stalling }, goal, rounds));
     return figures.map((figure) => ({ ...figure, name: `${streams} streams: ${figure.name}` }));
   } finally {
     for (const pair of [pairs.hub, pairs.raw, stalling]) pair.close();
@@ -164,7 +165,7 @@ async function ratesOf(
 
 /** How late events are, and whether streams that are never read change anything for the others. */
 async function agesOf(
-  { all, stalling }: { all: Pair; stalling: Pair },
+  { all, bare, stalling }: { all: Pair; bare: Pair; stalling: Pair },
   { streams, p99 }: Goals,
   rounds: number,
 ): Promise<Figure[]> {
@@ -176,6 +177,7 @@ async function agesOf(
   const ratio = spread(rates.rest.map((rate, index) => rate / (rates.all[index] ?? Number.NaN)));
   const lasting = agedPerSecond / streams;
   const aged = await all.run(lasting * agedSeconds, lasting);
+  const agedBare = await bare.run(lasting * agedSeconds, lasting);
   const agedBeside = await stalling.run(lasting * agedSeconds, lasting);
   const figures: Figure[] = [{
     name: '10 % never read, deliveries/s of one core to the rest',
@@ -185,11 +187,12 @@ async function agesOf(
     goal: { text: `at least ${undisturbed} of the rate when all read`, reached: ratio.median >= undisturbed },
   }];
   for (const [name, ages] of [['all read', aged], ['10 % never read', agedBeside]] as const) {
-    const late = only(ages['p99'] ?? Number.NaN);
-    figures.push(
-      { name: `20,000/s, ${name}, p50`, unit: 'ms', ours: only(ages['p50'] ?? Number.NaN) },
-      { name: `20,000/s, ${name}, p99`, unit: 'ms', ours: late, goal: atMost(late, p99, 'ms') },
-    );
+    const of = (ages: Answer, which: 'p50' | 'p99') => only(ages[which] ?? Number.NaN);
+    const figure = (which: 'p50' | 'p99') => ({
+      ...{ name: `20,000/s, ${name}, ${which}`, unit: 'ms' },
+      ...{ ours: of(ages, which), baseline: of(agedBare, which) },
+    });
+    figures.push(figure('p50'), { ...figure('p99'), goal: atMost(of(ages, 'p99'), p99, 'ms') });
   }
   return figures;
 }
