@@ -19,16 +19,34 @@ const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Z
 const earliest = Date.parse('0001-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const day = 86_400_000;
+/** The digit. */
+const zero = 0x30;
 
 /** What programs send most: as `toISOString` writes it. */
 const canonical = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 function readInstant(value: unknown): Reading {
-  if (typeof value === 'string' && canonical.test(value)) {
-    const instant = new Date(value);
-    if (!Number.isNaN(instant.getTime()) && instant.toISOString() === value) return { value };
-  }
-  return readAnyInstant(value);
+  return typeof value === 'string' && canonical.test(value) && isInstant(value)
+    ? { value }
+    : readAnyInstant(value);
+}
+
+/** Whether a text of that form names a day and a time of it. A `Date` is made and written again in ten times as long. */
+function isInstant(text: string): boolean {
+  const [month, date] = [twoDigits(text, 5), twoDigits(text, 8)];
+  const isDay = month >= 1 && month <= 12 && date >= 1 &&
+    date <= daysIn(month, twoDigits(text, 0) * 100 + twoDigits(text, 2));
+  return isDay && twoDigits(text, 11) < 24 && twoDigits(text, 14) < 60 && twoDigits(text, 17) < 60;
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - zero) * 10 + text.charCodeAt(at + 1) - zero;
+}
+
+/** Of the Gregorian calendar, also before there was one (RFC 3339, appendix C). */
+function daysIn(month: number, year: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
 function readAnyInstant(value: unknown): Reading {
@@ -61,7 +79,6 @@ function modulo(value: number, by: number): number {
 /** What changes of it from one instant to the next is written over. */
 const shown = Buffer.from('0000-00-00T00:00:00.000Z');
 const [pointAt, zoneAt, timeAt] = [19, 23, 10];
-const zero = 0x30;
 
 /**
  * PostgreSQL's text of an instant in UTC, `2026-01-02 03:04:05.67+00`, as responses show it. Every connection has
