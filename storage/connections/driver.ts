@@ -1,5 +1,5 @@
-// The database driver, loaded with a fault of it mended, and with four of its functions written so that V8 makes them among the
-// young objects.
+// The database driver, loaded with a fault of it mended, with four of its functions written so that V8 makes them among the young
+// objects, and with results that cost less to make.
 import { registerHooks } from 'node:module';
 import type driver from 'postgres';
 
@@ -24,6 +24,16 @@ const assigned: Readonly<Record<string, readonly string[]>> = {
 type Change = readonly [written: string, instead: string];
 
 /**
+ * What a result says besides its rows, hidden from who lists its members. The driver defines it so on each one, which takes
+ * longer than all else that is done for a small one (1.4 µs); a member of its class is hidden for nothing.
+ */
+const hidden = ['count', 'state', 'command', 'columns', 'statement']
+  .map((name) =>
+    `#${name} = null; get ${name}() { return this.#${name} } set ${name}(x) { this.#${name} = x }`
+  )
+  .join('\n');
+
+/**
  * The driver counts the rows of a statement, and begins anew when one is complete. One that fails after its first rows leaves the
  * count, and the rows of the next statement, which may be anybody's, then stand behind as many holes (porsager/postgres issues
  * 1119 and 1181).
@@ -32,6 +42,19 @@ const mended: Readonly<Record<string, readonly Change[]>> = {
   'connection.js': [[
     'query = results = errorResponse = null',
     'rows = 0; query = results = errorResponse = null',
+  ]],
+  'result.js': [[
+    `constructor() {
+    super()
+    Object.defineProperties(this, {
+      count: { value: null, writable: true },
+      state: { value: null, writable: true },
+      command: { value: null, writable: true },
+      columns: { value: null, writable: true },
+      statement: { value: null, writable: true }
+    })
+  }`,
+    hidden,
   ]],
 };
 

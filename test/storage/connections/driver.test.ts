@@ -18,7 +18,10 @@ const program = `
   const client = new Client(JSON.parse(process.env.ACCESS), options);
   const statement = client.sql.unsafe('select 1 as one');
   const young = { resolve: %InYoungGeneration(statement.resolve), reject: %InYoungGeneration(statement.reject) };
-  const [{ one }] = await statement;
+  const rows = await statement;
+  const [{ one }] = rows;
+  const { count, command, columns: [{ name }] } = rows;
+  const told = [count, command, name, Object.keys(rows).join(), rows.map(({ one }) => one).constructor === Array];
   const failed = await client.sql.unsafe('select nothing').then(() => undefined, ({ code }) => code);
   const sum = await client.transaction(async (sql) => {
     young.prepare = %InYoungGeneration(sql.prepare);
@@ -26,7 +29,7 @@ const program = `
     return rows.flat().reduce((total, { n }) => total + n, 0);
   });
   await client.close(1);
-  process.stdout.write(JSON.stringify({ young, one, failed, sum }));
+  process.stdout.write(JSON.stringify({ young, one, told, failed, sum }));
 `;
 
 it('is young when it is made: nothing of a statement outlives it for being made among the old objects', () => {
@@ -39,6 +42,8 @@ it('is young when it is made: nothing of a statement outlives it for being made 
     JSON.stringify({
       young: { resolve: true, reject: true, prepare: true },
       one: 1,
+      // What is told besides the rows, which are all that can be listed.
+      told: [1, 'SELECT', 'one', '0', true],
       failed: '42703',
       sum: 3,
     }),
