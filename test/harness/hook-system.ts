@@ -39,10 +39,14 @@ export interface HookOptions {
   settings?: Partial<Pick<Config['hooks'], 'max_runners' | 'idle_ms'>>;
   /** Speaks for the runners, in place of real ones. */
   speaker?: Speaker;
+  /** What each of those waits for before it starts. */
+  mayStart?: () => Promise<void>;
 }
 
 /** Makes them. */
-export async function ownHooks({ restShare, settings = {}, speaker }: HookOptions = {}): Promise<OwnHooks> {
+export async function ownHooks(
+  { restShare, settings = {}, speaker, mayStart }: HookOptions = {},
+): Promise<OwnHooks> {
   const app = await bareApp();
   const folder = await mkdtemp(join(tmpdir(), 'bulkhead-hooks-'));
   // Runners have users of their own.
@@ -54,6 +58,7 @@ export async function ownHooks({ restShare, settings = {}, speaker }: HookOption
   const { system, asked, stop } = supervised(app, config, {
     ...(restShare === undefined ? {} : { restShare }),
     ...(speaker === undefined ? {} : { speaker }),
+    ...(mayStart === undefined ? {} : { mayStart }),
   });
   const { workspace } = await app.definition();
   const write = async (id: string, files: Record<string, string>, home = workspace.id) => {
@@ -91,7 +96,7 @@ export async function ownHooks({ restShare, settings = {}, speaker }: HookOption
 function supervised(
   { deps }: BareApp,
   config: Config,
-  { speaker, ...options }: Pick<HookOptions, 'restShare' | 'speaker'>,
+  { speaker, mayStart, ...options }: Pick<HookOptions, 'restShare' | 'speaker' | 'mayStart'>,
 ) {
   const supervision = createSupervision({
     config,
@@ -103,7 +108,7 @@ function supervised(
   const desk = supervision.runners.connect(report);
   const ask = speaker === undefined
     ? (request: RunnerRequest) => desk.ask(request)
-    : spokenRunners(speaker, report);
+    : spokenRunners(speaker, report, mayStart);
   const observe = () => undefined;
   const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
   const activity = new ActivityMeter(own);

@@ -9,13 +9,15 @@ import { encodeFrame } from './frame.ts';
 /** Says what it likes to a message of the API. */
 export type Speaker = (message: ToRunner, say: (message: object) => void) => void;
 
-/** Starts a runner for each request for one, as the supervisor would. */
+/** Starts a runner for each request for one, as the supervisor would, once `mayStart` lets it. */
 export function spokenRunners(
   speaker: Speaker,
   report: (report: RunnerReport, handle: unknown) => void,
+  mayStart?: () => Promise<void>,
 ): (request: RunnerRequest) => void {
   const runners = new Map<string, Socket>();
   const start = async (id: string) => {
+    await mayStart?.();
     const { ours, theirs } = await socketPair();
     const say = (message: object) => void theirs.write(encodeFrame(message));
     const reader = new FrameReader(16_777_216, (message) => speaker(message as unknown as ToRunner, say));
