@@ -1,5 +1,6 @@
 // The hooks of this process, put together.
 import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
+import type { Turnstile } from '../../storage/turnstile.ts';
 import type { Deps } from '../deps.ts';
 import { Peers } from '../peers.ts';
 import type { HookParts } from './app-hooks.ts';
@@ -25,12 +26,14 @@ interface HookSurroundings {
   worker: number;
   /** See `HookParts`. */
   restShare?: number;
+  /** See `HookParts`; of as many at once as a core has time for unless it is given. */
+  starts?: Turnstile;
 }
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
   parts: HookParts['deps'],
-  { send, deps, worker, restShare }: HookSurroundings,
+  { send, deps, worker, ...options }: HookSurroundings,
 ): HookSystem {
   const mostRunners = shareOf(parts.config.hooks.max_runners, { workers: parts.config.api.workers, worker });
   const host = new SupervisedRunners(send, mostRunners);
@@ -47,9 +50,9 @@ export function createHooks(
     },
   });
   const hooks: Runners = new Runners({
+    ...options,
     deps: parts,
     host,
-    restShare,
     mostRunners,
     peers,
     checker: {

@@ -53,9 +53,13 @@ export class Runners implements Hooks {
   /** What the other processes know this one by; a successor has another. */
   readonly #name = randomUUID();
 
-  constructor(parts: Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'> & Surroundings) {
-    const shared = { crowd: new Crowd(), starts: new Turnstile(startsAtOnce) };
-    this.#parts = { ...parts, ...shared, makeRoom: () => this.#makeRoom() };
+  constructor(
+    { starts = new Turnstile(startsAtOnce), ...parts }:
+      & Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'>
+      & Partial<Pick<HookParts, 'starts'>>
+      & Surroundings,
+  ) {
+    this.#parts = { ...parts, starts, crowd: new Crowd(), makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds).unref();
   }
 

@@ -13,6 +13,7 @@ import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import { Secrets } from '../../storage/secrets.ts';
+import type { Turnstile } from '../../storage/turnstile.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import { createHooks as createSupervision } from '../../supervisor/hooks/hooks.ts';
 import type { Config, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
@@ -36,6 +37,8 @@ export interface OwnHooks {
 export interface HookOptions {
   /** See `HookParts`. */
   restShare?: number;
+  /** See `HookParts`. */
+  starts?: Turnstile;
   settings?: Partial<Pick<Config['hooks'], 'max_runners' | 'idle_ms'>>;
   /** Speaks for the runners, in place of real ones. */
   speaker?: Speaker;
@@ -45,7 +48,7 @@ export interface HookOptions {
 
 /** Makes them. */
 export async function ownHooks(
-  { restShare, settings = {}, speaker, mayStart }: HookOptions = {},
+  { settings = {}, ...options }: HookOptions = {},
 ): Promise<OwnHooks> {
   const app = await bareApp();
   const folder = await mkdtemp(join(tmpdir(), 'bulkhead-hooks-'));
@@ -55,11 +58,7 @@ export async function ownHooks(
   const { config: usual } = resolveConfig(input);
   const hooks = { ...usual.hooks, ...settings, dir: join(folder, 'hooks') };
   const config = { ...usual, data_dir: folder, hooks };
-  const { system, asked, stop } = supervised(app, config, {
-    ...(restShare === undefined ? {} : { restShare }),
-    ...(speaker === undefined ? {} : { speaker }),
-    ...(mayStart === undefined ? {} : { mayStart }),
-  });
+  const { system, asked, stop } = supervised(app, config, options);
   const { workspace } = await app.definition();
   const write = async (id: string, files: Record<string, string>, home = workspace.id) => {
     const place = join(config.hooks.dir, home, id);
@@ -96,7 +95,7 @@ export async function ownHooks(
 function supervised(
   { deps }: BareApp,
   config: Config,
-  { speaker, mayStart, ...options }: Pick<HookOptions, 'restShare' | 'speaker' | 'mayStart'>,
+  { speaker, mayStart, ...options }: Omit<HookOptions, 'settings'>,
 ) {
   const supervision = createSupervision({
     config,

@@ -1,8 +1,9 @@
 // How the hooks of many apps share one process.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Crowd } from '../../../../api/hooks/runner/crowd.ts';
 import { Turns } from '../../../../api/hooks/runner/turns.ts';
+import { Turnstile } from '../../../../storage/turnstile.ts';
 import { as, expectOk, ownWorkspace } from '../../../harness/api.ts';
 import { ownHooks } from '../../../harness/hook-system.ts';
 
@@ -114,8 +115,11 @@ describe('the calls of hooks over all apps', () => {
 
 it('an app whose process is to start does not wait for all those of another workspace', async () => {
   const starting: (() => void)[] = [];
+  const starts = new Turnstile(4);
+  const asking = vi.spyOn(starts, 'pass');
   const own = await ownHooks({
     settings: { max_runners: 20 },
+    starts,
     mayStart: () => new Promise((resolve) => starting.push(resolve)),
     speaker: (message, say) => {
       if (message.type !== 'load') return;
@@ -128,9 +132,10 @@ it('an app whose process is to start does not wait for all those of another work
   for (let n = 0; n < 12; n++) loud.push(await own.app(`loud${n}`, files));
   const quiet = await own.app('quiet', files, 'quiet');
   const loads = loud.map((hooks) => hooks.reload(true));
-  // As many as may start at once have begun to, and all others have asked to.
-  await expect.poll(() => starting.length, { interval: 1 }).toBe(4);
+  await expect.poll(() => asking.mock.calls.length, { interval: 1 }).toBe(12);
   loads.push(quiet.reload(true));
+  // Who has not read its files by now does not wait yet.
+  await expect.poll(() => asking.mock.calls.length, { interval: 1 }).toBe(13);
   for (let started = 0; started < 13; started++) {
     await expect.poll(() => starting.length, { interval: 1 }).toBeGreaterThan(0);
     starting.shift()?.();
