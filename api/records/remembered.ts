@@ -11,12 +11,14 @@ import { hashOf, type WriteLedger } from './write-ledger.ts';
 /** For a process that does not hear of every write. */
 export const noMemory: RecordMemory = { find: (_target, _id, read) => read() };
 
-/** Of all records together, in characters of JSON, roughly. What they take is some three times as much. */
-const mostCharacters = 16 * 1_048_576;
-/** Longer ones are not remembered. */
+/** Of all records together, in bytes. */
+const mostBytes = 48 * 1_048_576;
+/** Longer ones are not remembered. Characters. */
 const longestRecord = 16_384;
-/** What a record takes besides its values, in the same measure. */
-const frame = 200;
+/** No record takes more, by what V8 makes of it, in bytes: besides its fields, for each of them, and for each character. */
+const frame = 320;
+const eachField = 64;
+const eachCharacter = 2;
 /** Records that were asked for once, by `hashOf`. */
 const mostAsked = 65_536;
 
@@ -29,7 +31,7 @@ export class RememberedRecords implements RecordMemory {
   readonly #numbers = new WeakMap<CollectionDefinition, number>();
   #lastNumber = 0;
 
-  constructor(writes: WriteLedger, most = mostCharacters) {
+  constructor(writes: WriteLedger, most = mostBytes) {
     this.#writes = writes;
     this.#kept = new KeptRecords(most);
   }
@@ -61,7 +63,8 @@ export class RememberedRecords implements RecordMemory {
     Object.freeze(record.fields);
     // A write that began meanwhile may be in it or not: nobody finds it under the stamp of before.
     const value = { record: Object.freeze(record), stamp, collection: number };
-    this.#kept.add(target.app.workspace.database, { key: keyOf(target, id), value, size: frame + all });
+    const size = frame + eachField * target.collection.fields.length + eachCharacter * all;
+    this.#kept.add(target.app.workspace.database, { key: keyOf(target, id), value, size });
     return record;
   }
 
