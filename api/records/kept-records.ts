@@ -3,17 +3,26 @@
 
 /** A value, and how large it is. */
 interface Kept<Value> {
-  readonly value: Value;
-  readonly size: number;
+  value: Value;
+  size: number;
   /** Whether it was asked for since it was last looked at for room. */
   isUsed: boolean;
 }
 
+/** So many in a row have a second chance: whoever adds a value does not wait until all were looked at. */
+const mostChances = 16;
+
 /** Of one owner. */
 class Shelf<Value> {
-  /** Who stands first is looked at first. */
+  readonly owner: string;
   readonly #kept = new Map<string, Kept<Value>>();
+  /** Goes round all that is kept. */
+  #hand: Iterator<[string, Kept<Value>]> = this.#kept.entries();
   #size = 0;
+
+  constructor(owner: string) {
+    this.owner = owner;
+  }
 
   get size(): number {
     return this.#size;
@@ -22,36 +31,52 @@ class Shelf<Value> {
   get(key: string): Value | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
-    // Not moved to the end: to take entries out and in again with every use is what V8's maps are slow at.
     kept.isUsed = true;
     return kept.value;
   }
 
   set(key: string, value: Value, size: number): void {
-    this.#size += size - (this.#kept.get(key)?.size ?? 0);
-    this.#kept.set(key, { value, size, isUsed: false });
+    const known = this.#kept.get(key);
+    this.#size += size - (known?.size ?? 0);
+    // Changed where it is: a hand that rests holds on to what was there when it came.
+    if (known !== undefined) Object.assign(known, { value, size, isUsed: false });
+    else this.#kept.set(key, { value, size, isUsed: false });
   }
 
-  /** Lets go of entries until no more than that is left: who was used has a second chance. */
-  shrinkTo(most: number): void {
-    for (const [key, kept] of this.#kept) {
-      if (this.#size <= most) return;
-      this.#kept.delete(key);
-      if (kept.isUsed) this.#kept.set(key, { ...kept, isUsed: false });
-      else this.#size -= kept.size;
+  /** Lets go of the next one that was not used since the hand came by, if there soon is one. There must be any. */
+  letGo(): void {
+    for (let chances = 0;;) {
+      const next = this.#hand.next();
+      if (next.done === true) {
+        this.#hand = this.#kept.entries();
+        continue;
+      }
+      const [key, kept] = next.value;
+      if (kept.isUsed && chances++ < mostChances) kept.isUsed = false;
+      else {
+        this.#kept.delete(key);
+        this.#size -= kept.size;
+        return;
+      }
     }
   }
 }
 
-/** How much room is made at once, as a share of all. */
-const madeAtOnce = 1 / 16;
-/** By how much the largest shelf shrinks until it is asked again which one that is. */
-const shrinking = 7 / 8;
+/** How many magnitudes there are between a size and its double. */
+const steps = 4;
+/** Nothing is larger than 4 GiB. */
+const magnitudes = steps * 32 + 1;
+
+function magnitudeOf(size: number): number {
+  return Math.ceil(steps * Math.log2(size + 1));
+}
 
 /** Values by owner and key. */
 export class KeptRecords<Value> {
   readonly #most: number;
   readonly #shelves = new Map<string, Shelf<Value>>();
+  /** The same by the magnitudes of their sizes: there may be thousands, and each value that is added asks for the largest. */
+  readonly #byMagnitude = Array.from({ length: magnitudes }, () => new Set<Shelf<Value>>());
   #size = 0;
 
   /** `most`: the size of all together. */
@@ -63,29 +88,30 @@ export class KeptRecords<Value> {
     return this.#shelves.get(owner)?.get(key);
   }
 
-  /** Adds or replaces a value. */
+  /** Adds or replaces a value, whose size is not 0. Those who have most make room, within a fifth or so. */
   add(owner: string, { key, value, size }: { key: string; value: Value; size: number }): void {
-    let shelf = this.#shelves.get(owner);
-    if (shelf === undefined) this.#shelves.set(owner, shelf = new Shelf());
-    this.#size -= shelf.size;
-    shelf.set(key, value, size);
-    this.#size += shelf.size;
-    if (this.#size > this.#most) this.#makeRoom(this.#most * (1 - madeAtOnce));
+    const shelf = this.#shelves.get(owner) ?? new Shelf(owner);
+    this.#change(shelf, () => shelf.set(key, value, size));
+    while (this.#size > this.#most) this.#makeRoom();
   }
 
-  #makeRoom(most: number): void {
-    while (this.#size > most) {
-      const [owner, largest] = this.#largest();
-      const before = largest.size;
-      largest.shrinkTo(Math.max(before * shrinking, before - (this.#size - most)));
-      this.#size -= before - largest.size;
-      if (largest.size === 0) this.#shelves.delete(owner);
+  #makeRoom(): void {
+    const [largest] = this.#byMagnitude.findLast(({ size }) => size > 0) ?? [];
+    if (largest !== undefined) this.#change(largest, () => largest.letGo());
+  }
+
+  #change(shelf: Shelf<Value>, change: () => void): void {
+    const { owner, size: before } = shelf;
+    change();
+    const { size } = shelf;
+    this.#size += size - before;
+    const [from, to] = [magnitudeOf(before), magnitudeOf(size)];
+    if (from === to) return;
+    this.#byMagnitude[from]?.delete(shelf);
+    if (size === 0) this.#shelves.delete(owner);
+    else {
+      this.#shelves.set(owner, shelf);
+      this.#byMagnitude[to]?.add(shelf);
     }
-  }
-
-  #largest(): [string, Shelf<Value>] {
-    let largest: [string, Shelf<Value>] = ['', new Shelf()];
-    for (const entry of this.#shelves) if (entry[1].size >= largest[1].size) largest = entry;
-    return largest;
   }
 }

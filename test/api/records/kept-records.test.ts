@@ -36,4 +36,19 @@ describe('KeptRecords', () => {
     expect(kept.get('huge', '0')).toBeUndefined();
     expect(keysOf('small')).toEqual([0, 1, 2]);
   });
+
+  it('makes room as fast for thousands of owners as for few', () => {
+    const owners = 20_000;
+    kept = new KeptRecords(10 * 3 * owners);
+    const add = (from: number, to: number) => {
+      for (let key = from; key < to; key++) {
+        kept.add(String(key % owners), { key: String(key), value: key, size: 10 });
+      }
+    };
+    add(0, 3 * owners);
+    const began = performance.now();
+    add(3 * owners, 4 * owners);
+    // To look at all of them for every few values takes some three seconds.
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
 });
