@@ -75,7 +75,7 @@ async function serve(start: ApiStart): Promise<Running> {
     provisioning,
     upkeep,
     definitions,
-    ...createRecords({ definitions, isAlone: config.api.workers === 1 && config.database.url === '' }),
+    ...createRecords({ definitions, settled: settledOf(start, storage) }),
     hooks,
     sandbox: start.sandbox,
     realtime,
@@ -99,6 +99,14 @@ async function serve(start: ApiStart): Promise<Running> {
       for (const part of open) await part.close();
     },
   };
+}
+
+/** For the one process on PostgreSQL of our own: nobody else writes there. */
+function settledOf(
+  { config: { api, database } }: ApiStart,
+  { databases }: Storage,
+): (() => Promise<void>) | undefined {
+  return api.workers === 1 && database.url === '' ? () => databases.stragglers.gone() : undefined;
 }
 
 /** One process sweeps for all. */

@@ -1,6 +1,6 @@
 // Which writes have begun, and which have not ended: what is remembered holds until one can have changed it.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { mayBeDone } from '../../storage/errors.ts';
 
 /** What a write may change. */
 export interface Extent {
@@ -17,12 +17,8 @@ interface Ledger {
   /** The number of the last write that has begun. */
   last: number;
   underWay: number;
-  /** Until when a write whose end was not heard of may still take effect, in milliseconds since 1970. */
-  unsureUntil: number;
 }
 
-/** No statement runs longer than 5 s, heard of or not: neither ours nor one of the process before this one. */
-const settleMilliseconds = 6_000;
 /** Ids share so many ledgers: a write of one record also counts for the few others that fell to the same one. */
 const sharedLedgers = 16_384;
 
@@ -36,31 +32,28 @@ export function hashOf(id: string): number {
   return Number.parseInt(id.slice(-8), 16);
 }
 
+/** What a ledger depends on. */
+export interface LedgerParts {
+  /** Whether the app's declarations have not changed. */
+  isCurrent(app: AppDefinition): boolean;
+  /** Resolves once no write takes effect any more whose end nobody has heard of: of ours, or of a process before this one. */
+  settled(): Promise<void>;
+}
+
 /** The writes of one process. That there are none besides is for those to know who go by it. */
 export class WriteLedger {
-  readonly #now: () => number;
-  readonly #isCurrent: (app: AppDefinition) => boolean;
-  readonly #quietUntil: number;
+  readonly #parts: LedgerParts;
   readonly #ledgers = new Map<string, Ledger>();
   /** By `hashOf`: the last write that has begun, and how many are under way. */
   readonly #lastOfIds = new Float64Array(sharedLedgers);
   readonly #underWayOfIds = new Uint32Array(sharedLedgers);
   #writes = 0;
+  /** Whether the process before this one may have left a write behind. */
+  #isSettled = false;
 
-  /**
-   * `settle`: how long nothing can be told at first, in milliseconds, as an earlier process may have left a write behind.
-   * `isCurrent`: whether the app's declarations have not changed.
-   */
-  constructor(
-    { now, isCurrent, settle = settleMilliseconds }: {
-      now: () => number;
-      isCurrent: (app: AppDefinition) => boolean;
-      settle?: number;
-    },
-  ) {
-    this.#now = now;
-    this.#isCurrent = isCurrent;
-    this.#quietUntil = now() + settle;
+  constructor(parts: LedgerParts) {
+    this.#parts = parts;
+    void parts.settled().then(() => this.#isSettled = true);
   }
 
   /** Runs what may write. Every write of records, and of what they hang on, goes through here. */
@@ -79,21 +72,21 @@ export class WriteLedger {
     try {
       return await write();
     } catch (error) {
-      // Without its connection nobody says how a statement ended, or when.
-      if (error instanceof StorageError && error.failure === 'unavailable') this.#doubt(ledgers, app);
+      if (mayBeDone(error)) this.#doubt(ledgers, app);
       throw error;
     } finally {
       for (const ledger of ledgers) ledger.underWay--;
       for (const slot of slots) this.#underWayOfIds[slot] = this.#underWay(slot) - 1;
       // Relations that were declared meanwhile may have led to other records.
-      if (app !== undefined && !this.#isCurrent(app)) this.#ledgerOf(recordsOf(app)).last = ++this.#writes;
+      if (app !== undefined && !this.#parts.isCurrent(app)) {
+        this.#ledgerOf(recordsOf(app)).last = ++this.#writes;
+      }
     }
   }
 
   /** Grows with every write to one of the names or to the record; undefined while one is under way. */
   stampOf(names: readonly string[], id?: string): number | undefined {
-    const now = this.#now();
-    if (now < this.#quietUntil) return undefined;
+    if (!this.#isSettled) return undefined;
     let stamp = 0;
     if (id !== undefined) {
       const slot = slotOf(id);
@@ -103,7 +96,7 @@ export class WriteLedger {
     for (const name of names) {
       const ledger = this.#ledgers.get(name);
       if (ledger === undefined) continue;
-      if (ledger.underWay > 0 || now < ledger.unsureUntil) return undefined;
+      if (ledger.underWay > 0) return undefined;
       stamp = Math.max(stamp, ledger.last);
     }
     return stamp;
@@ -113,15 +106,19 @@ export class WriteLedger {
     return this.#underWayOfIds[slot] ?? 0;
   }
 
+  /** It counts as under way: without its connection nobody says how a statement ended, or when. */
   #doubt(ledgers: readonly Ledger[], app: AppDefinition | undefined): void {
     const all = app === undefined ? ledgers : [...ledgers, this.#ledgerOf(recordsOf(app))];
-    for (const ledger of all) ledger.unsureUntil = this.#now() + settleMilliseconds;
+    for (const ledger of all) ledger.underWay++;
+    void this.#parts.settled().then(() => {
+      for (const ledger of all) ledger.underWay--;
+    });
   }
 
   #ledgerOf(name: string): Ledger {
     const known = this.#ledgers.get(name);
     if (known !== undefined) return known;
-    const ledger = { last: 0, underWay: 0, unsureUntil: 0 };
+    const ledger = { last: 0, underWay: 0 };
     this.#ledgers.set(name, ledger);
     return ledger;
   }

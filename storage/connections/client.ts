@@ -6,6 +6,7 @@ import { NothingInTime, StorageError } from '../errors.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Outage } from './outage.ts';
 import { Prepared } from './prepared.ts';
+import { type Sessions, settingsOf } from './sessions.ts';
 import { type Address, openSocket, type OwnSocket } from './socket.ts';
 import { textArrayType } from '../text-array.ts';
 import type { Turns } from './turns.ts';
@@ -24,6 +25,8 @@ export interface ServerTerms {
   patience?: number | undefined;
   /** Without it, everybody's work goes at once. */
   turns?: Turns<Client> | undefined;
+  /** Where what was asked on a lost connection matters for as long as it may yet be done. */
+  sessions?: Sessions | undefined;
 }
 
 const authenticationSeconds = 5;
@@ -48,6 +51,8 @@ export class Client {
   readonly #outage: Outage;
   readonly #patience: number;
   readonly #turns: Turns<Client> | undefined;
+  readonly #sessions: Sessions | undefined;
+  readonly #name: string | undefined;
   /** Ends each run and each open transaction with an error. */
   readonly #open = new InFlight<(error: Error) => void>();
   #lastNumber = 0;
@@ -76,6 +81,8 @@ export class Client {
     this.#onLost = options.onLost;
     this.#outage = options.outage;
     this.#turns = options.turns;
+    this.#sessions = options.sessions;
+    this.#name = options.sessions?.begin();
     disarmDriverRetry();
     this.sql = this.prepared.watch(postgres(this.#settings(endpoint, options.onNotify)));
   }
@@ -161,6 +168,7 @@ export class Client {
   async close(seconds: number): Promise<void> {
     if (this.#state === 'lost') return;
     this.#state = 'closing';
+    this.#sessions?.end(this.#name);
     this.#socket?.release();
     await this.sql.end({ timeout: seconds });
   }
@@ -190,15 +198,7 @@ export class Client {
       onparameter: () => this.isAdmitted = true,
       // The driver's own way to listen takes another connection, on which nothing else can be asked.
       onnotify: (_channel: string, payload: string) => onNotify?.(payload),
-      connection: {
-        // Visible to every role of the cluster (pg_stat_activity), so it says nothing.
-        application_name: 'bulkhead',
-        // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
-        search_path: '""',
-        // Instants come back as one text, whatever the server's own settings.
-        TimeZone: 'UTC',
-        DateStyle: 'ISO, YMD',
-      },
+      connection: settingsOf(this.#name),
     };
   }
 
@@ -234,6 +234,7 @@ export class Client {
   #lose(failure = lostConnection()): void {
     if (this.#state !== 'open') return;
     this.#state = 'lost';
+    this.#sessions?.end(this.#name);
     void this.sql.end({ timeout: 0 });
     this.#socket?.socket.destroy();
     for (const [, end] of this.#open.entries()) end(failure);

@@ -3,10 +3,12 @@ import { availableParallelism } from 'node:os';
 import type { Change } from '../changes.ts';
 import { Herald } from '../herald.ts';
 import { ownerOf } from '../ids.ts';
+import { Stragglers } from '../stragglers.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
+import { Sessions } from './sessions.ts';
 import { isSocketFolder } from './socket.ts';
 import { Turns } from './turns.ts';
 
@@ -51,6 +53,8 @@ export const ownConnections = controlConnections + sessions + visits + 1;
 export class Databases {
   /** The control database as the provisioner; apart from the tenants' budget, so that they cannot starve it. */
   readonly control: Pool;
+  /** Those who may yet do what was asked of tenants' databases. */
+  readonly stragglers: Stragglers;
   readonly #herald: Herald;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
@@ -62,6 +66,7 @@ export class Databases {
   readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
   readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitWaitMilliseconds });
   readonly #outage = new Outage();
+  readonly #sessions = new Sessions();
   /** A server elsewhere has cores of its own, and each answer of it takes a while: nobody should wait for others' there. */
   readonly #turns: Turns<Client> | undefined;
   readonly #sweep: NodeJS.Timeout;
@@ -88,6 +93,7 @@ export class Databases {
       patience,
     });
     this.#herald = new Herald(this.control);
+    this.stragglers = new Stragglers(this.control, this.#sessions);
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepMilliseconds);
     this.#sweep.unref();
   }
@@ -172,6 +178,7 @@ export class Databases {
   async end(): Promise<void> {
     clearInterval(this.#sweep);
     this.#herald.close();
+    this.stragglers.close();
     const pools = [...this.#tenantPools()];
     this.#pools.clear();
     await Promise.all([...pools, this.control].map((pool) => pool.end()));
@@ -183,7 +190,8 @@ export class Databases {
 
   #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
-    const common = { cap, permits: this.#permits, now, outage: this.#outage, turns: this.#turns };
+    const shared = { permits: this.#permits, outage: this.#outage, turns: this.#turns };
+    const common = { cap, now, sessions: this.#sessions, ...shared };
     const own = { ...provisioner, database, username: role, password: passwordOf(role) };
     const share = role === database ? unlimited : this.#shareOf(database);
     // Dropping the schema of a large app takes as long as it takes.

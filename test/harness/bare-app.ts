@@ -82,7 +82,7 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
   return {
     ...storage,
     definitions,
-    ...createRecords({ definitions, isAlone: false }),
+    ...createRecords({ definitions }),
     ...enrolling,
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },

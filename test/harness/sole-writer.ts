@@ -4,5 +4,5 @@ import type { BareDeps } from './bare-app.ts';
 
 /** The same process as the only one that writes, and as if no other had before it. */
 export function soleWriter(deps: BareDeps): BareDeps {
-  return { ...deps, ...createRecords({ definitions: deps.definitions, isAlone: true, settle: 0 }) };
+  return { ...deps, ...createRecords({ ...deps, settled: () => Promise.resolve() }) };
 }

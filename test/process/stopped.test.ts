@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
-import { apiPidOf, untilBack } from '../harness/kills.ts';
+import { apiPidOf, killApi, untilBack } from '../harness/kills.ts';
 import { listProcesses } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
@@ -56,6 +57,33 @@ it('fault.stopped: what a stopped backend of PostgreSQL was asked is refused in 
   expect(after.map(({ status }) => status)).toEqual(Array(8).fill(201));
   for (const { id } of after) expectOk(await store.read(id));
 });
+
+it.each([
+  ['the process that was refused it', () => Promise.resolve()],
+  ['the successor of that', async () => {
+    await killApi(await apiPidOf(server));
+    await untilBack(server);
+  }],
+])('fault.stopped: what a backend does as it goes on again is seen by %s', async (_who, meanwhile) => {
+  const id = randomUUID();
+  expectOk(await store.write(id));
+  const change = (title: string) => store.master.patch(`${store.records}/${id}`, { title });
+  const titleOf = async () => expectOk(await store.read(id)).fields.title;
+  // Only a statement that is prepared needs nothing but the one message.
+  for (const title of ['first', 'second', 'third']) expectOk(await change(title));
+  await stopped(await backends(), async () => {
+    expect((await change('late')).status).toBe(503);
+    await meanwhile();
+    // Longer than any statement takes.
+    await pause(6_500);
+    for (let reads = 0; reads < 3; reads++) expect(await titleOf()).toBe('third');
+  });
+  await expect.poll(async () => {
+    const { items } = expectOk(await store.master.get(`${store.records}?filter=id="${id}"`));
+    return items[0].fields.title;
+  }, { timeout: 10_000 }).toBe('late');
+  expect(await titleOf()).toBe('late');
+}, 60_000);
 
 it('fault.stopped: an API process that does nothing any more is replaced after half a minute', async () => {
   const pid = await apiPidOf(server);

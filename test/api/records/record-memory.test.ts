@@ -44,16 +44,16 @@ const id = '01890000-0000-7000-8000-0000deadbeef';
 const other = '01890000-0000-7000-8000-0000feedf00d';
 
 /** A memory over a database that answers another text each time that it is asked. */
-function memory({ settle = 0, most = 1_000_000 } = {}) {
-  const clock = { now: 0 };
-  const state = { isCurrent: true, asked: 0 };
-  const writes = new WriteLedger({ now: () => clock.now, isCurrent: () => state.isCurrent, settle });
+async function memory({ most = 1_000_000 } = {}) {
+  const state = { isCurrent: true, asked: 0, settling: Promise.resolve() };
+  const writes = new WriteLedger({ isCurrent: () => state.isCurrent, settled: () => state.settling });
+  await state.settling;
   const records = new RememberedRecords(writes, most);
   const read = () => Promise.resolve(recordOf(String(++state.asked)));
   const find = async (target = notes, wanted = id, reading = read) =>
     (await records.find(target, wanted, reading))?.fields['title'];
   return {
-    ...{ clock, state, writes, records, find },
+    ...{ state, writes, records, find },
     /** Reads it as often as it takes. */
     remember: async (target = notes, wanted = id) => {
       for (let reading = 0; reading < 2; reading++) await find(target, wanted);
@@ -68,25 +68,31 @@ function recordOf(title: string): StoredRecord {
 
 describe('a record', () => {
   it('is remembered when it is read for the second time', async () => {
-    const { find } = memory();
+    const { find } = await memory();
     expect([await find(), await find(), await find(), await find()]).toEqual(['1', '2', '2', '2']);
   });
 
-  it('is not remembered until writes of an earlier process must have ended', async () => {
-    const { find, clock } = memory({ settle: 6_000 });
+  it('is not remembered until writes of an earlier process have ended', async () => {
+    const earlier = Promise.withResolvers<void>();
+    const writes = new WriteLedger({ isCurrent: () => true, settled: () => earlier.promise });
+    const records = new RememberedRecords(writes);
+    let asked = 0;
+    const find = async () =>
+      (await records.find(notes, id, () => Promise.resolve(recordOf(String(++asked)))))?.fields['title'];
     expect([await find(), await find(), await find()]).toEqual(['1', '2', '3']);
-    clock.now = 6_000;
+    earlier.resolve();
+    await earlier.promise;
     expect([await find(), await find(), await find()]).toEqual(['4', '5', '5']);
   });
 
   it('of a user or profile is never remembered, as each login changes what it shows', async () => {
-    const { find } = memory();
+    const { find } = await memory();
     const members = targetOf('members');
     expect([await find(members), await find(members), await find(members)]).toEqual(['1', '2', '3']);
   });
 
   it('that is not there is not remembered as missing', async () => {
-    const { records, find } = memory();
+    const { records, find } = await memory();
     for (let reading = 0; reading < 3; reading++) {
       expect(await records.find(notes, id, () => Promise.resolve(undefined))).toBeUndefined();
     }
@@ -94,13 +100,13 @@ describe('a record', () => {
   });
 
   it('that is long is not remembered', async () => {
-    const { find } = memory();
+    const { find } = await memory();
     const read = (text: string) => () => Promise.resolve(recordOf(text.repeat(20_000)));
     for (const letter of ['a', 'b', 'c']) expect(await find(notes, id, read(letter))).toMatch(letter);
   });
 
   it('is neither given nor remembered while it is written, nor when a write began as it was read', async () => {
-    const { find, remember, writes } = memory();
+    const { find, remember, writes } = await memory();
     await remember();
     const written = Promise.withResolvers<void>();
     const write = writes.during(extentOfUpdate(notes, id), () => written.promise);
@@ -119,18 +125,21 @@ describe('a record', () => {
     for (
       const extent of [extentOfUpdate(notes, other), extentOfRemoval(notes, other), extentWithUser('w_1')]
     ) {
-      const { find, remember, clock, writes } = memory();
+      const { find, remember, state, writes } = await memory();
       await remember();
+      const settled = Promise.withResolvers<void>();
+      state.settling = settled.promise;
       const lost = writes.during(extent, () => Promise.reject(new StorageError('unavailable', 'lost')));
       await expect(lost).rejects.toThrow('lost');
       expect([await find(), await find()]).toEqual(['3', '4']);
-      clock.now = 6_000;
+      settled.resolve();
+      await settled.promise;
       expect(await find()).toBe(extent.app === undefined ? '5' : '2');
     }
   });
 
   it('is given on when a write was refused', async () => {
-    const { find, remember, writes } = memory();
+    const { find, remember, writes } = await memory();
     await remember();
     const refused = writes.during(extentOfUpdate(notes, other), () => Promise.reject(new Error('refused')));
     await expect(refused).rejects.toThrow('refused');
@@ -144,12 +153,12 @@ describe('a record', () => {
       extentWithUser('w_1'),
     ];
     for (const extent of everything) {
-      const { find, remember, write } = memory();
+      const { find, remember, write } = await memory();
       await remember();
       await write(extent);
       expect(await find()).toBe('3');
     }
-    const { find, remember, write } = memory();
+    const { find, remember, write } = await memory();
     await remember();
     for (
       const extent of [extentOfCreate(notes), extentOfUpdate(notes, other), extentOfRemoval(notes, other)]
@@ -161,7 +170,7 @@ describe('a record', () => {
   });
 
   it('is read again after a write during which its app was declared anew', async () => {
-    const { find, remember, write, state } = memory();
+    const { find, remember, write, state } = await memory();
     await remember();
     state.isCurrent = false;
     await write(extentOfRemoval(notes, other));
@@ -169,7 +178,7 @@ describe('a record', () => {
   });
 
   it('is another one in another app, collection or declaration', async () => {
-    const { find, remember } = memory();
+    const { find, remember } = await memory();
     await remember();
     await remember({ app, collection: collectionOf('notes', []) });
     expect(await find()).toBe('4');
@@ -183,7 +192,7 @@ describe('a record', () => {
 
 describe('what is remembered', () => {
   it('stays within its bound, and what is used stays longest', async () => {
-    const { find, remember, state } = memory({ most: 10_000 });
+    const { find, remember, state } = await memory({ most: 10_000 });
     await remember();
     const ids = Array.from({ length: 200 }, () => randomUUID());
     for (const each of ids) {
@@ -197,7 +206,7 @@ describe('what is remembered', () => {
   });
 
   it('counts what a record takes that has many fields, and nothing in them', async () => {
-    const { find, state } = memory({ most: 1_000_000 });
+    const { find, state } = await memory({ most: 1_000_000 });
     const names = Array.from({ length: 500 }, (_unused, place) => `field_${place}`);
     const wide = collectionOf('wide', names.map((name) => ({ name, kind: 'number' })));
     const read = () => {

@@ -144,26 +144,20 @@ describe('RememberedTotals', () => {
   const basis: Basis = { isHeard: true, tables: ['users', 'posts'], versions: '1' };
   const question = { count, basis, snapshot: undefined };
 
-  function counter(clock: { now: number }, settle = 0) {
-    const writes = new WriteLedger({ now: () => clock.now, isCurrent: () => true, settle });
+  async function counter() {
+    const state = { settling: Promise.resolve() };
+    const writes = new WriteLedger({ isCurrent: () => true, settled: () => state.settling });
+    await state.settling;
     const totals = new RememberedTotals(writes);
     let asked = 0;
     const ask = () => Promise.resolve({ total: ++asked, snapshot: '' });
     const during = <Result>(name: string, write: () => Promise<Result>) =>
       writes.during({ names: [name], ids: [] }, write);
-    return { totals, during, read: () => totals.of(question, ask), ask };
+    return { state, totals, during, read: () => totals.of(question, ask), ask };
   }
 
-  it('remembers nothing until writes of an earlier process must have ended', async () => {
-    const clock = { now: 0 };
-    const { read } = counter(clock, 6_000);
-    expect([await read(), await read()]).toEqual([1, 2]);
-    clock.now = 6_000;
-    expect([await read(), await read()]).toEqual([3, 3]);
-  });
-
   it('neither gives nor takes a total while a write is under way, nor one that a write began in', async () => {
-    const { totals, during, read } = counter({ now: 0 });
+    const { totals, during, read } = await counter();
     await read();
     let end: () => void = () => undefined;
     const write = during('posts', () => new Promise<void>((resolve) => end = resolve));
@@ -180,17 +174,19 @@ describe('RememberedTotals', () => {
   });
 
   it('waits for a write whose end was not heard of', async () => {
-    const clock = { now: 0 };
-    const { during, read } = counter(clock);
+    const { state, during, read } = await counter();
+    const settled = Promise.withResolvers<void>();
+    state.settling = settled.promise;
     const lost = during('posts', () => Promise.reject(new StorageError('unavailable', 'lost')));
     await expect(lost).rejects.toThrow('lost');
     expect([await read(), await read()]).toEqual([1, 2]);
-    clock.now = 6_000;
+    settled.resolve();
+    await settled.promise;
     expect([await read(), await read()]).toEqual([3, 3]);
   });
 
   it('tells other tables, versions and parameters apart, and remembers nothing without a basis', async () => {
-    const { totals, during, read, ask } = counter({ now: 0 });
+    const { totals, during, read, ask } = await counter();
     const long = { ...count, params: ['x'.repeat(3_000)] };
     expect(await read()).toBe(1);
     await during('elsewhere', () => Promise.resolve());
