@@ -19,6 +19,8 @@ interface Ledger {
   underWay: number;
 }
 
+/** Names come and go with apps and collections. So many are kept, besides those of what is under way. */
+const mostNames = 50_000;
 /** Ids share so many ledgers: a write of one record also counts for the few others that fell to the same one. */
 const sharedLedgers = 16_384;
 
@@ -48,6 +50,8 @@ export class WriteLedger {
   readonly #lastOfIds = new Float64Array(sharedLedgers);
   readonly #underWayOfIds = new Uint32Array(sharedLedgers);
   #writes = 0;
+  /** No write of a name that is not kept has begun since. */
+  #lastForgotten = 0;
   /** Whether the process before this one may have left a write behind. */
   #isSettled = false;
 
@@ -59,11 +63,7 @@ export class WriteLedger {
   /** Runs what may write. Every write of records, and of what they hang on, goes through here. */
   async during<Result>({ names, ids, app }: Extent, write: () => Promise<Result>): Promise<Result> {
     const number = ++this.#writes;
-    const ledgers = names.map((name) => this.#ledgerOf(name));
-    for (const ledger of ledgers) {
-      ledger.underWay++;
-      ledger.last = number;
-    }
+    const ledgers = names.map((name) => this.#begin(name, number));
     const slots = ids.map(slotOf);
     for (const slot of slots) {
       this.#underWayOfIds[slot] = this.#underWay(slot) + 1;
@@ -87,11 +87,11 @@ export class WriteLedger {
   /** Grows with every write to one of the names or to the record; undefined while one is under way. */
   stampOf(names: readonly string[], id?: string): number | undefined {
     if (!this.#isSettled) return undefined;
-    let stamp = 0;
+    let stamp = this.#lastForgotten;
     if (id !== undefined) {
       const slot = slotOf(id);
       if (this.#underWay(slot) > 0) return undefined;
-      stamp = this.#lastOfIds[slot] ?? 0;
+      stamp = Math.max(stamp, this.#lastOfIds[slot] ?? 0);
     }
     for (const name of names) {
       const ledger = this.#ledgers.get(name);
@@ -100,6 +100,13 @@ export class WriteLedger {
       stamp = Math.max(stamp, ledger.last);
     }
     return stamp;
+  }
+
+  #begin(name: string, number: number): Ledger {
+    const ledger = this.#ledgerOf(name);
+    ledger.underWay++;
+    ledger.last = number;
+    return ledger;
   }
 
   #underWay(slot: number): number {
@@ -118,9 +125,15 @@ export class WriteLedger {
   #ledgerOf(name: string): Ledger {
     const known = this.#ledgers.get(name);
     if (known !== undefined) return known;
+    if (this.#ledgers.size >= mostNames) this.#forget();
     const ledger = { last: 0, underWay: 0 };
     this.#ledgers.set(name, ledger);
     return ledger;
+  }
+
+  #forget(): void {
+    this.#lastForgotten = this.#writes;
+    for (const [name, { underWay }] of this.#ledgers) if (underWay === 0) this.#ledgers.delete(name);
   }
 }
 
