@@ -57,6 +57,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   revocations.apply(revoked);
   policyBook.heed({ kind: 'policies', workspace: workspace.id });
   const departure = new Departure(deps);
+  // It is read again in any case: a deletion whose connection was lost may be done.
   await departure.during(() =>
     databases.provisioner(workspace.database).transaction(async (sql) => {
       if (await removeRow(sql, id, schema) === undefined) failNoApp(id);
@@ -71,8 +72,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
       });
       await departure.begin({ workspace: workspace.id, app: id, schema });
     })
-  );
-  await definitions.invalidate(workspace.id, id);
+  ).finally(() => definitions.invalidate(workspace.id, id));
   await databases.forget(workspace.database, schema);
   await forgetAllBytes(deps, app);
   deps.hooks.drop(app);

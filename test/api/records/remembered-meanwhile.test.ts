@@ -1,10 +1,15 @@
 // Records that are remembered while their collections are changed, and while many write them.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../api/apps/create.ts';
+import { removeApp } from '../../../api/apps/remove.ts';
 import { alterCollection } from '../../../api/collections/alter.ts';
 import { createCollection } from '../../../api/collections/create.ts';
 import { dropCollection } from '../../../api/collections/drop.ts';
+import { LocalBlobs } from '../../../storage/blobs/local.ts';
+import type { Pool, Sql } from '../../../storage/connections/pool.ts';
 import type { Field } from '../../../storage/definition.ts';
+import { StorageError } from '../../../storage/errors.ts';
 import { relationTo } from '../../harness/bare-app.ts';
 import { type Remembering, remembering } from '../../harness/remembering.ts';
 
@@ -56,6 +61,33 @@ describe('a remembered record of a collection that is changed', () => {
     await own.remember('notes', id);
     expect((await own.get('again', id)).fields).toEqual({ title: 'second' });
   });
+});
+
+/** Has the next transaction's caller hear that its connection is lost, when it is committed. */
+function loseNextAnswer(pool: Pool): void {
+  const transaction = pool.transaction.bind(pool);
+  pool.transaction = async <Result>(work: (sql: Sql) => Promise<Result>) => {
+    pool.transaction = transaction;
+    await transaction(work);
+    throw new StorageError('unavailable', 'the connection was lost');
+  };
+}
+
+it('a remembered record of an app is not that of another one by its id, though nobody heard of its deletion', async () => {
+  const { app, deps, ...records } = await remembering();
+  try {
+    await app.define('notes', [title]);
+    const id = await records.create('notes', { title: 'of the first' });
+    await records.remember('notes', id);
+    const first = await app.definition();
+    loseNextAnswer(deps.databases.provisioner(first.workspace.database));
+    const unheeded = { hooks: { drop: () => undefined }, blobs: new LocalBlobs('/nowhere') };
+    await expect(removeApp({ ...deps, ...unheeded }, first, app.by)).rejects.toThrow('lost');
+    await createApp(deps, first.workspace, { id: first.id, name: 'Second', by: app.by });
+    await expect(records.get('notes', id)).rejects.toThrow('not there');
+  } finally {
+    await app.end();
+  }
 });
 
 it(
