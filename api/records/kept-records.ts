@@ -15,6 +15,8 @@ const mostChances = 16;
 /** Of one owner. */
 class Shelf<Value> {
   readonly owner: string;
+  /** Whether anything was asked for or added since somebody last looked. */
+  isUsed = false;
   readonly #kept = new Map<string, Kept<Value>>();
   /** Goes round all that is kept. */
   #hand: Iterator<[string, Kept<Value>]> = this.#kept.entries();
@@ -31,11 +33,12 @@ class Shelf<Value> {
   get(key: string): Value | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
-    kept.isUsed = true;
+    kept.isUsed = this.isUsed = true;
     return kept.value;
   }
 
   set(key: string, value: Value, size: number): void {
+    this.isUsed = true;
     const known = this.#kept.get(key);
     this.#size += size - (known?.size ?? 0);
     // Changed where it is: a hand that rests holds on to what was there when it came.
@@ -60,8 +63,15 @@ class Shelf<Value> {
       }
     }
   }
+
+  clear(): void {
+    this.#kept.clear();
+    this.#size = 0;
+  }
 }
 
+/** Whoever asks for nothing for so long, or for twice as long, makes room before others do. */
+const idleMilliseconds = 600_000;
 /** How many magnitudes there are between a size and its double. */
 const steps = 4;
 /** Nothing is larger than 4 GiB. */
@@ -77,11 +87,15 @@ export class KeptRecords<Value> {
   readonly #shelves = new Map<string, Shelf<Value>>();
   /** The same by the magnitudes of their sizes: there may be thousands, and each value that is added asks for the largest. */
   readonly #byMagnitude = Array.from({ length: magnitudes }, () => new Set<Shelf<Value>>());
+  readonly #now: () => number;
   #size = 0;
+  #lookedAt: number;
 
-  /** `most`: the size of all together. */
-  constructor(most: number) {
+  /** `most`: the size of all together; `now` in milliseconds. */
+  constructor(most: number, now = () => performance.now()) {
     this.#most = most;
+    this.#now = now;
+    this.#lookedAt = now();
   }
 
   get(owner: string, key: string): Value | undefined {
@@ -96,8 +110,18 @@ export class KeptRecords<Value> {
   }
 
   #makeRoom(): void {
+    if (this.#now() >= this.#lookedAt + idleMilliseconds) return this.#forgetIdle();
     const [largest] = this.#byMagnitude.findLast(({ size }) => size > 0) ?? [];
     if (largest !== undefined) this.#change(largest, () => largest.letGo());
+  }
+
+  /** They would keep others from having more than they have, for ever. */
+  #forgetIdle(): void {
+    this.#lookedAt = this.#now();
+    for (const shelf of this.#shelves.values()) {
+      if (!shelf.isUsed) this.#change(shelf, () => shelf.clear());
+      shelf.isUsed = false;
+    }
   }
 
   #change(shelf: Shelf<Value>, change: () => void): void {

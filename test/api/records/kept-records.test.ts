@@ -37,6 +37,21 @@ describe('KeptRecords', () => {
     expect(keysOf('small')).toEqual([0, 1, 2]);
   });
 
+  it('has those make room first who have asked for nothing for minutes', () => {
+    const clock = { minutes: 0 };
+    kept = new KeptRecords(320, () => clock.minutes * 60_000);
+    fill('idle', 3);
+    fill('now and then', 3);
+    for (; clock.minutes < 30; clock.minutes++) {
+      fill('busy', 100);
+      kept.get('now and then', '0');
+      if (clock.minutes < 10) expect(keysOf('busy').length).toBeLessThan(27);
+    }
+    expect(keysOf('idle')).toEqual([]);
+    expect(keysOf('now and then')).toEqual([0, 1, 2]);
+    expect(keysOf('busy').length).toBeGreaterThan(27);
+  });
+
   it('makes room as fast for thousands of owners as for few', () => {
     const owners = 20_000;
     kept = new KeptRecords(10 * 3 * owners);
