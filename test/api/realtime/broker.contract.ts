@@ -103,18 +103,31 @@ export function brokerContract({ name, make }: BrokerCase): void {
 
     it('lets a listener leave, and others come, while it is told', async () => {
       const broker = make(broken);
-      const [first, late] = [ear(), ear()];
+      const [first, late, staying] = [ear(), ear(), ear()];
       const leave = broker.subscribe(orders, (event) => {
         first.listener(event);
         leave();
         broker.subscribe(orders, late.listener);
       });
+      broker.subscribe(orders, staying.listener);
       broker.publish(orders, change(1));
-      await first.heard(1);
+      await staying.heard(1);
       broker.publish(orders, change(2));
       await late.heard(1);
       expect(first.ids).toEqual(['1']);
       expect(late.ids).toEqual(['2']);
+    });
+
+    it('ends nothing that began after a subscription which is ended twice', async () => {
+      const broker = make(broken);
+      const later = ear();
+      const leave = broker.subscribe(orders, broken);
+      leave();
+      broker.subscribe(orders, later.listener);
+      leave();
+      broker.publish(orders, change(1));
+      await later.heard(1);
+      expect(later.ids).toEqual(['1']);
     });
 
     it('tells nothing more to a listener that another one has sent away', async () => {
