@@ -94,11 +94,10 @@ export class Backlog {
     this.#shares.set(outlet.workspace, share);
     this.#counting(share, () => share.add(outlet, bytes));
     while (this.#bytes > this.#mostBytes) {
-      const [name, heaviest] = [...this.#shares].reduce((most, next) =>
-        next[1].bytes > most[1].bytes ? next : most
+      const heaviest = [...this.#shares.values()].reduce((most, next) =>
+        next.bytes > most.bytes ? next : most
       );
       this.#counting(heaviest, () => heaviest.halve());
-      if (heaviest.isEmpty) this.#shares.delete(name);
     }
   }
 
