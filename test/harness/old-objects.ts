@@ -1,4 +1,5 @@
-// What of a piece of work ends up among V8's old objects, where only a collection of all finds that nobody needs it.
+// What of a piece of work ends up among V8's old objects, where only a collection of all finds that nobody needs it; and
+// what is held for good.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -20,6 +21,12 @@ export async function oldBytesOf(
 function oldBytes(): number {
   const spaces = getHeapSpaceStatistics();
   return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? Number.NaN;
+}
+
+/** Bytes that are in use once all garbage is collected. */
+export function heldBytes(): number {
+  collectAll();
+  return process.memoryUsage().heapUsed;
 }
 
 /** Collects all garbage. */
