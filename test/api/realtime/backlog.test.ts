@@ -40,6 +40,27 @@ it('cuts off more than one when they are alike', () => {
   expect(waiting).toBeGreaterThan(3_000);
 });
 
+it('cuts off streams of a second workspace when those of the first do not make room enough', () => {
+  const open = streams();
+  const many = Array.from({ length: 8 }, () => open('many'));
+  for (const { write } of many) write(1_000);
+  const one = open('one');
+  one.write(8_000);
+  expect(one.socket.destroyed).toBe(true);
+  expect(many.filter(({ socket }) => !socket.destroyed)).toHaveLength(4);
+});
+
+it('spares those who wait for what others wait for too, before those who wait for their own', () => {
+  const open = streams();
+  const together = Array.from({ length: 5 }, () => open('acme'));
+  const shared = Buffer.alloc(4_000);
+  for (const { sink } of together) sink.write([shared]);
+  const alone = [open('acme'), open('acme')];
+  for (const [at, bytes] of [3_000, 2_200].entries()) alone[at]?.write(bytes);
+  expect(alone.map(({ socket }) => socket.destroyed)).toEqual([true, true]);
+  expect(together.map(({ socket }) => socket.destroyed)).not.toContain(true);
+});
+
 it('counts once what several wait for', () => {
   const open = streams();
   const many = Array.from({ length: 20 }, () => open('acme'));

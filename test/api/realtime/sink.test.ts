@@ -1,4 +1,5 @@
 // The bound on what waits for one socket, on a stream whose writes the test lets through.
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Backlog } from '../../../api/realtime/backlog.ts';
 import { Sink } from '../../../api/realtime/sink.ts';
@@ -64,5 +65,17 @@ describe('a sink', () => {
     sink.cut();
     expect(sink.write([Buffer.alloc(1)])).toBe(true);
     expect(socket.writableLength).toBe(0);
+  });
+
+  it('swallows writes behind what a connection was ended with', async () => {
+    const socket = new Slow();
+    const failures: Error[] = [];
+    socket.on('error', (error) => failures.push(error));
+    const sink = new Sink(socket, options);
+    socket.end(Buffer.alloc(1));
+    expect(sink.write([Buffer.alloc(1)])).toBe(true);
+    socket.send();
+    await once(socket, 'finish');
+    expect(failures).toEqual([]);
   });
 });
