@@ -27,11 +27,25 @@ describe('the feeds', () => {
     expect(small.log.bytes).toBe(before);
   });
 
+  it('hear no more of a collection that they have forgotten, nor of any once they are closed', () => {
+    const { feeds, watch, write } = setUp({ unusedMilliseconds: 1_000 });
+    const forgotten = watch('orders');
+    feeds.lookAfter(0);
+    feeds.lookAfter(1_000);
+    write('orders');
+    expect(forgotten.log.newest).toBe(0);
+    const closed = watch('orders');
+    feeds.close();
+    write('orders');
+    expect(closed.log.newest).toBe(0);
+  });
+
   it('forget a collection some time after its last subscriber left, not before', () => {
     const { feeds, watch, write } = setUp({ unusedMilliseconds: 1_000 });
-    const { member } = join(watch('orders'));
+    const { member, stream } = join(watch('orders'));
     feeds.lookAfter(0);
     feeds.lookAfter(10_000);
+    expect(stream.isOpen).toBe(true);
     member.leave();
     feeds.lookAfter(10_000);
     feeds.lookAfter(10_999);
@@ -127,6 +141,21 @@ describe('the fan-out', () => {
       await nextTurn();
     }
     expect(allOf(late.socket)).toContain('missed');
+  });
+
+  it('sends what many have missed in turns, until all of them have it', async () => {
+    const { watch, write, clock } = setUp();
+    let now = 0;
+    // Each look at the clock ends a turn.
+    Object.defineProperty(clock, 'now', { get: () => now += 10 });
+    const orders = watch('orders');
+    write('orders', 'missed');
+    const crowd = Array.from({ length: 50 }, () => join(orders, sameForAll, 0));
+    const served = () => crowd.filter(({ socket }) => socket.readableLength > 0).length;
+    await nextTurn();
+    expect(served()).toBe(1);
+    for (let turn = 0; turn < 100; turn++) await nextTurn();
+    expect(served()).toBe(50);
   });
 
   it('reaches those who are live also where somebody catches up with it before they have it', async () => {
