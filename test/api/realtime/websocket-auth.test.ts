@@ -184,6 +184,25 @@ describe('sse.authz-live: a WebSocket', () => {
     await small.close();
   });
 
+  it('takes one seat more for a subscription with a long filter', async () => {
+    const small = await startRig({ bounds: { seats: { perPrincipal: 3, perAddress: 10 } } });
+    const client = await openSocket(small.port, { authorization: 'Bearer ada' });
+    const filter = 'f'.repeat(256);
+    expect(await client.subscribe('a', { filter })).toMatchObject({ code: 'too_many_requests' });
+    expect(await client.subscribe('a', { filter: filter.slice(1) })).toMatchObject({ type: 'subscribed' });
+    await small.close();
+  });
+
+  it('stays who it was when there is no seat for whom it signs in as', async () => {
+    const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 9 } } });
+    small.gate.ownersOnly();
+    await openSocket(small.port, { authorization: 'Bearer ada' });
+    const second = await openSocket(small.port);
+    expect(await second.ask({ type: 'auth', token: 'ada' })).toMatchObject({ code: 'too_many_requests' });
+    expect(await second.subscribe('a')).toMatchObject({ type: 'error', code: 'unauthorized' });
+    await small.close();
+  });
+
   it('takes the seats of its subscriptions along when it signs in', async () => {
     const small = await startRig({ bounds: { seats: { perPrincipal: 2, perAddress: 10 } } });
     const client = await openSocket(small.port);
