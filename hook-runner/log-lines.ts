@@ -68,7 +68,9 @@ export class LogLines {
   #fitting(fields: unknown): Log['fields'] {
     if (fields === undefined || fields === null) return null;
     const text = safeJson(fields);
-    if (text.length > this.#longest / 2) return bare({ omitted: `${text.length} characters` });
+    const most = this.#longest / 2;
+    // In bytes: more would leave the message no room, and it is never cut to less than its end.
+    if (text.length > most || utf8(text).length > most) return bare({ omitted: `${text.length} characters` });
     const parsed = parseJson(text) as Json;
     return isMembers(parsed) ? parsed : bare({ value: parsed });
   }

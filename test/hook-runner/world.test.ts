@@ -175,6 +175,17 @@ describe('the world of hook files', () => {
     expect(await runner.log()).toMatchObject({ message: 'ring', fields: { unreadable: expect.any(String) } });
   });
 
+  it('logs fields up to half of a line, in bytes, and says how many more there were', async () => {
+    const runner = await run(`
+      onRecordBeforeCreate('orders', () => {
+        for (const text of ['x'.repeat(4_085), 'x'.repeat(4_086), 'ü'.repeat(4_000)]) $app.log.info('long', { text });
+      });`);
+    await runner.event('before_create');
+    expect((await runner.log()).fields).toEqual({ text: 'x'.repeat(4_085) });
+    expect((await runner.log()).fields).toEqual({ omitted: '4097 characters' });
+    expect((await runner.log()).fields).toEqual({ omitted: '4011 characters' });
+  });
+
   it('drops lines of a flood instead of keeping them, and says so', async () => {
     const runner = await run(`
       onRecordBeforeCreate('orders', () => { for (let i = 0; i < 20_000; i++) console.log('x'.repeat(1000)); });
