@@ -75,7 +75,7 @@ export class Sink implements Outlet {
     const waiting = this.#socket.writableLength;
     const left = this.sent;
     this.#backlog.settle(this);
-    if (waiting === 0 || left !== this.#left || this.#changedAt === undefined) {
+    if (left !== this.#left || this.#changedAt === undefined) {
       this.#left = left;
       this.#changedAt = waiting === 0 ? undefined : now;
       return false;
