@@ -43,7 +43,7 @@ export interface Member {
   readonly incarnation: string;
   /** Sends nothing, and loses nothing, until it is reviewed. */
   hold(): void;
-  /** Goes on with this view. */
+  /** Goes on with this view, after `hold`. */
   review(view: View): void;
   /** Takes no more events. */
   leave(): void;

@@ -135,7 +135,6 @@ export class Subscription implements Member {
   review(view: View): void {
     if (this.#state === 'left') return;
     this.#source.review(this, view);
-    this.hold();
     this.#state = 'behind';
     this.catchUp();
   }
