@@ -7,9 +7,9 @@ import { Slow } from './slow-socket.ts';
 
 const bounds = { waitingBytes: 1_000_000, stallMilliseconds: 10_000 };
 
-/** Streams that share one bound of 10,000 bytes. */
-function streams() {
-  const backlog = new Backlog(10_000);
+/** Streams that share one bound, of 10,000 bytes when none is given. */
+function streams(mostBytes = 10_000) {
+  const backlog = new Backlog(mostBytes);
   return (workspace: string) => {
     const socket = new Slow();
     const sink = new Sink(socket, { workspace, bounds, backlog });
@@ -91,10 +91,27 @@ it('counts no longer what has left', async () => {
   expect(socket.destroyed).toBe(false);
 });
 
+it.each([
+  ['when its socket wants more', 100_000, () => undefined],
+  ['when it is looked at', 10_000, (sink: Sink) => sink.isStalled(0)],
+])(
+  'counts no longer what has left a stream %s, though more waits for another',
+  async (_when, bytes, look) => {
+    const open = streams(2 * bytes);
+    const [done, waiting] = [open('acme'), open('acme')];
+    done.write(bytes);
+    done.socket.send();
+    await nextTurn();
+    look(done.sink);
+    waiting.write(1.5 * bytes);
+    expect(waiting.socket.destroyed).toBe(false);
+  },
+);
+
 it('counts no longer what was to go to a connection that has closed', async () => {
   const open = streams();
   const [gone, staying] = [open('acme'), open('acme')];
-  gone.write(6_000);
+  gone.write(4_000);
   gone.socket.destroy();
   await nextTurn();
   staying.write(6_000);

@@ -59,6 +59,26 @@ describe('a sink', () => {
     expect(sink.isStalled(50_000)).toBe(true);
   });
 
+  it('calls back once when all has left, and again who asks again then', async () => {
+    const socket = new Slow();
+    const sink = new Sink(socket, { ...options, bounds: { ...options.bounds, waitingBytes: 1_000_000 } });
+    const heard: string[] = [];
+    const again = () => {
+      heard.push('again');
+      sink.whenDrained(again);
+    };
+    sink.whenDrained(() => heard.push('once'));
+    for (const ask of [again, again]) sink.whenDrained(ask);
+    for (let times = 0; times < 2; times++) {
+      sink.write([Buffer.alloc(100_000)]);
+      expect(sink.isFull).toBe(true);
+      const drained = once(socket, 'drain');
+      socket.send();
+      await drained;
+    }
+    expect(heard).toEqual(['once', 'again', 'again']);
+  });
+
   it('swallows writes to a socket that is closing', () => {
     const socket = new Slow();
     const sink = new Sink(socket, options);
