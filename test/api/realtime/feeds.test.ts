@@ -1,8 +1,6 @@
 // The feeds of a process: which are kept, how much their logs hold together, how they take turns.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Gate, View } from '../../../api/realtime/ports.ts';
-import { Reviewer } from '../../../api/realtime/review.ts';
 import { allOf, join, sameForAll, setUp } from './feed-rig.ts';
 import { place } from './rig.ts';
 
@@ -186,52 +184,5 @@ describe('the fan-out', () => {
       perTurn.push(judged - before);
     }
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(8);
-  });
-});
-
-describe('a review', () => {
-  it('asks once for a subscription that changed several times while it waited', async () => {
-    const { watch } = setUp();
-    const [first, second] = [join(watch('orders')), join(watch('orders'))];
-    let asked = 0;
-    const waiting = Promise.withResolvers<void>();
-    const gate: Gate = {
-      open: async () => {
-        asked++;
-        await waiting.promise;
-        return sameForAll;
-      },
-      tokenState: () => 'good',
-      onDefinitionChange: () => () => undefined,
-    };
-    const reviewer = new Reviewer({ gate, now: () => 0, report: () => undefined });
-    reviewer.add([first.member, second.member]);
-    for (let times = 0; times < 5; times++) reviewer.add([second.member]);
-    waiting.resolve();
-    while (asked < 2) await nextTurn();
-    await nextTurn();
-    expect(asked).toBe(2);
-    reviewer.add([first.member]);
-    await nextTurn();
-    expect(asked).toBe(3);
-  });
-
-  it('gives no stream what somebody may see whose token it no longer has', async () => {
-    const { watch } = setUp();
-    const { stream, member } = join(watch('orders'));
-    const opening = Promise.withResolvers<View>();
-    const gate: Gate = {
-      open: () => opening.promise,
-      tokenState: () => 'good',
-      onDefinitionChange: () => () => undefined,
-    };
-    new Reviewer({ gate, now: () => 0, report: () => undefined }).add([member]);
-    const principal = { role: 'user', id: 'another', jti: 'other', issuedAt: 0, expiresAt: 0 } as const;
-    stream.holder = { ...stream.holder, principal };
-    const before = member.view;
-    opening.resolve({ ...sameForAll, key: 'of before' });
-    await nextTurn();
-    expect(member.view).toBe(before);
-    expect(stream.isOpen).toBe(true);
   });
 });
