@@ -41,7 +41,8 @@ export function setUp(bounds: Partial<Bounds> = {}) {
   };
 }
 
-function streamTo(socket: PassThrough): Stream {
+/** A stream of one subscription to a socket. */
+export function streamTo(socket: PassThrough): Stream {
   return new Stream({
     place,
     holder: { principal: null, address: '', query: {} },

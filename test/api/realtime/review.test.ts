@@ -96,6 +96,24 @@ it('sse.authz-live: the end of a subscription that was given up meanwhile is not
   socket.socket.close();
 });
 
+it('sse.authz-live: a subscription that was given up while its rule was read again stays so', async () => {
+  const socket = await openSocket(rig.port, { Authorization: 'Bearer ada' });
+  for (const id of ['a', 'b']) await socket.subscribe(id);
+  const read = Promise.withResolvers<void>();
+  rig.gate.rule = async () => {
+    await read.promise;
+    return rig.gate.view('', () => true);
+  };
+  rig.gate.changed();
+  socket.say({ type: 'unsubscribe', id: 'a' });
+  await socket.settle();
+  read.resolve();
+  await socket.settle();
+  for (const n of [1, 2]) rig.write({ n });
+  const told = await socket.count(4);
+  expect(told.slice(2).map(({ id, record }) => [id, record])).toEqual([['b', { n: 1 }], ['b', { n: 2 }]]);
+});
+
 it('a stream that is gone before its rule is known, or was asked for its head alone, holds no seat', async () => {
   const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 1 } } });
   const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -1,0 +1,48 @@
+// Related records that are read when the test says so.
+import type { RecordChange } from '../../../api/realtime/event.ts';
+import type { View } from '../../../api/realtime/ports.ts';
+import type { Reader, Related } from '../../../api/realtime/reading.ts';
+import type { TestGate } from './rig.ts';
+
+/** A reader that answers when the test says so. */
+export class SlowReader implements Reader {
+  readonly asked: { changes: readonly RecordChange[]; answer: (related: Related) => void }[] = [];
+  #wake = () => {};
+
+  read(changes: readonly RecordChange[]): Promise<Related> {
+    return new Promise((answer) => {
+      this.asked.push({ changes, answer });
+      this.#wake();
+    });
+  }
+
+  /** Waits until something is asked for the `turn`th time, from 1, and answers it. */
+  async answer(turn: number, related: Related = everything): Promise<number> {
+    while (this.asked.length < turn) await new Promise<void>((resolve) => this.#wake = resolve);
+    const asked = this.asked[turn - 1];
+    if (asked === undefined) throw new Error('nothing was asked');
+    const { changes, answer } = asked;
+    answer(related);
+    return changes.length;
+  }
+}
+
+/** The author of every record. */
+export const author = { id: 'a', fields: {}, created_at: '', updated_at: '' };
+const everything: Related = () => author;
+
+/** A view that passes the changes of records which have an author. */
+function lookingAt(reader: Reader, view: View): View {
+  const parts = new Map([['author', { hops: [], columns: new Set<string>() }]]);
+  return {
+    ...view,
+    reading: { reader, parts },
+    passes: (change, related) => related(change, 'author') !== undefined,
+  };
+}
+
+/** The filter `author` looks at an author; any other looks at the record alone. */
+export function viewOf(gate: TestGate, filter: string, reader: Reader): View {
+  const view = gate.view(filter, () => true);
+  return filter.startsWith('author') ? lookingAt(reader, view) : view;
+}
