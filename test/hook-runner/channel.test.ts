@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { encodeFrame } from '../harness/frame.ts';
+import { frameReader } from '../../hook-runner/channel.ts';
 import type { FromRunner, ToRunner } from '../../hook-runner/protocol.ts';
 import { framesFolder, order, startForTest } from './runner.ts';
 
@@ -52,6 +53,41 @@ describe('the channel of the hook runner', () => {
     expect(await runner.next('response', id)).toMatchObject({ body: { text: String(8 * 1024 * 1024) } });
   });
 
+  it('takes frames in pieces of any length', () => {
+    const texts = ['{"n":1}', '{"text":"grüße"}', '{"n":3}'];
+    const bytes = Uint8Array.from(Buffer.concat(texts.map((text) => encodeFrame(JSON.parse(text)))));
+    for (let length = 1; length <= bytes.length; length++) {
+      const taken: string[] = [];
+      const read = frameReader((text) => taken.push(text), () => expect.unreachable('it is no end'));
+      for (let at = 0; at < bytes.length; at += length) read(bytes.slice(at, at + length));
+      expect(taken, `in pieces of ${length}`).toEqual(texts);
+    }
+  });
+
+  it('says no more than the system takes soon, also in the turns of one task', async () => {
+    const runner = await startForTest();
+    await runner.load({
+      'a.ts': `
+        onRecordAfterCreate('orders', async () => {
+          for (let line = 0; line < 2_000; line++) {
+            console.log(String(line).padEnd(1_000));
+            await null;
+          }
+        });`,
+    });
+    await runner.event('after_create');
+    const lines = runner.frames.flatMap((frame) => frame.type === 'log' ? [Number(frame.message)] : []);
+    expect(lines.length).toBeLessThan(1_000);
+    expect(lines).toEqual(lines.map((_, index) => index));
+  });
+
+  it('answers a ping before its code has come', async () => {
+    const runner = await startForTest();
+    runner.send({ type: 'ping', id: 1 });
+    await runner.next('pong', 1);
+    expect((await runner.load({})).errors).toEqual([]);
+  });
+
   it('answers a ping while a handler waits', async () => {
     const runner = await startForTest();
     await runner.load({ 'a.ts': `onRecordBeforeCreate('orders', () => new Promise(() => {}));` });
@@ -74,6 +110,9 @@ describe('the channel of the hook runner', () => {
     const tooLong = await startForTest();
     tooLong.sendBytes(Uint8Array.of(255, 255, 255, 255));
     await expect(tooLong.next('pong')).rejects.toThrow('gone');
+    const early = await startForTest();
+    early.start('before_create');
+    await expect(early.next('result')).rejects.toThrow('gone');
     const notJson = await startForTest();
     notJson.sendBytes(Buffer.from('\0\0\0\x02{]'));
     await expect(notJson.next('pong')).rejects.toThrow('gone');
