@@ -23,9 +23,9 @@ const longLength = 1_048_576;
  */
 export function answerBody(
   value: unknown,
-  { contentType = 'application/json', ...making }: Making & { contentType?: string | undefined },
+  making: Making & { contentType?: string | undefined },
 ): AnswerBody | Promise<AnswerBody> {
-  if (typeof value === 'string' && !contentType.includes('json')) return value;
+  if (typeof value === 'string' && making.contentType?.includes('json') === false) return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const length = measure(value, longLength);
   return length.all > longLength ? longBody(value, making) : jsonOf(value, length);

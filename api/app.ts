@@ -1,11 +1,11 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
-import { type AnswerBody, answerBody, bytesIn } from './answer-text.ts';
+import { answerBody, bytesIn } from './answer-text.ts';
 import { compileRoutes } from './compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
 import { explainFailure } from './gone.ts';
-import type { HeaderList } from './header-list.ts';
+import { type AnswerHeader, type AnswerHeaders, jsonContent, notStored } from './answer-headers.ts';
 import { type Arrival, arrive } from './pipeline/arrival.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { authorize } from './pipeline/authorize.ts';
@@ -14,7 +14,7 @@ import { checkedBody } from './pipeline/checked-body.ts';
 import { type Door, doorHeaders } from './pipeline/door.ts';
 import { passGate } from './pipeline/gate.ts';
 import { openFile } from './pipeline/holdings.ts';
-import { TakenResponse, WholeResponse } from './pipeline/node-listener.ts';
+import { TakenResponse, type WholeAnswer, WholeResponse } from './pipeline/node-listener.ts';
 import { paramsOf, readQuery } from './pipeline/parameters.ts';
 import { bucketKey } from './pipeline/rate-limit.ts';
 import { queryWords } from './query-words.ts';
@@ -28,8 +28,6 @@ type AnyCall = Call<string, Scope, unknown, unknown>;
 /** The features' deps, and what stands at the door of every request. */
 interface Pipeline extends Door {
   deps: Deps;
-  /** The headers of `standing` as they are sent: names and values in turn. */
-  standingFlat: readonly string[];
 }
 
 /** Where a request landed: a route, or a path without it. */
@@ -44,7 +42,7 @@ interface Account {
 
 /** Builds the h3 app of a list of routes. */
 export function createApp(deps: Deps, door: Door, routes: readonly AnyRoute[]): H3 {
-  const pipeline: Pipeline = { deps, ...door, standingFlat: door.standing.flat() };
+  const pipeline: Pipeline = { deps, ...door };
   const app = new H3({ silent: true, allowMalformedURL: true });
   for (const route of routes) {
     const handler = (event: H3Event) => respond(pipeline, event, { route });
@@ -108,19 +106,13 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   return response;
 }
 
-interface Answer {
-  status: number;
-  headers: HeaderList;
-  body: AnswerBody | null;
-}
-
 /** The order of checks is part of the contract (docs/reference/order-of-checks.md). */
 async function answerOf(
   pipeline: Pipeline,
   arrival: Arrival,
   landing: Landing,
   account: Account,
-): Promise<Answer | OwnAnswer> {
+): Promise<WholeAnswer | OwnAnswer> {
   const { deps } = pipeline;
   const found = 'route' in landing ? landing.route : undefined;
   if (found?.unlimited !== true) pipeline.limit(arrival.ip, arrival.now.getTime());
@@ -158,11 +150,18 @@ async function answerOf(
   const value = answer instanceof Promise ? await answer : answer;
   if (value instanceof OwnAnswer) return value;
   const body = answerBody(value, { contentType: route.contentType, turn: () => largeTurns(workspace) });
+  const type = contentTypeOf(route);
   return {
     status: reply.status ?? route.status,
-    headers: [['Content-Type', route.contentType ?? 'application/json; charset=utf-8'], ...reply.headers],
+    headers: reply.headers.length === 0 ? type : [...type, ...reply.headers],
     body: body instanceof Promise ? await body : body,
   };
+}
+
+const json: AnswerHeaders = [jsonContent];
+
+function contentTypeOf({ contentType }: AnyRoute): AnswerHeaders {
+  return contentType === undefined ? json : [['Content-Type', contentType]];
 }
 
 function refuseLanding(landing: Landing): never {
@@ -201,7 +200,7 @@ function callOf(
   };
 }
 
-function answerPreflight(pipeline: Pipeline, arrival: Arrival): Answer | undefined {
+function answerPreflight(pipeline: Pipeline, arrival: Arrival): WholeAnswer | undefined {
   if (arrival.method !== 'OPTIONS') return undefined;
   const origin = arrival.header('origin');
   if (origin === undefined || arrival.header('access-control-request-method') === undefined) return undefined;
@@ -209,10 +208,10 @@ function answerPreflight(pipeline: Pipeline, arrival: Arrival): Answer | undefin
   return headers === undefined ? undefined : { status: 204, headers, body: null };
 }
 
-function renderError(error: ApiError): Answer {
+function renderError(error: ApiError): WholeAnswer {
   return {
     status: error.status,
-    headers: [['Content-Type', 'application/json; charset=utf-8'], ...error.headers],
+    headers: [jsonContent, ...error.headers],
     body: JSON.stringify({ code: error.code, message: error.message }),
   };
 }
@@ -227,16 +226,16 @@ async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): P
   return new TakenResponse();
 }
 
-function render(pipeline: Pipeline, arrival: Arrival, answer: Answer): Response {
+function render(pipeline: Pipeline, arrival: Arrival, answer: WholeAnswer): Response {
   const { status, body } = answer;
-  const headers = ['X-Request-Id', arrival.requestId, ...pipeline.standingFlat];
+  const headers: AnswerHeader[] = [...pipeline.standing, ['X-Request-Id', arrival.requestId]];
   if (status !== 204 || arrival.method !== 'OPTIONS') {
-    for (const [name, value] of pipeline.cors.headersFor(arrival.header('origin'))) headers.push(name, value);
+    headers.push(...pipeline.cors.headersFor(arrival.header('origin')));
   }
-  for (const [name, value] of answer.headers) headers.push(name, value);
+  headers.push(...answer.headers);
   // A browser going back would show what it kept to whoever is signed in by then, without asking.
-  if (!answer.headers.some(([name]) => name === 'Cache-Control')) headers.push('Cache-Control', 'no-store');
-  if (body !== null) headers.push('Content-Length', String(bytesIn(body)));
+  if (!answer.headers.some(([name]) => name === 'Cache-Control')) headers.push(notStored);
+  if (body !== null) headers.push(['Content-Length', String(bytesIn(body))]);
   return new WholeResponse({ status, headers, body });
 }
 

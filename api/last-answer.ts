@@ -1,16 +1,16 @@
 // The last answer on a connection that Node's server has let go of: written by hand, as no `ServerResponse` is left for it.
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HeaderList } from './header-list.ts';
+import { type AnswerHeaders, jsonContent } from './answer-headers.ts';
 
 /** How long the client may leave its side of the connection open after we have closed ours, in milliseconds. */
 const mostFarewell = 10_000;
 
 /** The headers of an answer in JSON behind which the connection is closed. */
-export function lastHeaders(headers: HeaderList, body: string): HeaderList {
+export function lastHeaders(headers: AnswerHeaders, body: string): AnswerHeaders {
   return [
     ...headers,
-    ['Content-Type', 'application/json; charset=utf-8'],
+    jsonContent,
     ['Content-Length', String(Buffer.byteLength(body))],
     ['Connection', 'close'],
   ];
@@ -19,7 +19,7 @@ export function lastHeaders(headers: HeaderList, body: string): HeaderList {
 /** Answers with JSON and closes the connection, whose errors and time nobody else looks after. */
 export function answerLast(
   socket: Duplex,
-  { status, headers, body }: { status: number; headers: HeaderList; body: string },
+  { status, headers, body }: { status: number; headers: AnswerHeaders; body: string },
 ): void {
   const lines = lastHeaders(headers, body).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../storage/start-refused.ts';
-import type { HeaderList } from './header-list.ts';
+import type { AnswerHeaders } from './answer-headers.ts';
 import { boundChunks } from './pipeline/body-chunks.ts';
 import { limitBodyTime } from './pipeline/body-time.ts';
 import { answerClientErrors, refuseAmbiguous } from './pipeline/client-error.ts';
@@ -24,7 +24,7 @@ export interface ListenOptions {
   isShared: boolean;
   isFirst: boolean;
   /** Headers of every answer, also of those that no route gives. */
-  standing: HeaderList;
+  standing: AnswerHeaders;
   /** Called with the server: what else it is to answer. */
   mount(server: Server): void;
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AuditEntry, type AuditQuestion, listAuditBefore } from '../../storage/audit/listing.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
+import { notStored, writeHead } from '../answer-headers.ts';
 import type { Deps } from '../deps.ts';
 import { OwnAnswer } from '../route.ts';
 
@@ -20,12 +21,7 @@ export function exportAudit(
     connection.run((sql) => listAuditBefore(sql, question, { before, limit: pieceRows }));
   return new OwnAnswer(async ({ response, headers }) => {
     const first = await piece();
-    const head: (readonly [string, string])[] = [
-      ...headers,
-      ['Content-Type', 'application/x-ndjson'],
-      ['Cache-Control', 'no-store'],
-    ];
-    response.writeHead(200, head.flat());
+    writeHead(response, 200, [...headers, ['Content-Type', 'application/x-ndjson'], notStored]);
     if (response.req.method === 'HEAD') {
       response.end();
       return;

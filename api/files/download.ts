@@ -2,6 +2,7 @@
 import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/files.ts';
+import { type AnswerHeader, type AnswerHeaders, writeHead } from '../answer-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import { type Line, OwnAnswer } from '../route.ts';
@@ -53,7 +54,7 @@ async function send(
   const tag = `"${file.id}"`;
   const always = headersOf(file, tag, line);
   if (matchesTag(heading['if-none-match'], tag)) {
-    response.writeHead(304, always.flat()).end();
+    writeHead(response, 304, always).end();
     return;
   }
   const isSame = heading['if-range'] === undefined || heading['if-range'] === tag;
@@ -65,22 +66,22 @@ async function send(
   }
   const range = portion ?? { start: 0, end: file.size - 1 };
   const length = range.end - range.start + 1;
-  const head: [string, string][] = [
+  const head: AnswerHeaders = [
     ...always,
     ['Content-Type', file.mime],
     ['Content-Length', String(length)],
     ...(portion === undefined
       ? []
-      : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies [string, string]]),
+      : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies AnswerHeader]),
   ];
   const status = portion === undefined ? 200 : 206;
   if (response.req.method === 'HEAD') {
-    response.writeHead(status, head.flat()).end();
+    writeHead(response, status, head).end();
     return;
   }
   line.holdFile();
   const bytes = await deps.blobs.open(blobOf(app, file.id), portion).catch(explainMissing);
-  response.writeHead(status, head.flat());
+  writeHead(response, status, head);
   pour(bytes, length, response).catch((error: unknown) => {
     // A client that goes away is its own affair; bytes that cannot be read are ours.
     if (error instanceof ClientGone) return;
@@ -88,12 +89,10 @@ async function send(
   });
 }
 
-function headersOf(file: FileRow, tag: string, { headers }: Line): [string, string][] {
+function headersOf(file: FileRow, tag: string, { headers }: Line): AnswerHeaders {
   const kind = isActive(file.mime) ? 'attachment' : 'inline';
   return [
-    ...headers
-      .filter(([name]) => !replaced.has(name.toLowerCase()))
-      .map(([name, value]): [string, string] => [name, value]),
+    ...headers.filter(([name]) => !replaced.has(name.toLowerCase())),
     ['Content-Security-Policy', policy],
     ['X-Content-Type-Options', 'nosniff'],
     ['ETag', tag],

@@ -1,7 +1,7 @@
 // What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/cookies.ts';
-import type { HeaderList } from '../header-list.ts';
+import type { AnswerHeaders } from '../answer-headers.ts';
 import type { Hearing } from '../hear-changes.ts';
 import { createLargeTurns, type LargeTurns } from '../large-turns.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -22,7 +22,7 @@ export interface Door {
   authenticator: Authenticator;
   hearing: Pick<Hearing, 'behind'>;
   /** The security headers of every answer. */
-  standing: HeaderList;
+  standing: AnswerHeaders;
 }
 
 /** A few pages of the longest, or thirty bodies. */
@@ -58,6 +58,6 @@ export function createDoor(
 export function doorHeaders(
   { cors, standing }: Door,
   { requestId, origin }: { requestId: string; origin: string | undefined },
-): HeaderList {
+): AnswerHeaders {
   return [['X-Request-Id', requestId], ...standing, ...cors.headersFor(origin)];
 }

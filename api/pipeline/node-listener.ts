@@ -2,13 +2,14 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { H3 } from 'h3';
 import { FastResponse, NodeRequest, sendNodeResponse } from 'srvx/node';
+import { type AnswerHeaders, writeHead } from '../answer-headers.ts';
+import type { AnswerBody } from '../answer-text.ts';
 
 /** The whole answer, known at once: what almost every route gives. */
-interface WholeAnswer {
+export interface WholeAnswer {
   status: number;
-  /** Names and values in turn, as `ServerResponse.writeHead` takes them. */
-  headers: string[];
-  body: string | readonly Buffer[] | null;
+  headers: AnswerHeaders;
+  body: AnswerBody | null;
 }
 
 /**
@@ -53,7 +54,7 @@ function send(res: ServerResponse, response: Response, patience: number): void {
   }
   const { status, headers, body } = response.answer;
   try {
-    res.writeHead(status, headers);
+    writeHead(res, status, headers);
     if (typeof body === 'string' || body === null) res.end(body);
     else {
       for (const piece of body) res.write(piece);

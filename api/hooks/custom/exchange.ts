@@ -2,6 +2,7 @@
 import type { RouteInvocation, RouteResponse } from '../../../hook-runner/protocol.ts';
 import type { RouteRegistration } from '../../../hook-runner/registrations.ts';
 import { ApiError } from '../../errors.ts';
+import { type AnswerHeader, jsonContent, writeHead } from '../../answer-headers.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { headersBeside, headersFromHook } from './headers.ts';
 import { CustomRun, type CustomSink, type Failed } from './run.ts';
@@ -62,20 +63,20 @@ export class Exchange implements CustomSink {
   }
 
   head({ status, headers, body, end }: RouteResponse): void {
-    const { response, headers: standing } = this.#request;
+    const { response, headers: own } = this.#request;
     try {
       if (!end) this.#streamOn();
       const sent = headersFromHook(headers, this.#cookiePrefix, this.#hooks.app);
-      sent.push(...headersBeside(headers, standing));
+      sent.push(...headersBeside(headers, own));
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
       const content = isBodiless || body === null ? null : contentOf(body);
       if (end) {
-        if (!isBodiless) sent.push('Content-Length', String(Buffer.byteLength(content ?? '')));
+        if (!isBodiless) sent.push(['Content-Length', String(Buffer.byteLength(content ?? ''))]);
         // A text leaves with the head, as one piece, and takes the head's letters for UTF-8 then.
         const isPlain = !headers.some(([, value]) => latin.test(value));
         this.#rest = isPlain || content === null ? content : Buffer.from(content);
       }
-      response.writeHead(status, sent);
+      writeHead(response, status, sent);
       if (!end) {
         this.#putOff();
         if (content !== null) this.chunk(Buffer.from(content));
@@ -161,12 +162,8 @@ export class Exchange implements CustomSink {
     const { response, headers } = this.#request;
     const shown = codePattern.test(code) ? code : 'hook_error';
     const body = JSON.stringify({ code: shown, message });
-    const own = [
-      ['Content-Type', 'application/json; charset=utf-8'],
-      ['Content-Length', String(Buffer.byteLength(body))],
-    ] as const;
-    response.writeHead(status, [...own.flat(), ...headersBeside([], headers)]);
-    response.end(body);
+    const length: AnswerHeader = ['Content-Length', String(Buffer.byteLength(body))];
+    writeHead(response, status, [jsonContent, length, ...headersBeside([], headers)]).end(body);
     this.#begun.resolve();
   }
 

@@ -1,5 +1,6 @@
 // Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
 import { fail } from '../../errors.ts';
+import { type AnswerHeader, type AnswerHeaders, notStored } from '../../answer-headers.ts';
 import type { HeaderList } from '../../header-list.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
@@ -73,11 +74,11 @@ interface Place {
 }
 
 /**
- * The headers of a hook's answer that are sent, names and values in turn; its cookies come back to the app's own routes
- * alone. Throws `500 hook_error` for what HTTP cannot carry.
+ * The headers of a hook's answer that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
+ * for what HTTP cannot carry.
  */
-export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): string[] {
-  const sent: string[] = [];
+export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): AnswerHeader[] {
+  const sent: AnswerHeader[] = [];
   let bytes = 0;
   for (const [mixed, value] of given) {
     const name = mixed.toLowerCase();
@@ -87,8 +88,8 @@ export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Pl
     }
     if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
     if (name === 'set-cookie') {
-      if (!isOurs(value, cookiePrefix)) sent.push(name, confined(value, app));
-    } else sent.push(name, value);
+      if (!isOurs(value, cookiePrefix)) sent.push([name, confined(value, app)]);
+    } else sent.push([name, value]);
   }
   if (given.length > mostHeaders || bytes > mostBytes) {
     fail(
@@ -100,17 +101,16 @@ export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Pl
 }
 
 /**
- * The server's own headers beside those of a hook, names and values in turn. Pages of allowed origins may read the hook's,
- * too. Most answers depend on who asks, so no cache keeps one unless the hook says so.
+ * The server's own headers beside those of a hook. Pages of allowed origins may read the hook's, too. Most answers depend on
+ * who asks, so no cache keeps one unless the hook says so.
  */
-export function headersBeside(given: HeaderList, standing: HeaderList): string[] {
+export function headersBeside(given: HeaderList, own: AnswerHeaders): AnswerHeaders {
   const names = given.map(([name]) => name.toLowerCase());
-  const sent = standing.flatMap(([name, value]) => [
-    name,
-    name === 'Access-Control-Expose-Headers' ? [value, ...names].join(', ') : value,
-  ]);
-  if (!names.includes('cache-control')) sent.push('Cache-Control', 'no-store');
-  return sent;
+  const sent = own.map((header): AnswerHeader => {
+    const [name, value] = header;
+    return name === 'Access-Control-Expose-Headers' ? [name, [value, ...names].join(', ')] : header;
+  });
+  return names.includes('cache-control') ? sent : [...sent, notStored];
 }
 
 /**

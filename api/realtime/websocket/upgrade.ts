@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../../current-answer.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import type { HeaderList } from '../../header-list.ts';
+import type { AnswerHeaders } from '../../answer-headers.ts';
 import { answerLast } from '../../last-answer.ts';
 import { decodePiece } from '../../path-piece.ts';
 import { queryWords } from '../../query-words.ts';
@@ -119,7 +119,7 @@ function readCookie(header: string | undefined, name: string): string | undefine
 export function refuseUpgrade(
   socket: Duplex,
   error: ApiError,
-  headers: HeaderList,
+  headers: AnswerHeaders,
 ): void {
   answerLast(socket, {
     status: error.status,

@@ -40,11 +40,11 @@ describe('headers of an answer', () => {
   it('are 100 at most, and 16 KiB', () => {
     const many = (count: number) =>
       from(...Array.from({ length: count }, (_, n): [string, string] => [`x${n}`, '']));
-    expect(many(100).length).toBe(200);
+    expect(many(100).length).toBe(100);
     expect(() => many(101)).toThrow('more than 100 headers');
-    expect(from(['x-a', 'y'.repeat(16_381)]).length).toBe(2);
+    expect(from(['x-a', 'y'.repeat(16_381)]).length).toBe(1);
     expect(() => from(['x-a', 'y'.repeat(16_382)])).toThrow('16384 bytes');
-    expect(from(['x'.repeat(256), '']).length).toBe(2);
+    expect(from(['x'.repeat(256), '']).length).toBe(1);
     expect(() => from(['x'.repeat(257), ''])).toThrow('HTTP cannot carry');
   });
 
@@ -102,7 +102,7 @@ describe('headers of an answer', () => {
     'X-Request-Id',
     'X-Sendfile',
   ])('are sent without %s', (name) => {
-    expect(from(['X-Own', '1'], [name, 'x'], ['X-Own', '2'])).toEqual(['x-own', '1', 'x-own', '2']);
+    expect(from(['X-Own', '1'], [name, 'x'], ['X-Own', '2'])).toEqual([['x-own', '1'], ['x-own', '2']]);
   });
 
   it.each([
@@ -114,7 +114,7 @@ describe('headers of an answer', () => {
     [`a=1; Path=${home}/x; Path=/`, 'a=1; Path='],
     ['a=1; Domain=example.com; DOMAIN; HttpOnly', 'a=1; HttpOnly; Path='],
   ])('have a cookie come back to the app alone: %s', (given, kept) => {
-    expect(from(['Set-Cookie', given])).toEqual(['set-cookie', kept.replace('Path=', `Path=${home}`)]);
+    expect(from(['Set-Cookie', given])).toEqual([['set-cookie', kept.replace('Path=', `Path=${home}`)]]);
   });
 
   it.each(['svc_at=1', ' svc_at=1', '=svc_at=1', 'SVC_RT=1', '\tSvc_at=1', ' = =svc_x=1'])(
