@@ -213,6 +213,7 @@ export class AppHooks {
       Generation.open({
         host,
         starts,
+        workers: deps.config.api.workers,
         wish: { ...this.place, memory_mb },
         load: { ...this.place, generation: ++this.#generations, files, env },
         fingerprint,

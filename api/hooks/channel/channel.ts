@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { FromRunner, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
 import { InFlight } from '../../../storage/in-flight.ts';
+import { BusyPoll } from './busy-poll.ts';
 import { CallDesk } from './call-desk.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameBudget } from './frame-budget.ts';
@@ -10,6 +11,7 @@ import { FrameWriter } from './frame-writer.ts';
 import { FrameReader, ProtocolError, textFor } from './frames.ts';
 import { readMessage } from './inbound.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
+import { Ping } from './ping.ts';
 
 /** Largest texts in bytes, and how much a runner may do: it is told, and ended when it does not keep within. */
 export const channelLimits = {
@@ -23,6 +25,8 @@ export const channelLimits = {
 
 interface ChannelOptions {
   socket: Socket;
+  /** API processes of the server. */
+  workers: number;
   onReady: () => void;
   onLog: (log: Log) => void;
   /** Called once. Unless it was `closed` or has `exited`, the runner is to be killed. */
@@ -31,9 +35,6 @@ interface ChannelOptions {
   report: (error: unknown) => void;
 }
 
-const pongMilliseconds = 250;
-/** An idle runner answers a ping in one: after so long it is taken for stuck. */
-const doubtMilliseconds = 25;
 const remembered = 1_024;
 const small = 256;
 const capOf: Record<FromRunner['type'], number> = {
@@ -56,17 +57,22 @@ export class Channel {
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
   readonly #open = new InFlight<Invocation>();
+  readonly #poll: BusyPoll;
+  readonly #ping = new Ping({
+    send: (id) => this.send({ type: 'ping', id }),
+    onStuck: () => this.end('timeout', 'the hook runner does not come back from its code'),
+  });
   readonly #budget = new FrameBudget((text) => this.#writer.sendText(text));
   /** Ids of invocations that nobody waits for any more, oldest first. */
   readonly #dropped = new Set<number>();
   #lastId = 0;
-  #ping: { id: number; timers: NodeJS.Timeout[]; answered: PromiseWithResolvers<boolean> } | undefined;
   #isReady = false;
   #hasEnded = false;
 
   constructor(options: ChannelOptions) {
     this.#options = options;
-    const { socket, report } = options;
+    const { socket, workers, report } = options;
+    this.#poll = new BusyPoll({ isAwaited: () => this.#open.size > 0, workers });
     this.#reader = new FrameReader(channelLimits.result_bytes, (given, bytes) => this.#take(given, bytes));
     this.#writer = new FrameWriter(socket, {
       onStall: () => this.end('not_reading', 'the hook runner does not read what it is sent'),
@@ -87,7 +93,7 @@ export class Channel {
 
   /** Undefined unless a ping is out: then, soon, whether the runner comes back from its code. */
   get doubt(): Promise<boolean> | undefined {
-    return this.#ping?.answered.promise;
+    return this.#ping.doubt;
   }
 
   /** Invocations that are under way. */
@@ -117,6 +123,7 @@ export class Channel {
     else this.#budget.begin(id, text);
     // A runner that rests may begin; one that is busy gets what comes meanwhile in one piece.
     if (this.#open.size === 1) this.#writer.flush();
+    this.#poll.begin();
     return id;
   }
 
@@ -158,7 +165,7 @@ export class Channel {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#deadlines.clear();
-    this.#settlePing(false);
+    this.#ping.end();
     this.#writer.close();
     this.#options.socket.destroy();
     const open = this.#open.entries();
@@ -188,7 +195,7 @@ export class Channel {
       this.#isReady = true;
       this.#options.onReady();
     } else if (type === 'log') this.#options.onLog(message);
-    else if (type === 'pong') this.#heardPong(message.id);
+    else if (type === 'pong') this.#ping.heard(message.id);
     else if (type === 'call') {
       if (message.parent > this.#lastId) throw new ProtocolError('a call of no invocation');
       this.#desk.take(message, bytes);
@@ -212,27 +219,7 @@ export class Channel {
     if (invocation === undefined) return;
     this.cancel(id);
     invocation.fail('timeout');
-    if (this.#ping !== undefined || this.#hasEnded) return;
-    const ping = ++this.#lastId;
-    const answered = Promise.withResolvers<boolean>();
-    const message = 'the hook runner does not come back from its code';
-    const timers = [
-      setTimeout(() => answered.resolve(false), doubtMilliseconds),
-      setTimeout(() => this.end('timeout', message), pongMilliseconds),
-    ];
-    this.#ping = { id: ping, timers, answered };
-    this.send({ type: 'ping', id: ping });
-  }
-
-  #heardPong(id: number): void {
-    if (this.#ping?.id !== id) throw new ProtocolError('a pong that nobody asked for');
-    this.#settlePing(true);
-  }
-
-  #settlePing(isAlive: boolean): void {
-    this.#ping?.answered.resolve(isAlive);
-    this.#ping?.timers.forEach(clearTimeout);
-    this.#ping = undefined;
+    if (!this.#hasEnded) this.#ping.ask(() => ++this.#lastId);
   }
 
   #drop(id: number): void {

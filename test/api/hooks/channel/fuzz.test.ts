@@ -143,7 +143,8 @@ describe('a channel', () => {
     const ended = Promise.withResolvers<string>();
     const failures: unknown[] = [];
     const report = (error: unknown) => void failures.push(error);
-    const channel = new Channel({ socket, onReady: () => {}, onLog: () => {}, report, onEnd: ended.resolve });
+    const hears = { onReady: () => {}, onLog: () => {}, report, onEnd: ended.resolve };
+    const channel = new Channel({ socket, workers: 1, ...hears });
     const answer = () => Promise.resolve(null);
     const event = new UnaryInvocation('result', performance.now() + 5_000, answer);
     event.settled.catch(() => 'as it may be');
