@@ -11,7 +11,7 @@ export class Stragglers {
   readonly #control: Connection;
   readonly #sessions: Sessions;
   #waiting: (() => void)[] = [];
-  #looking: Promise<void> | undefined;
+  #isLooking = false;
   #closed = false;
 
   constructor(control: Connection, sessions: Sessions) {
@@ -26,7 +26,7 @@ export class Stragglers {
   gone(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
-    this.#looking ??= this.#look().finally(() => this.#looking = undefined);
+    if (!this.#isLooking) void this.#look();
     return promise;
   }
 
@@ -36,6 +36,7 @@ export class Stragglers {
   }
 
   async #look(): Promise<void> {
+    this.#isLooking = true;
     while (this.#waiting.length > 0 && !this.#closed) {
       const waiting = this.#waiting;
       this.#waiting = [];
@@ -46,6 +47,8 @@ export class Stragglers {
         await pause(lookMilliseconds, undefined, { ref: false });
       }
     }
+    // At once: who has been told that they are gone may ask again before anything else is done.
+    this.#isLooking = false;
   }
 
   /** PostgreSQL lists a session until its transaction has ended. */

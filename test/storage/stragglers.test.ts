@@ -89,6 +89,11 @@ it('those that this process has lost are, until they have ended', async () => {
   expect(row?.count).toBe(0);
 });
 
+it('can be asked for again by whoever has just heard that they are gone', async () => {
+  await stragglers.gone();
+  await stragglers.gone();
+});
+
 it('cannot be said to be none while the database does not answer', async () => {
   await cluster.stop();
   expect(await areGone()).toBe(false);
