@@ -6,11 +6,17 @@ import { namePrefix, type Sessions } from './connections/sessions.ts';
 
 const lookMilliseconds = 500;
 
+/** Somebody who waits, and for which sessions: undefined until these have been looked for. */
+interface Waiting {
+  resolve: () => void;
+  names: ReadonlySet<string> | undefined;
+}
+
 /** Finds out when there are none, for a process that has its server to itself. */
 export class Stragglers {
   readonly #control: Connection;
   readonly #sessions: Sessions;
-  #waiting: (() => void)[] = [];
+  #waiting: Waiting[] = [];
   #isLooking = false;
   #closed = false;
 
@@ -25,7 +31,7 @@ export class Stragglers {
    */
   gone(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push(resolve);
+    this.#waiting.push({ resolve, names: undefined });
     if (!this.#isLooking) void this.#look();
     return promise;
   }
@@ -40,22 +46,31 @@ export class Stragglers {
     while (this.#waiting.length > 0 && !this.#closed) {
       const waiting = this.#waiting;
       this.#waiting = [];
-      const areGone = await this.#control.run((sql) => this.#areGone(sql)).catch(() => false);
-      if (areGone) { for (const resolve of waiting) resolve(); }
-      else {
-        this.#waiting.push(...waiting);
-        await pause(lookMilliseconds, undefined, { ref: false });
-      }
+      const found = await this.#control.run((sql) => this.#find(sql)).catch(() => undefined);
+      const left = found === undefined ? waiting : waiting.filter((one) => !areGone(one, found));
+      this.#waiting.push(...left);
+      if (left.length > 0) await pause(lookMilliseconds, undefined, { ref: false });
     }
     // At once: who has been told that they are gone may ask again before anything else is done.
     this.#isLooking = false;
   }
 
   /** PostgreSQL lists a session until its transaction has ended. */
-  async #areGone(sql: Sql): Promise<boolean> {
+  async #find(sql: Sql): Promise<ReadonlySet<string>> {
     const sessions = await sql<{ name: string }[]>`
       select application_name as name from pg_catalog.pg_stat_activity
       where datname <> current_database() and starts_with(application_name, ${namePrefix})`;
-    return sessions.every(({ name }) => this.#sessions.has(name));
+    return new Set(sessions.map(({ name }) => name).filter((name) => !this.#sessions.has(name)));
   }
+}
+
+/**
+ * Tells who waits when they are. It waits for none that came later: where tenants take each other's connections, some session
+ * is on its way out at every look.
+ */
+function areGone(waiting: Waiting, found: ReadonlySet<string>): boolean {
+  waiting.names = waiting.names?.intersection(found) ?? found;
+  if (waiting.names.size > 0) return false;
+  waiting.resolve();
+  return true;
 }

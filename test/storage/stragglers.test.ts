@@ -94,6 +94,20 @@ it('can be asked for again by whoever has just heard that they are gone', async 
   await stragglers.gone();
 });
 
+it('are only those that were there when they were asked for', async () => {
+  const before = pool(tenant, new Sessions());
+  await greet(before);
+  expect(await areGone()).toBe(false);
+  const gone = stragglers.gone();
+  // Under load some session is on its way out at each look.
+  const later = pool(tenant, new Sessions());
+  looked = Promise.withResolvers();
+  await looked.promise;
+  await greet(later);
+  await before.end();
+  await gone;
+});
+
 it('cannot be said to be none while the database does not answer', async () => {
   await cluster.stop();
   expect(await areGone()).toBe(false);
