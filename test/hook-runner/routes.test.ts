@@ -20,6 +20,8 @@ routerAdd('GET', '/low-status', () => { throw new HttpError(399, 'ok', 'fine'); 
 routerAdd('GET', '/high-status', () => { throw new HttpError(600, 'ok', 'fine'); });
 routerAdd('GET', '/bad-code', () => { throw new HttpError(418, 'two words', 'fine'); });
 routerAdd('GET', '/long-code', () => { throw new HttpError(418, 'x'.repeat(65), 'fine'); });
+routerAdd('GET', '/longest-code', () => { throw new HttpError(418, 'x'.repeat(64), 'fine'); });
+routerAdd('GET', '/no-code', () => { throw new HttpError(418, null, 'fine'); });
 class Own extends HttpError { constructor(status, code) { super(418, 'own', 'fine'); Object.assign(this, { status, code }); } }
 routerAdd('GET', '/own-status', () => { throw new Own(99, 'own'); });
 routerAdd('GET', '/own-code', () => { throw new Own(418, 7); });
@@ -154,7 +156,7 @@ describe('custom routes in the hook runner', () => {
     const wrong = [
       // Told where it is made, and of what authors make of it, where it is thrown.
       ...['/bad-status', '/low-status', '/high-status'].map((path) => [path, `RangeError: ${status}`]),
-      ...['/bad-code', '/long-code'].map((path) => [path, `TypeError: ${code}`]),
+      ...['/bad-code', '/long-code', '/no-code'].map((path) => [path, `TypeError: ${code}`]),
       ...[['/own-status', status], ['/own-code', code]],
       ...['/many-headers', '/long-headers'].map((path) => [path, 'too many headers, or too long ones']),
       ['/error-response', 'a route cannot answer with status 0'],
@@ -165,6 +167,7 @@ describe('custom routes in the hook runner', () => {
         faults: [{ file: 'routes.ts', message: expect.stringContaining(message ?? '') }],
       });
     }
+    expect(await fail('/longest-code')).toMatchObject({ outcome: 'http_error', code: 'x'.repeat(64) });
     expect(await fail('/function')).toMatchObject({ outcome: 'failed' });
     expect(await fail('/text-stream')).toMatchObject({
       outcome: 'failed',
