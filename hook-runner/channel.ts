@@ -64,8 +64,11 @@ function parseFrame(text: string): ToRunner | undefined {
   }
 }
 
-/** Writes frames in as few pieces as possible. A piece that the system has not taken at once is not written to again. */
-function frameWriter(
+/**
+ * Writes frames in as few pieces as possible; `write` answers whether the system has taken one. What it has not taken at once is
+ * not changed any more.
+ */
+export function frameWriter(
   write: (bytes: Uint8Array) => boolean,
 ): (texts: readonly string[], count: number) => void {
   let buffer = new Uint8Array(bufferBytes);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { encodeFrame } from '../harness/frame.ts';
-import { frameReader } from '../../hook-runner/channel.ts';
+import { frameReader, frameWriter } from '../../hook-runner/channel.ts';
 import type { FromRunner, ToRunner } from '../../hook-runner/protocol.ts';
 import { framesFolder, order, startForTest } from './runner.ts';
 
@@ -62,6 +62,26 @@ describe('the channel of the hook runner', () => {
       for (let at = 0; at < bytes.length; at += length) read(bytes.slice(at, at + length));
       expect(taken, `in pieces of ${length}`).toEqual(texts);
     }
+  });
+
+  it('leaves alone what the system has not taken yet', () => {
+    const pieces: Uint8Array[] = [];
+    const takes = [true, false, true, false, false];
+    const write = frameWriter((bytes) => {
+      const isTaken = takes[pieces.length] ?? false;
+      pieces.push(isTaken ? bytes.slice() : bytes);
+      return isTaken;
+    });
+    const texts = Array.from(
+      { length: 60 },
+      (_, index) => JSON.stringify({ index, text: 'ü'.repeat(index * 30) }),
+    );
+    for (let from = 0; from < texts.length; from += 15) write(texts.slice(from, from + 15), 15);
+    const told: string[] = [];
+    const read = frameReader((text) => told.push(text), () => expect.unreachable('it is no end'));
+    for (const piece of pieces) read(Uint8Array.from(piece));
+    expect(told).toEqual(texts);
+    expect(pieces.length).toBeLessThan(10);
   });
 
   it('says no more than the system takes soon, also in the turns of one task', async () => {
