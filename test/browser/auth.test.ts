@@ -218,6 +218,20 @@ describe('the page of an account', () => {
     expect(await page.textContent('body')).toContain('unauthorized');
   }, 120_000);
 
+  it('takes nothing before there is somebody to take it', async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route('**/request.js', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${pages.origin}/auth/`, { waitUntil: 'commit' });
+    await page.getByRole('heading').waitFor();
+    const button = page.getByRole('button', { name: 'Log in', exact: true });
+    expect(await button.isVisible()).toBe(false);
+    held.resolve();
+    await button.waitFor();
+  }, 120_000);
+
   it('says what the server says of a wrong password', async () => {
     await logIn(freshEmail());
     await says('the name or the password is wrong');
