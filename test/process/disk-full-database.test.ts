@@ -55,21 +55,27 @@ async function writeUntilRefused(kept: string[]) {
   return undefined;
 }
 
-it('fault.disk-full: PostgreSQL without room is 503 and no fault, and nothing is lost once there is room', async () => {
-  const kept: string[] = [];
-  if (isSmall) await fill();
-  const refused = await writeUntilRefused(kept);
-  if (!isSmall) return expect(refused).toBeUndefined();
-  expect(refused).toMatchObject(noRoom);
-  const source = `// ${'x'.repeat(100_000)}`;
-  const put = await store.master.put('/api/workspaces/acme/apps/shop/hooks/hook.js', { source });
-  expect({ status: put.status, body: put.body, retry: put.headers.get('retry-after') }).toMatchObject(noRoom);
-  expectOk(await as(undefined, server.url).get('/healthz'));
-  await server.line('No space left on device');
+it(
+  'fault.disk-full: PostgreSQL without room is 503 and no fault, and nothing is lost once there is room',
+  async () => {
+    const kept: string[] = [];
+    if (isSmall) await fill();
+    const refused = await writeUntilRefused(kept);
+    if (!isSmall) return expect(refused).toBeUndefined();
+    expect(refused).toMatchObject(noRoom);
+    const source = `// ${'x'.repeat(100_000)}`;
+    const put = await store.master.put('/api/workspaces/acme/apps/shop/hooks/hook.js', { source });
+    expect({ status: put.status, body: put.body, retry: put.headers.get('retry-after') }).toMatchObject(
+      noRoom,
+    );
+    expectOk(await as(undefined, server.url).get('/healthz'));
+    await server.line('No space left on device');
 
-  await rm(join(home, 'filler'));
-  const id = randomUUID();
-  // PostgreSQL may have ended itself, and rest a while between its attempts to start.
-  await expect.poll(() => store.write(id).then(({ status }) => status), { timeout: 60_000 }).toBe(201);
-  for (const each of [...kept, id]) expectOk(await store.read(each));
-});
+    await rm(join(home, 'filler'));
+    const id = randomUUID();
+    // PostgreSQL may have ended itself, and rest for half a minute between its attempts to start.
+    await expect.poll(() => store.write(id).then(({ status }) => status), { timeout: 150_000 }).toBe(201);
+    for (const each of [...kept, id]) expectOk(await store.read(each));
+  },
+  180_000,
+);
