@@ -106,7 +106,7 @@ function settledOf(
   { config: { api, database } }: ApiStart,
   { databases }: Storage,
 ): (() => Promise<void>) | undefined {
-  return api.workers === 1 && database.url === '' ? () => databases.stragglers.gone() : undefined;
+  return api.workers === 1 && database.url === '' ? () => databases.lostSessions.gone() : undefined;
 }
 
 /** One process sweeps for all. */

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Change } from '../changes.ts';
 import { Herald } from '../herald.ts';
 import { ownerOf } from '../ids.ts';
-import { Stragglers } from '../stragglers.ts';
+import { LostSessions } from '../lost-sessions.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
@@ -54,7 +54,7 @@ export class Databases {
   /** The control database as the provisioner; apart from the tenants' budget, so that they cannot starve it. */
   readonly control: Pool;
   /** Those who may yet do what was asked of tenants' databases. */
-  readonly stragglers: Stragglers;
+  readonly lostSessions: LostSessions;
   readonly #herald: Herald;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
@@ -93,7 +93,7 @@ export class Databases {
       patience,
     });
     this.#herald = new Herald(this.control);
-    this.stragglers = new Stragglers(this.control, this.#sessions);
+    this.lostSessions = new LostSessions(this.control, this.#sessions);
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepMilliseconds);
     this.#sweep.unref();
   }
@@ -178,7 +178,7 @@ export class Databases {
   async end(): Promise<void> {
     clearInterval(this.#sweep);
     this.#herald.close();
-    this.stragglers.close();
+    this.lostSessions.close();
     const pools = [...this.#tenantPools()];
     this.#pools.clear();
     await Promise.all([...pools, this.control].map((pool) => pool.end()));

@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 /** Finds out when there are none, for a process that has its server to itself. */
-export class Stragglers {
+export class LostSessions {
   readonly #control: Connection;
   readonly #sessions: Sessions;
   #waiting: Waiting[] = [];

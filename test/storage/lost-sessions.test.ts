@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { type Connection, type Endpoint, Pool } from '../../storage/connections/pool.ts';
 import { Sessions } from '../../storage/connections/sessions.ts';
-import { Stragglers } from '../../storage/stragglers.ts';
+import { LostSessions } from '../../storage/lost-sessions.ts';
 import { ask, makeTestCluster, type TestCluster } from '../harness/cluster.ts';
 
 const tenant = 'w_1';
@@ -11,7 +11,7 @@ let cluster: TestCluster;
 let access: Endpoint;
 let control: Pool;
 let sessions: Sessions;
-let stragglers: Stragglers;
+let lostSessions: LostSessions;
 let open: Pool[] = [];
 /** Resolves with the end of the next look. */
 let looked = Promise.withResolvers<void>();
@@ -37,10 +37,10 @@ beforeEach(() => {
     run: (work) => control.run(work).finally(() => looked.resolve()),
     transaction: (work) => control.transaction(work),
   };
-  stragglers = new Stragglers(observed, sessions);
+  lostSessions = new LostSessions(observed, sessions);
 });
 afterEach(async () => {
-  stragglers.close();
+  lostSessions.close();
   await Promise.all(open.map((each) => each.end()));
   open = [];
 });
@@ -48,7 +48,7 @@ afterAll(() => cluster.remove());
 
 /** Whether they are gone by now, as far as two looks can say, the first of which may have begun too early. */
 async function areGone(): Promise<boolean> {
-  const gone = stragglers.gone().then(() => true);
+  const gone = lostSessions.gone().then(() => true);
   for (let looks = 0; looks < 2; looks++) {
     looked = Promise.withResolvers();
     if (await Promise.race([gone, looked.promise.then(() => false)])) return true;
@@ -60,14 +60,14 @@ it('there are none besides the sessions of this process, and those with no tenan
   await greet(pool(tenant, sessions));
   await greet(pool(access.database, new Sessions()));
   await greet(pool(tenant));
-  await stragglers.gone();
+  await lostSessions.gone();
 });
 
 it('those of a process before it are, until they have ended', async () => {
   const before = pool(tenant, new Sessions());
   await greet(before);
   expect(await areGone()).toBe(false);
-  const gone = stragglers.gone();
+  const gone = lostSessions.gone();
   await before.end();
   await gone;
 });
@@ -82,7 +82,7 @@ it('those that this process has lost are, until they have ended', async () => {
   const lost = impatient.run((sql) => sql`select pg_sleep(3)`);
   await expect(lost).rejects.toMatchObject({ failure: 'unavailable' });
   expect(await areGone()).toBe(false);
-  await stragglers.gone();
+  await lostSessions.gone();
   const [row] = await control.run((sql) =>
     sql<{ count: number }[]>`select count(*)::int as count from pg_stat_activity where datname = ${tenant}`
   );
@@ -90,15 +90,15 @@ it('those that this process has lost are, until they have ended', async () => {
 });
 
 it('can be asked for again by whoever has just heard that they are gone', async () => {
-  await stragglers.gone();
-  await stragglers.gone();
+  await lostSessions.gone();
+  await lostSessions.gone();
 });
 
 it('are only those that were there when they were asked for', async () => {
   const before = pool(tenant, new Sessions());
   await greet(before);
   expect(await areGone()).toBe(false);
-  const gone = stragglers.gone();
+  const gone = lostSessions.gone();
   // Under load some session is on its way out at each look.
   const later = pool(tenant, new Sessions());
   looked = Promise.withResolvers();
@@ -111,7 +111,7 @@ it('are only those that were there when they were asked for', async () => {
 it('cannot be said to be none while the database does not answer', async () => {
   await cluster.stop();
   expect(await areGone()).toBe(false);
-  const gone = stragglers.gone();
+  const gone = lostSessions.gone();
   await (await cluster.prepare()).start();
   await gone;
 });
