@@ -32,6 +32,13 @@ export const jsonContent = constantHeader('Content-Type', 'application/json; cha
 /** For answers that no cache may keep. */
 export const notStored = constantHeader('Cache-Control', 'no-store');
 
+/** For an answer that is a stream of events, which goes through proxies as it is; nginx would gather it otherwise. */
+export const eventStream: AnswerHeaders = [
+  ['Content-Type', 'text/event-stream; charset=utf-8'],
+  ['Cache-Control', 'no-store, no-transform'],
+  ['X-Accel-Buffering', 'no'],
+];
+
 type StoreHeader = (this: ServerResponse, firstLine: string, headers: readonly string[]) => void;
 
 /** What Node's `writeHead` ends with: puts the head together, and decides about the connection. Not a public method. */

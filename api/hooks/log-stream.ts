@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { type AnswerHeaders, writeHead } from '../answer-headers.ts';
+import { type AnswerHeaders, eventStream, writeHead } from '../answer-headers.ts';
 import { decide, type Principal } from '../scope.ts';
 import type { LogEntry } from './log.ts';
 import type { AppLog } from './ports.ts';
@@ -28,12 +28,7 @@ export async function serveLog(
   log: AppLog,
   { response, headers, principal, app }: LogReader,
 ): Promise<void> {
-  const fixed: AnswerHeaders = [
-    ['Content-Type', 'text/event-stream; charset=utf-8'],
-    ['Cache-Control', 'no-store, no-transform'],
-    ['X-Accel-Buffering', 'no'],
-  ];
-  writeHead(response, 200, [...headers, ...fixed]);
+  writeHead(response, 200, [...headers, ...eventStream]);
   if (response.req.method === 'HEAD') return void response.end();
   response.write(': connected\n\n');
   const write = (text: string) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ApiError, fail } from '../errors.ts';
-import { type AnswerHeaders, writeHead } from '../answer-headers.ts';
+import { type AnswerHeaders, eventStream, writeHead } from '../answer-headers.ts';
 import type { Hub } from './hub.ts';
 import type { Holder } from './ports.ts';
 import type { Wire } from './stream.ts';
@@ -78,14 +78,7 @@ function begin({ response, headers }: EventsRequest): void {
   // Neither a length nor chunks: the body ends with the connection (RFC 9112 section 6.3), and a frame is the same
   // bytes on every socket.
   response.removeHeader('Transfer-Encoding');
-  writeHead(response, 200, [
-    ...headers,
-    ['Content-Type', 'text/event-stream; charset=utf-8'],
-    ['Cache-Control', 'no-store, no-transform'],
-    // nginx would gather the stream otherwise.
-    ['X-Accel-Buffering', 'no'],
-    ['Connection', 'close'],
-  ]);
+  writeHead(response, 200, [...headers, ...eventStream, ['Connection', 'close']]);
 }
 
 function wireOf(response: ServerResponse): Wire {
