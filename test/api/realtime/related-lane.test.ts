@@ -2,23 +2,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EventClient, openEvents } from './event-client.ts';
-import { type Rig, startRig } from './rig.ts';
-import { author, SlowReader, viewOf } from './slow-reader.ts';
+import type { Rig } from './rig.ts';
+import { author, numbersOf, SlowReader, startRelatedRig, viewOf } from './slow-reader.ts';
 
 let rig: Rig;
 let reader: SlowReader;
 
-beforeEach(async () => {
-  rig = await startRig();
-  reader = new SlowReader();
-  rig.gate.rule = ({ filter = '' }) => viewOf(rig.gate, filter, reader);
-});
+beforeEach(async () => ({ rig, reader } = await startRelatedRig()));
 afterEach(() => rig.close());
 
 const watch = (filter: string, since?: string): Promise<EventClient> =>
   openEvents(rig.port, { filter, ...(since === undefined ? {} : { since }) });
-
-const numbersOf = ({ events }: EventClient) => events.map(({ data }) => (data as { n: number }).n);
 
 describe('related records', () => {
   it('are read once for all who look at them, however many they are', async () => {

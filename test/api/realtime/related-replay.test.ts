@@ -2,21 +2,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type EventClient, openEvents } from './event-client.ts';
-import { type Rig, startRig } from './rig.ts';
-import { SlowReader, viewOf } from './slow-reader.ts';
+import type { Rig } from './rig.ts';
+import { numbersOf, type SlowReader, startRelatedRig } from './slow-reader.ts';
 import { openSocket } from './socket-client.ts';
 
 let rig: Rig;
 let reader: SlowReader;
 
-beforeEach(async () => {
-  rig = await startRig();
-  reader = new SlowReader();
-  rig.gate.rule = ({ filter = '' }) => viewOf(rig.gate, filter, reader);
-});
+beforeEach(async () => ({ rig, reader } = await startRelatedRig()));
 afterEach(() => rig.close());
-
-const numbersOf = ({ events }: EventClient) => events.map(({ data }) => (data as { n: number }).n);
 
 /** Waits until something is read for the `turn`th time. */
 async function asked(turn: number): Promise<void> {

@@ -2,7 +2,8 @@
 import type { RecordChange } from '../../../api/realtime/event.ts';
 import type { View } from '../../../api/realtime/ports.ts';
 import type { Reader, Related } from '../../../api/realtime/reading.ts';
-import type { TestGate } from './rig.ts';
+import type { EventClient } from './event-client.ts';
+import { type Rig, startRig, type TestGate } from './rig.ts';
 
 /** A reader that answers when the test says so. */
 export class SlowReader implements Reader {
@@ -39,6 +40,19 @@ function lookingAt(reader: Reader, view: View): View {
     reading: { reader, parts },
     passes: (change, related) => related(change, 'author') !== undefined,
   };
+}
+
+/** A rig whose streams look at records by `viewOf`. */
+export async function startRelatedRig(): Promise<{ rig: Rig; reader: SlowReader }> {
+  const rig = await startRig();
+  const reader = new SlowReader();
+  rig.gate.rule = ({ filter = '' }) => viewOf(rig.gate, filter, reader);
+  return { rig, reader };
+}
+
+/** What a client was sent of `rig.write({ n })`. */
+export function numbersOf({ events }: EventClient): number[] {
+  return events.map(({ data }) => (data as { n: number }).n);
 }
 
 /** The filter `author` looks at an author; any other looks at the record alone. */
