@@ -10,7 +10,7 @@ const needs = [
     path: '/usr/bin/bwrap',
     of: 'bubblewrap',
     tests: [
-      'test/api/hooks/source/warnings.test.ts',
+      'test/api/hooks/files/warnings.test.ts',
       'test/escapes/**',
       'test/process/how-to-hooks.test.ts',
       'test/supervisor/hooks/runner-limits.test.ts',

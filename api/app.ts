@@ -1,25 +1,25 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
 import { H3, type H3Event } from 'h3';
-import { answerBody, bytesIn } from './answer-text.ts';
-import { compileRoutes } from './compiled-routes.ts';
+import { answerBody, bytesIn } from './http/response-body.ts';
+import { compileRoutes } from './http/compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
-import { explainFailure } from './gone.ts';
-import { type AnswerHeader, type AnswerHeaders, jsonContent, notStored } from './answer-headers.ts';
-import { type Arrival, arrive } from './pipeline/arrival.ts';
+import { explainFailure } from './deleted-tenant.ts';
+import { type AnswerHeader, type AnswerHeaders, jsonContent, notStored } from './http/response-headers.ts';
+import { type Arrival, arrive } from './http/request-info.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { authorize } from './pipeline/authorize.ts';
 import { incomingOf, refuseLongBody } from './pipeline/body.ts';
 import { checkedBody } from './pipeline/checked-body.ts';
-import { type Door, doorHeaders } from './pipeline/door.ts';
-import { passGate } from './pipeline/gate.ts';
-import { openFile } from './pipeline/holdings.ts';
-import { TakenResponse, type WholeAnswer, WholeResponse } from './pipeline/node-listener.ts';
+import { type Door, doorHeaders } from './pipeline/guards.ts';
+import { passGate } from './pipeline/setup-gate.ts';
+import { openFile } from './http/memory-limit.ts';
+import { TakenResponse, type WholeAnswer, WholeResponse } from './http/node-listener.ts';
 import { paramsOf, readQuery } from './pipeline/parameters.ts';
-import { bucketKey } from './pipeline/rate-limit.ts';
-import { queryWords } from './query-words.ts';
-import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './route.ts';
-import { isPaced } from './route-errors.ts';
+import { networkOf } from './http/client-network.ts';
+import { queryWords } from './http/query-parameters.ts';
+import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './contract/route.ts';
+import { isPaced } from './contract/route-errors.ts';
 import type { Principal, Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
 
@@ -222,7 +222,7 @@ async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): P
   const headers = doorHeaders(pipeline, { requestId, origin: arrival.header('origin') });
   const body = () => pipeline.readBytes(arrival, paramsOf(arrival)['workspace']);
   const holdFile = () => arrival.hold(openFile);
-  await answer.begin({ response: arrival.response(), headers, address: bucketKey(ip), holdFile, body });
+  await answer.begin({ response: arrival.response(), headers, address: networkOf(ip), holdFile, body });
   return new TakenResponse();
 }
 

@@ -1,8 +1,8 @@
 // The one error vocabulary: every code with its status and meaning; and how errors of storage become one of them.
 import { StoreAway } from '../storage/blobs/blob-store.ts';
-import { isOutOfRoom } from '../storage/error-code.ts';
+import { isOutOfRoom } from '../storage/sql/error-code.ts';
 import { StorageError } from '../storage/errors.ts';
-import type { HeaderList } from './header-list.ts';
+import type { HeaderList } from './http/header-list.ts';
 
 interface CodeRow {
   status: number;

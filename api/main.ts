@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
-import { publishGap } from '../storage/changes.ts';
+import { publishGap } from '../storage/control/changes.ts';
 import { StorageError } from '../storage/errors.ts';
-import { uuidV7Source } from '../storage/ids.ts';
-import { readInitialized } from '../storage/server.ts';
-import { StartRefused } from '../storage/start-refused.ts';
+import { uuidV7Source } from '../storage/sql/ids.ts';
+import { readInitialized } from '../storage/control/server.ts';
+import { StartRefused } from '../storage/boot/start-refused.ts';
 import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
 import { createApp } from './app.ts';
 import { createAudit } from './audit/build.ts';
@@ -15,28 +15,29 @@ import { createAuth } from './auth/build.ts';
 import { createDefinitions } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress/client.ts';
-import { hearChanges, type Hearing } from './hear-changes.ts';
+import { hearChanges, type Hearing } from './process/cache-sync.ts';
+import { answerCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
-import { settleDepartures } from './hooks/source/departure.ts';
+import { settleDepartures } from './hooks/files/tombstones.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
-import { listen, type Listening } from './listen.ts';
-import { Courier } from './mail/courier.ts';
-import { collectAtRest } from './memory/collect-at-rest.ts';
-import { keepRowsYoung } from './memory/flags.ts';
-import { letYoungHeapGrow } from './memory/young-heap.ts';
-import { counting, logObserver, noteFailure } from './observe.ts';
+import { listen, type Listening } from './http/server.ts';
+import { Courier } from './mail/mailer.ts';
+import { collectAtRest } from './process/collect-at-rest.ts';
+import { keepRowsYoung } from './process/v8-flags.ts';
+import { letYoungHeapGrow } from './process/young-heap.ts';
+import { counting, logObserver, noteFailure } from './logging/events.ts';
 import { PolicyBook } from './policies/book.ts';
-import { createDoor } from './pipeline/door.ts';
-import { nodeListener } from './pipeline/node-listener.ts';
-import { learnSetup } from './pipeline/gate.ts';
+import { createDoor } from './pipeline/guards.ts';
+import { nodeListener } from './http/node-listener.ts';
+import { learnSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
-import { Traffic } from './traffic.ts';
+import { Traffic } from './process/load.ts';
 import { ActivityMeter } from './usage/activity.ts';
 import { Quotas } from './usage/quotas.ts';
-import type { Sharing } from './usage/room.ts';
+import type { Sharing } from './usage/remainder.ts';
 
 const drainMilliseconds = 10_000;
 /** What streams get to say goodbye when the server stops. */
@@ -46,11 +47,7 @@ const databaseRetryMilliseconds = 200;
 const spares = 3;
 
 /** A running API, until it is told to stop. */
-interface Running {
-  stop(): Promise<void>;
-}
-
-async function serve(start: ApiStart): Promise<Running> {
+async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const now = () => new Date();
   const newId = uuidV7Source(Date.now);
   const { config } = start;
@@ -68,7 +65,7 @@ async function serve(start: ApiStart): Promise<Running> {
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
   const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyBook };
   const parts = { ...own, ...auth.parts };
-  const { hooks, receive } = createHooks(parts, { send: tell, deps: () => deps, worker: start.worker });
+  const { hooks, receive } = createHooks(parts, hookPorts(() => deps, start));
   const deps: Deps = {
     ...parts,
     newId,
@@ -99,6 +96,10 @@ async function serve(start: ApiStart): Promise<Running> {
       for (const part of open) await part.close();
     },
   };
+}
+
+function hookPorts(deps: () => Deps, { worker }: ApiStart) {
+  return { send: tell, deps, answerCall, worker };
 }
 
 /** For the one process on PostgreSQL of our own: nobody else writes there. */

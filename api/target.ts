@@ -1,5 +1,5 @@
 // What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
-import type { Change } from '../storage/changes.ts';
+import type { Change } from '../storage/control/changes.ts';
 import type { Sql } from '../storage/connections/pool.ts';
 import type {
   AppDefinition,
@@ -7,8 +7,8 @@ import type {
   CollectionDefinition,
   WorkspaceDefinition,
 } from '../storage/definition.ts';
-import { readableCollection } from '../storage/identities.ts';
-import { isWorkspaceKept } from '../storage/workspaces.ts';
+import { readableCollection } from '../storage/workspace/identities.ts';
+import { isWorkspaceKept } from '../storage/control/workspaces.ts';
 import { fail } from './errors.ts';
 
 /** The cache of definitions, as requests use it. */

@@ -28,7 +28,7 @@ export type AppIdentity = Pick<AppDefinition, 'workspace' | 'id' | 'schema'>;
 /** Kinds of collection; `view` is announced but not built. */
 export type CollectionKind = 'base' | 'auth';
 
-/** Kinds of field, one file each in `storage/fields/`. */
+/** Kinds of field, one file each in `storage/app/fields/`. */
 export type FieldKind =
   | 'text'
   | 'number'

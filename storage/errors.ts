@@ -1,7 +1,7 @@
 // What can go wrong below the features, and the only translation of driver errors.
 import type driver from 'postgres';
-import { postgres } from './connections/driver.ts';
-import { codeOf } from './error-code.ts';
+import { postgres } from './connections/driver/driver.ts';
+import { codeOf } from './sql/error-code.ts';
 
 /** Closed set of storage failures; `api/errors.ts` gives each its HTTP answer. */
 export type StorageFailure =

@@ -6,7 +6,7 @@ import { trustEnvironment } from './config.ts';
 import { isFromApi, isPeerRequest, isRunnerRequest } from './from-api.ts';
 import { type PeerDesk, Peers } from './peers.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
-import { corePulse, Pulse, type PulseRules } from './pulse.ts';
+import { corePulse, Pulse, type PulseRules } from './heartbeat.ts';
 import { coreRestarts } from './restarts.ts';
 import type { RunnerDesk, Runners } from './hooks/runners.ts';
 import type { Command, Running } from './spawn.ts';
@@ -55,7 +55,7 @@ const stopDeadline = 12_000;
 // In dist/ the program ends in .js: the compiler rewrites imports, not strings.
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.url));
-const preload = `--import=${new URL(`../api/memory/flags${extension}`, import.meta.url).href}`;
+const preload = `--import=${new URL(`../api/process/v8-flags${extension}`, import.meta.url).href}`;
 
 /** Describes the API processes; nothing runs before `start`. */
 export function createApi(options: ApiOptions): Api {

@@ -15,7 +15,9 @@ const sources = ['supervisor', 'api', 'storage'].map((folder) => join(root, fold
  * it waits for a message that does not come. A mistake in it shows where it runs.
  */
 const loadApi = `--import=data:text/javascript,${
-  encodeURIComponent(`${importOf('../api/memory/flags.ts')};${importOf('../api/main.ts')}.catch(() => {})`)
+  encodeURIComponent(
+    `${importOf('../api/process/v8-flags.ts')};${importOf('../api/main.ts')}.catch(() => {})`,
+  )
 }`;
 
 /**

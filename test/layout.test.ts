@@ -50,6 +50,10 @@ describe('the layout', () => {
     expect(sources.flatMap(rules.fileErrors)).toEqual([]);
   });
 
+  it('has folders that a reader takes in at a glance', () => {
+    expect(rules.folderErrors(production.map(({ path }) => path))).toEqual([]);
+  });
+
   it('has a doc comment on every exported name', () => {
     expect(sources.flatMap(rules.docErrors)).toEqual([]);
   });
@@ -77,7 +81,7 @@ describe('the layout', () => {
   });
 
   it('builds SQL of filters synchronously', () => {
-    const filters = production.filter(({ path }) => path.startsWith('storage/filter/'));
+    const filters = production.filter(({ path }) => path.startsWith('storage/app/filter/'));
     expect(filters.flatMap(rules.asyncErrors)).toEqual([]);
   });
 });
@@ -87,23 +91,26 @@ describe('the rules themselves', () => {
 
   it.each([
     ['storage/x.ts', "import { a } from '../api/errors.ts';"],
-    ['supervisor/x.ts', "import { a } from '../storage/ids.ts';"],
+    ['supervisor/x.ts', "import { a } from '../storage/sql/ids.ts';"],
     ['hook-runner/x.ts', "import { a } from '../api/errors.ts';"],
-    ['api/x.ts', "import { a } from '../supervisor/protocol.ts';"],
+    ['api/scope.ts', "import { a } from '../supervisor/protocol.ts';"],
     ['api/records/create.ts', "import { a } from '../routes/records.ts';"],
     ['api/records/create.ts', "import { a } from '../pipeline/body.ts';"],
     ['api/records/create.ts', "import { H3 } from 'h3';"],
     ['api/records/create.ts', "import postgres from 'postgres';"],
     ['api/records/create.ts', "const x = await import('superstruct');"],
     ['api/routes/records.ts', "import { a } from '../app.ts';"],
-    ['api/route.ts', "import { a } from './records/create.ts';"],
+    ['api/contract/route.ts', "import { a } from '../records/create.ts';"],
+    ['api/auth/login/login.ts', "import { a } from '../../users/remove.ts';"],
+    ['api/hooks/record-hooks.ts', "import { a } from '../records/create.ts';"],
+    ['api/target.ts', "import { a } from './records/create.ts';"],
     ['storage/x.ts', "import a from 'lodash';"],
   ])('refuse in %s: %s', (path, line) => {
     expect(judge(imports.importErrors, path, head + line)).toHaveLength(1);
   });
 
   it.each([
-    ['api/x.ts', "import type { a } from '../supervisor/protocol.ts';"],
+    ['api/scope.ts', "import type { a } from '../supervisor/protocol.ts';"],
     ['api/records/create.ts', "import { a } from '../../storage/ids.ts';"],
     ['api/routes/records.ts', "import { a } from '../records/create.ts';"],
     ['storage/x.ts', "import postgres from 'postgres';"],
@@ -129,6 +136,11 @@ describe('the rules themselves', () => {
     expect(imports.importRings(ring)).toEqual(['api/a.ts → api/b.ts → api/a.ts']);
   });
 
+  it('see a folder with too many files', () => {
+    const files = (folder: string) => Array.from({ length: 17 }, (_, n) => `${folder}/${n}.ts`);
+    expect(rules.folderErrors([...files('api/auth'), ...files('api/routes')])).toHaveLength(1);
+  });
+
   it('see an export that nobody imports', () => {
     const files = [
       parse('api/a.ts', 'export const a = 1; export function b() {} export interface C {}'),
@@ -148,7 +160,7 @@ describe('the rules themselves', () => {
     expect(judge(rules.functionErrors, 'api/x.ts', 'function f(a, b, c, d, e) {}')).toHaveLength(1);
     expect(judge(rules.moduleStateErrors, 'api/x.ts', 'let a = 1; export let b = 2; const c = 3;'))
       .toHaveLength(2);
-    expect(judge(rules.asyncErrors, 'storage/filter/x.ts', 'const f = async () => 1;')).toHaveLength(1);
+    expect(judge(rules.asyncErrors, 'storage/app/filter/x.ts', 'const f = async () => 1;')).toHaveLength(1);
   });
 
   it.each([

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../api/errors.ts';
 import { hookErrors } from '../api/hooks/errors.ts';
-import { openApiOf } from '../api/openapi/openapi.ts';
-import { errorsOf } from '../api/route-errors.ts';
+import { openApiOf } from '../api/contract/openapi.ts';
+import { errorsOf } from '../api/contract/route-errors.ts';
 import { routes } from '../api/routes/index.ts';
-import { route } from '../api/route.ts';
-import { object, text } from '../api/schema.ts';
+import { route } from '../api/contract/route.ts';
+import { object, text } from '../api/contract/schema.ts';
 import { pages } from './reference/pages.ts';
 
 const root = join(import.meta.dirname, '..');

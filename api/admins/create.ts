@@ -1,14 +1,14 @@
 // The master makes a workspace admin or an app admin.
-import { type AdminRow, insertAdmin } from '../../storage/admins.ts';
+import { type AdminRow, insertAdmin } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { normalizedName } from '../auth/attempt.ts';
+import { normalizedName } from '../auth/login/attempt.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { holdWorkspace } from '../target.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
-import { type Admin, showAdmin } from './answer.ts';
+import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
 /** What the master sends. */
 export interface NewAdmin {

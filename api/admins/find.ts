@@ -1,5 +1,5 @@
 // Finding an admin of a workspace.
-import { type AdminRow, findAdmin } from '../../storage/admins.ts';
+import { type AdminRow, findAdmin } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';

@@ -1,10 +1,10 @@
 // What the master may write about an admin.
-import { listApps } from '../../storage/apps.ts';
+import { listApps } from '../../storage/workspace/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
-import { list, text } from '../schema.ts';
+import { list, text } from '../contract/schema.ts';
 
 /** A person's name; may be empty. */
 export const adminName = text({ max: 200 });

@@ -1,9 +1,9 @@
 // The admins of a workspace.
-import { listAdmins as listRows } from '../../storage/admins.ts';
+import { listAdmins as listRows } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import type { Page, PageRequest } from '../../storage/page.ts';
+import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';
-import { type Admin, showAdmin } from './answer.ts';
+import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
 /** In the order of their creation. */
 export async function listAdmins(

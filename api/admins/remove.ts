@@ -1,8 +1,8 @@
 // The master removes an admin; its tokens are refused at once.
-import { removeAdmin as removeRow } from '../../storage/admins.ts';
+import { removeAdmin as removeRow } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
-import { insertRevocations } from '../../storage/revocations.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import { insertRevocations } from '../../storage/control/revocations.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

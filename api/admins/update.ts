@@ -1,17 +1,17 @@
 // The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
-import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/admins.ts';
-import { publish } from '../../storage/changes.ts';
+import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/control/admins.ts';
+import { publish } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { insertRevocations, type RevocationRow } from '../../storage/revocations.ts';
-import { normalizedName } from '../auth/attempt.ts';
+import { insertRevocations, type RevocationRow } from '../../storage/control/revocations.ts';
+import { normalizedName } from '../auth/login/attempt.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoAdmin, requireAdmin } from './find.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
-import { type Admin, showAdmin } from './answer.ts';
+import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
 type UpdateDeps = Pick<
   Deps,

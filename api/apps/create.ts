@@ -1,23 +1,23 @@
 // Creating an app: role, schema, tables, row and audit entry in one transaction of the workspace's database.
-import { stripApp } from '../../storage/admins.ts';
-import { type AppRow, insertApp, takeSpareApp } from '../../storage/apps.ts';
-import { publish } from '../../storage/changes.ts';
+import { stripApp } from '../../storage/control/admins.ts';
+import { type AppRow, insertApp, takeSpareApp } from '../../storage/workspace/apps.ts';
+import { publish } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { opaqueName } from '../../storage/ids.ts';
-import { deletePoliciesOfApp } from '../../storage/policies.ts';
+import { opaqueName } from '../../storage/sql/ids.ts';
+import { deletePoliciesOfApp } from '../../storage/control/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { currentVersions } from '../../storage/provision/cluster.ts';
 import { createAppSchema } from '../../storage/provision/app.ts';
-import { renewRevocation, type RevocationRow } from '../../storage/revocations.ts';
+import { renewRevocation, type RevocationRow } from '../../storage/control/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { loadEarlyFiles } from '../hooks/source/reload.ts';
-import { noteFailure } from '../observe.ts';
+import { loadEarlyFiles } from '../hooks/files/reload.ts';
+import { noteFailure } from '../logging/events.ts';
 import { holdWorkspace } from '../target.ts';
 
 type CreateDeps =

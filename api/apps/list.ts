@@ -1,7 +1,7 @@
 // Listing apps: an app admin sees its own only.
-import { type AppRow, listApps as listRows } from '../../storage/apps.ts';
+import { type AppRow, listApps as listRows } from '../../storage/workspace/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import type { Page, PageRequest } from '../../storage/page.ts';
+import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 

@@ -1,11 +1,11 @@
 // Deleting an app: first nobody may reach it any more, then it goes with all it holds.
-import { stripApp } from '../../storage/admins.ts';
-import { deletePoliciesOfApp, lockPolicies } from '../../storage/policies.ts';
-import { findApp, removeApp as removeRow } from '../../storage/apps.ts';
-import { publish } from '../../storage/changes.ts';
+import { stripApp } from '../../storage/control/admins.ts';
+import { deletePoliciesOfApp, lockPolicies } from '../../storage/control/policies.ts';
+import { findApp, removeApp as removeRow } from '../../storage/workspace/apps.ts';
+import { publish } from '../../storage/control/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision/app.ts';
-import { insertRevocations } from '../../storage/revocations.ts';
+import { insertRevocations } from '../../storage/control/revocations.ts';
 import { revokeSessionsOfApp } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorIn, type By } from '../audit/actor.ts';
@@ -13,7 +13,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { forgetAllBytes } from '../files/upload.ts';
 import type { Hooks } from '../hooks/ports.ts';
-import { Departure } from '../hooks/source/departure.ts';
+import { Departure } from '../hooks/files/tombstones.ts';
 import { failNoApp, holdWorkspace } from '../target.ts';
 
 type RemoveDeps =

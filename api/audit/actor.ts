@@ -1,9 +1,9 @@
 // The names under which those who ask appear in the audit logs and to hooks.
-import { findActor } from '../../storage/actors.ts';
+import { findActor } from '../../storage/control/actors.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
-import { findUserEmail } from '../../storage/user-email.ts';
+import { findUserEmail } from '../../storage/workspace/user-email.ts';
 import type { Deps } from '../deps.ts';
-import type { Origin } from '../route.ts';
+import type { Origin } from '../contract/route.ts';
 import type { Principal } from '../scope.ts';
 
 /** Who asks for a change, and by which request. */

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AuditEntry, type AuditQuestion, listAuditBefore } from '../../storage/audit/listing.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import { notStored, writeHead } from '../answer-headers.ts';
+import { notStored, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
-import { OwnAnswer } from '../route.ts';
+import { OwnAnswer } from '../contract/route.ts';
 
 const pieceRows = 100;
 /** A client that takes nothing for so long is gone. */

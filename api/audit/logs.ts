@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Chain, controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import { listAssigned } from '../../storage/tenant-databases.ts';
+import { listAssigned } from '../../storage/control/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
 
 /** Leaves the server time for others. */

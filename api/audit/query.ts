@@ -7,10 +7,10 @@ import {
   listAudit,
 } from '../../storage/audit/listing.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
-import type { Page, PageRequest } from '../../storage/page.ts';
+import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
-import type { OwnAnswer } from '../route.ts';
+import type { OwnAnswer } from '../contract/route.ts';
 import { exportAudit } from './export.ts';
 
 /** Whose log is read: the system's when neither is given. */

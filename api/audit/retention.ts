@@ -4,7 +4,7 @@ import type { Chain } from '../../storage/audit/chain.ts';
 import { pruneSome } from '../../storage/audit/retention.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../observe.ts';
+import { noteFailure } from '../logging/events.ts';
 import { withEveryLog } from './logs.ts';
 
 type RetentionDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>;

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit/chain.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import { isAssigned } from '../../storage/tenant-databases.ts';
-import { Turnstile } from '../../storage/turnstile.ts';
+import { isAssigned } from '../../storage/control/tenant-databases.ts';
+import { Turnstile } from '../../storage/connections/semaphore.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../observe.ts';
+import { noteFailure } from '../logging/events.ts';
 import { withEveryLog } from './logs.ts';
 import type { SealDesk } from './ports.ts';
 

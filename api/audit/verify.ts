@@ -3,10 +3,10 @@ import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
 import { checkMasterKey } from '../../storage/boot/key-check.ts';
 import { Secrets } from '../../storage/secrets.ts';
-import { StartRefused } from '../../storage/start-refused.ts';
-import { listWorkspaceDatabases } from '../../storage/workspaces.ts';
+import { StartRefused } from '../../storage/boot/start-refused.ts';
+import { listWorkspaceDatabases } from '../../storage/control/workspaces.ts';
 import type { Verified, VerifyStart } from '../../supervisor/protocol.ts';
-import { carryOut, connected } from '../errand.ts';
+import { carryOut, connected } from '../process/one-shot.ts';
 
 /** Verifies what it is asked to, one log after the other. Throws `StartRefused`, `StorageError`. */
 async function verify(start: VerifyStart, tell: (verified: Verified) => void): Promise<void> {

@@ -3,9 +3,9 @@ import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit/log.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { Ledger } from '../../storage/sessions.ts';
-import { replaceDeceptive } from '../deceptive-text.ts';
+import { replaceDeceptive } from '../logging/control-characters.ts';
 import type { Deps } from '../deps.ts';
-import type { Origin } from '../route.ts';
+import type { Origin } from '../contract/route.ts';
 
 /** What happened, and who did it. No member may hold a secret. */
 export interface AuditEvent {

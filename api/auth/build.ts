@@ -1,5 +1,5 @@
 // The parts of one process that have to do with who somebody is, put together.
-import type { Change } from '../../storage/changes.ts';
+import type { Change } from '../../storage/control/changes.ts';
 import type { Deps } from '../deps.ts';
 import { longestTokenLife } from '../policies/definitions.ts';
 import { effectivePolicies } from '../policies/effective.ts';

@@ -1,11 +1,11 @@
 // The first-run setup: the master admin gets its password, once.
-import { publish } from '../../storage/changes.ts';
-import { findMasterByUsername, setMasterPassword } from '../../storage/master-admins.ts';
-import { claimSetup } from '../../storage/server.ts';
+import { publish } from '../../storage/control/changes.ts';
+import { findMasterByUsername, setMasterPassword } from '../../storage/control/master-admins.ts';
+import { claimSetup } from '../../storage/control/server.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Origin } from '../route.ts';
+import type { Origin } from '../contract/route.ts';
 import { checkNewPassword } from './passwords/policy.ts';
 
 /** The master admin there is from the first start on. */

@@ -1,17 +1,17 @@
 // Changing a collection: fields are added, dropped and set anew; what a change cannot do is refused as a whole.
 import { isDeepStrictEqual } from 'node:util';
-import { updateCollection } from '../../storage/collections.ts';
+import { updateCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { alterTable, attachmentName } from '../../storage/tables.ts';
+import { alterTable, attachmentName } from '../../storage/app/tables.ts';
 import type { By } from '../audit/actor.ts';
 import { ApiError, failValidation, type FieldError } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
-import { type CollectionAnswer, showCollection } from './answer.ts';
+import { type CollectionAnswer, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
-import { requireRoomForIndexes, withinRoom } from './room.ts';
+import { requireRoomForIndexes, withinRoom } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
 /** The declaration that a collection is to have. */

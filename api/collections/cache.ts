@@ -1,14 +1,14 @@
 // Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
 import type { Databases } from '../../storage/connections/databases.ts';
-import { findApp, isAppKept } from '../../storage/apps.ts';
-import type { Change } from '../../storage/changes.ts';
-import { listCollections } from '../../storage/collections.ts';
+import { findApp, isAppKept } from '../../storage/workspace/apps.ts';
+import type { Change } from '../../storage/control/changes.ts';
+import { listCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, AppIdentity, WorkspaceDefinition } from '../../storage/definition.ts';
 import { mayBeOfDropped } from '../../storage/errors.ts';
-import { isTenantId } from '../../storage/ids.ts';
-import { findWorkspace } from '../../storage/workspaces.ts';
+import { isTenantId } from '../../storage/sql/ids.ts';
+import { findWorkspace } from '../../storage/control/workspaces.ts';
 import type { Definitions } from '../target.ts';
-import { KeptApps, makeRoom } from './kept-apps.ts';
+import { KeptApps, makeRoom } from './definition-lru.ts';
 
 interface Known {
   workspace: WorkspaceDefinition | undefined;

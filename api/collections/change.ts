@@ -1,12 +1,12 @@
 // The one way to change an app's collections: one change at a time, table, definition and audit in one transaction.
-import { changeMilliseconds, listCollections, lockCollections } from '../../storage/collections.ts';
+import { changeMilliseconds, listCollections, lockCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { mayBeDone } from '../../storage/errors.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { untilSettled } from '../records/clash.ts';
+import { untilSettled } from '../process/deadlock.ts';
 
 /** What a change of collections needs. */
 export type ChangeDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;

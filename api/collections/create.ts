@@ -1,15 +1,15 @@
 // Creating a collection: its declaration is checked, then table, definition and audit entry are written at once.
-import { insertCollection } from '../../storage/collections.ts';
+import { insertCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
-import { createTable } from '../../storage/tables.ts';
+import { createTable } from '../../storage/app/tables.ts';
 import { fail, failValidation, type FieldError } from '../errors.ts';
 import type { By } from '../audit/actor.ts';
-import { type CollectionAnswer, showCollection } from './answer.ts';
+import { type CollectionAnswer, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
 import { collectionNameFault } from './names.ts';
-import { requireRoomForIndexes, withinRoom } from './room.ts';
+import { requireRoomForIndexes, withinRoom } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
 /** A declaration as the body has it. */

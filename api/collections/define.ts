@@ -1,7 +1,7 @@
 // What a collection may be declared to be: everything about a declaration that needs no other collection.
 import type { Field } from '../../storage/definition.ts';
-import type { Setting } from '../../storage/fields/kind.ts';
-import { kindNames, kinds } from '../../storage/fields/kinds.ts';
+import type { Setting } from '../../storage/app/fields/kind.ts';
+import { kindNames, kinds } from '../../storage/app/fields/kinds.ts';
 import type { FieldError } from '../errors.ts';
 import {
   anyValue,
@@ -14,7 +14,7 @@ import {
   optional,
   type Schema,
   text,
-} from '../schema.ts';
+} from '../contract/schema.ts';
 import { fieldNameFault } from './names.ts';
 
 const maximalFields = 500;

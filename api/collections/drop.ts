@@ -1,7 +1,7 @@
 // Dropping a collection with everything in it.
-import { deleteCollection } from '../../storage/collections.ts';
+import { deleteCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { dropTable } from '../../storage/tables.ts';
+import { dropTable } from '../../storage/app/tables.ts';
 import type { By } from '../audit/actor.ts';
 import { fail } from '../errors.ts';
 import { failNoCollection } from '../target.ts';

@@ -1,7 +1,7 @@
 // Fields that a collection of kind `auth` has without their being declared.
 import { isDeepStrictEqual } from 'node:util';
 import type { CollectionKind, Field } from '../../storage/definition.ts';
-import { impliedFields } from '../../storage/identities.ts';
+import { impliedFields } from '../../storage/workspace/identities.ts';
 import type { FieldError } from '../errors.ts';
 
 const implied: ReadonlyMap<string, Field> = new Map(impliedFields.map((field) => [field.name, field]));

@@ -1,7 +1,7 @@
 // Listing collections: from memory, where the definitions are.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
-import { type CollectionAnswer, showCollection } from './answer.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
+import { type CollectionAnswer, showCollection } from './response.ts';
 
 /** The collections of an app in the order of their ids. */
 export function listCollections({ collections }: AppDefinition, page: PageRequest): Page<CollectionAnswer> {

@@ -1,6 +1,6 @@
 // What collections point to: that relations have a target, and that no target goes away under them.
 import type { CollectionDefinition, Field } from '../../storage/definition.ts';
-import { usersId } from '../../storage/identities.ts';
+import { usersId } from '../../storage/workspace/identities.ts';
 import type { FieldError } from '../errors.ts';
 
 /** Relations whose target is neither one of these collections nor `users`. */

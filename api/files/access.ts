@@ -1,10 +1,10 @@
 // Who may do what with a file: the one check that every way to a file goes through.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { type FileRow, findFile } from '../../storage/files.ts';
-import { isUuid } from '../../storage/ids.ts';
+import { type FileRow, findFile } from '../../storage/app/files.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
 import type { BlobKey } from '../../storage/blobs/blob-store.ts';
 import type { Deps } from '../deps.ts';
-import { failGone } from '../auth/me.ts';
+import { failGone } from '../auth/account/me.ts';
 import { fail } from '../errors.ts';
 import { administers, type Principal } from '../scope.ts';
 

@@ -1,16 +1,16 @@
 // A download: the head that keeps a browser from running what is in it, then the bytes as the client takes them.
 import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import type { FileRow } from '../../storage/files.ts';
-import { type AnswerHeader, type AnswerHeaders, writeHead } from '../answer-headers.ts';
+import type { FileRow } from '../../storage/app/files.ts';
+import { type AnswerHeader, type AnswerHeaders, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
-import { type Line, OwnAnswer } from '../route.ts';
+import { type Line, OwnAnswer } from '../contract/route.ts';
 import { blobOf } from './access.ts';
 import { matchesTag, portionOf } from './byte-range.ts';
 import { disposition, filenameHeader } from './filename.ts';
 import { isActive } from './media-type.ts';
-import { ClientGone, pour } from './pour.ts';
+import { ClientGone, pour } from './pipe.ts';
 
 /** What the answer depends on besides the file. Names are in lower case. */
 type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | undefined>>;

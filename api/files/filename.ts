@@ -1,5 +1,5 @@
 // Names of files: what is kept of one that a client sends, and how one travels in a header.
-import { replaceDeceptive } from '../deceptive-text.ts';
+import { replaceDeceptive } from '../logging/control-characters.ts';
 
 const longestName = 255;
 /** ASCII without the percent sign: stays the same for clients that decode it. */

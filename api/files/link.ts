@@ -1,7 +1,7 @@
 // Links that let a browser read one file for a while without a token: the link itself is the right.
 import { timingSafeEqual } from 'node:crypto';
 import type { AppDefinition } from '../../storage/definition.ts';
-import type { FileRow } from '../../storage/files.ts';
+import type { FileRow } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 

@@ -1,9 +1,9 @@
 // Files as they are answered.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { type FileRow, listFiles } from '../../storage/files.ts';
-import type { Page, PageRequest } from '../../storage/page.ts';
+import { type FileRow, listFiles } from '../../storage/app/files.ts';
+import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';
-import { integer, object, text, timestamp, type ValueOf } from '../schema.ts';
+import { integer, object, text, timestamp, type ValueOf } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 import { listedUploader } from './access.ts';
 

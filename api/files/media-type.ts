@@ -1,5 +1,5 @@
 // Media types of files: what is kept of a `Content-Type`, and which types a browser would run.
-import { isCoded } from '../content-coding.ts';
+import { isCoded } from '../http/content-coding.ts';
 import { failValidation } from '../errors.ts';
 
 const longestType = 255;

@@ -1,17 +1,17 @@
 // Deleting a file: the row with what records say of it, which ends it for everybody; then its bytes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { deleteFile, lockFile } from '../../storage/files.ts';
+import { deleteFile, lockFile } from '../../storage/app/files.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { announceAll, writtenBy } from '../records/announce.ts';
-import { leaveFile, type Removal } from '../records/cascade.ts';
+import { leaveFile, type Removal } from '../records/relations/cascade.ts';
 import { onApp, requireCurrent, type WriteDeps } from '../records/collection.ts';
-import { extentWithFile } from '../records/dependencies.ts';
-import { removeAsked } from '../records/hooked-removal.ts';
-import { rehearsalOf, rehearse } from '../records/rehearsal.ts';
+import { extentWithFile } from '../records/cache/dependencies.ts';
+import { removeAsked } from '../records/hooks/removal.ts';
+import { rehearsalOf, rehearse } from '../records/hooks/rehearsal.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 import { fileFor } from './access.ts';

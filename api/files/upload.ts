@@ -2,9 +2,9 @@
 import { BlobMissing, NoRoom } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { mayBeDone } from '../../storage/errors.ts';
-import { type FileRow, insertFile } from '../../storage/files.ts';
+import { type FileRow, insertFile } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../observe.ts';
+import { noteFailure } from '../logging/events.ts';
 import { ApiError, fail } from '../errors.ts';
 import { failNoApp } from '../target.ts';
 import { blobOf } from './access.ts';

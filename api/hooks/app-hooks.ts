@@ -1,26 +1,26 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
-import type { Turnstile } from '../../storage/turnstile.ts';
+import type { Turnstile } from '../../storage/connections/semaphore.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { noteFailure } from '../observe.ts';
-import { type CodeSnapshot, readCode } from './source/code-snapshot.ts';
-import type { Counters } from './runner/counters.ts';
-import type { Crowd } from './runner/crowd.ts';
-import { faultOfCode, refusalOf, retryAfter } from './source/faults.ts';
-import { type CallContext, Generation, type Ready, type RunWish } from './runner/generation.ts';
-import type { SupervisedRunners } from './runner/host.ts';
-import type { ChannelEnd } from './channel/invocation.ts';
-import { Leaving } from './runner/leaving.ts';
-import { type LoadCause, LoadQueue } from './runner/load-queue.ts';
-import { HookLog } from './log.ts';
+import { noteFailure } from '../logging/events.ts';
+import { type CodeSnapshot, readCode } from './files/code-snapshot.ts';
+import type { Counters } from './pool/counters.ts';
+import type { Crowd } from './pool/call-slots.ts';
+import { faultOfCode, refusalOf, retryAfter } from './files/faults.ts';
+import { type CallContext, Generation, type Ready, type RunWish } from './pool/generation.ts';
+import type { SupervisedRunners } from './pool/host.ts';
+import type { ChannelEnd } from './rpc/invocation.ts';
+import { Leaving } from './pool/draining.ts';
+import { type LoadCause, LoadQueue } from './pool/load-queue.ts';
+import { HookLog } from './logs/log.ts';
 import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
-import { type LimitDeps, RunLimit } from './runner/run-limit.ts';
-import { retryWhileFull } from './runner/start-retry.ts';
-import { Suspects } from './runner/suspects.ts';
-import { Turns } from './runner/turns.ts';
+import { type LimitDeps, RunLimit } from './pool/run-limit.ts';
+import { retryWhileFull } from './pool/start-retry.ts';
+import { Suspects } from './pool/quarantine.ts';
+import { Turns } from './pool/app-slots.ts';
 
 /** What the hooks of every app need. */
 export interface HookParts {

@@ -1,15 +1,14 @@
 // The hooks of this process, put together.
 import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
-import type { Turnstile } from '../../storage/turnstile.ts';
+import type { Turnstile } from '../../storage/connections/semaphore.ts';
 import type { Deps } from '../deps.ts';
-import { Peers } from '../peers.ts';
+import { Peers } from '../process/peers.ts';
 import type { HookParts } from './app-hooks.ts';
-import { answerCall } from './calls/calls.ts';
-import { JobMemory } from './cron/memory.ts';
-import { CronTimes } from './cron/times.ts';
-import { Schedule } from './cron/schedule.ts';
-import type { HookQuestion } from './everywhere.ts';
-import { SupervisedRunners } from './runner/host.ts';
+import { JobMemory } from './jobs/registered-jobs.ts';
+import { CronTimes } from './jobs/times.ts';
+import { Schedule } from './jobs/schedule.ts';
+import type { HookQuestion } from './logs/aggregate.ts';
+import { SupervisedRunners } from './pool/host.ts';
 import { Runners } from './runners.ts';
 
 /** What makes hooks run, and what must be told of the world. */
@@ -23,6 +22,8 @@ interface HookSurroundings {
   /** To the supervisor. */
   send: (request: RunnerRequest | PeerRequest) => void;
   deps: () => Deps;
+  /** Carries out a call of hook code: the calls of `$app` stand above the features that they use. */
+  answerCall: (deps: Deps, ...call: Parameters<HookParts['answer']>) => Promise<unknown>;
   worker: number;
   /** See `HookParts`. */
   restShare?: number;
@@ -33,7 +34,7 @@ interface HookSurroundings {
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
   parts: HookParts['deps'],
-  { send, deps, worker, ...options }: HookSurroundings,
+  { send, deps, answerCall, worker, ...options }: HookSurroundings,
 ): HookSystem {
   const mostRunners = shareOf(parts.config.hooks.max_runners, { workers: parts.config.api.workers, worker });
   const host = new SupervisedRunners(send, mostRunners);

@@ -5,15 +5,15 @@ import {
   hookVariableSetAt,
   listHookVariables,
   putHookVariable,
-} from '../../storage/hook-environment.ts';
+} from '../../storage/app/hook-environment.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import type { HookLoader } from './ports.ts';
-import { reloadEverywhere } from './source/reload.ts';
+import { reloadEverywhere } from './files/reload.ts';
 
 type ReadDeps = Pick<Deps, 'databases'>;
 type ChangeDeps = Pick<Deps, 'databases' | 'secrets' | 'newId' | 'now'> & { hooks: HookLoader };

@@ -1,11 +1,11 @@
 // What the rest of the server asks of hooks. Filled in where the API is put together.
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
-import type { AnswerHeaders } from '../answer-headers.ts';
+import type { AnswerHeaders } from '../http/response-headers.ts';
 import type { Principal } from '../scope.ts';
-import type { LogEntry } from './log.ts';
+import type { LogEntry } from './logs/log.ts';
 
 /** A thing that is wrong with a hook file. */
 export interface FileFault {

@@ -1,7 +1,7 @@
 // Record hooks as writes of records call them: asked before a write, told after it.
 import type { EventInvocation } from '../../hook-runner/protocol.ts';
 import type { HookRecord } from '../../hook-runner/calls.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
 import type { AppWriteHooks, HookedWrite, WriteAction, WriteHooks } from './ports.ts';

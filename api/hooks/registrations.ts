@@ -5,7 +5,7 @@ import type {
   RecordEvent,
   RouteRegistration,
 } from '../../hook-runner/registrations.ts';
-import { type RouteMatch, RouteTable } from './custom/match.ts';
+import { type RouteMatch, RouteTable } from './routes/match.ts';
 import type { WriteAction } from './ports.ts';
 
 /** Whether handlers run before and after one kind of write. */

@@ -1,29 +1,29 @@
 // The hooks of all apps of this process: found at once, started when needed, stopped when idle or when others need the room.
 import { randomUUID } from 'node:crypto';
-import type { Change } from '../../storage/changes.ts';
+import type { Change } from '../../storage/control/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
-import { Turnstile } from '../../storage/turnstile.ts';
-import { noteFailure } from '../observe.ts';
-import type { Peers } from '../peers.ts';
+import { Turnstile } from '../../storage/connections/semaphore.ts';
+import { noteFailure } from '../logging/events.ts';
+import type { Peers } from '../process/peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
-import { Crowd } from './runner/crowd.ts';
-import { firstToStop } from './runner/room.ts';
-import type { Schedule } from './cron/schedule.ts';
-import { serveCustom } from './custom/serve.ts';
+import { Crowd } from './pool/call-slots.ts';
+import { firstToStop } from './pool/eviction.ts';
+import type { Schedule } from './jobs/schedule.ts';
+import { serveCustom } from './routes/serve.ts';
 import {
   type HookQuestion,
   LogEverywhere,
   type LogPart,
   stateEverywhere,
   type StatePart,
-} from './everywhere.ts';
+} from './logs/aggregate.ts';
 import type { AppLog, AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
 import { writeHooksOf } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
-import type { CronTimes } from './cron/times.ts';
-import { stateOf } from './state.ts';
-import { type CheckParts, tellOfUncalled, warningsOf } from './source/warnings.ts';
+import type { CronTimes } from './jobs/times.ts';
+import { stateOf } from './logs/state.ts';
+import { type CheckParts, tellOfUncalled, warningsOf } from './files/warnings.ts';
 
 const sweepMilliseconds = 5_000;
 /** A start takes some 30 ms of a core and has 3 s to be ready: a hundred that start together would be too slow, all of them. */

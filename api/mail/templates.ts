@@ -1,8 +1,8 @@
 // The texts of the letters. Files of the operator replace them: <data_dir>/mail/<kind>.subject.txt, .txt and .html.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../storage/error-code.ts';
-import type { Content, Letter, LetterKind } from './letter.ts';
+import { codeOf } from '../../storage/sql/error-code.ts';
+import type { Content, Letter, LetterKind } from './message.ts';
 
 /** A letter's parts, with `{{name}}` where a value goes. */
 interface Template {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { domainToASCII } from 'node:url';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
-import type { Content } from './letter.ts';
+import type { Content } from './message.ts';
 
 /** One mail. */
 export interface Message extends Content {

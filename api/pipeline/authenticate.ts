@@ -2,7 +2,7 @@
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
-import type { Arrival } from './arrival.ts';
+import type { Arrival } from '../http/request-info.ts';
 import type { Cors } from './cors.ts';
 
 /** What authentication needs. */

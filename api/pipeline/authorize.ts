@@ -1,6 +1,6 @@
 // Whether the claims of a token cover a route, before anything is looked up.
 import { fail } from '../errors.ts';
-import type { AnyRoute } from '../route.ts';
+import type { AnyRoute } from '../contract/route.ts';
 import { decide, type Principal } from '../scope.ts';
 
 /** Throws `401 unauthorized` without a token where one is needed, `403 forbidden` with one that does not allow this. */

@@ -1,13 +1,13 @@
 // Reading a body: capped and counted while it arrives; of JSON, its shape is scanned before it is parsed.
 import { IncomingMessage } from 'node:http';
-import { isCoded } from '../content-coding.ts';
+import { isCoded } from '../http/content-coding.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { LargeTurns } from '../large-turns.ts';
-import type { Incoming } from '../route.ts';
-import type { Arrival } from './arrival.ts';
-import { noteProgress } from './body-time.ts';
-import { uncounted } from './holdings.ts';
-import { scanJson } from './json-shape.ts';
+import type { LargeTurns } from '../http/large-body-queue.ts';
+import type { Incoming } from '../contract/route.ts';
+import type { Arrival } from '../http/request-info.ts';
+import { noteProgress } from '../http/protection/body-time.ts';
+import { uncounted } from '../http/memory-limit.ts';
+import { scanJson } from '../http/protection/json-shape.ts';
 
 /** To make something of more takes some milliseconds, and of eight megabytes a tenth of a second. */
 const largeBytes = 262_144;

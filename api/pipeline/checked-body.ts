@@ -1,10 +1,10 @@
 // The body of a request as its route wants it.
-import { wrongWith } from '../check.ts';
+import { wrongWith } from '../contract/check.ts';
 import { ApiError, failValidation } from '../errors.ts';
-import type { AnyRoute, CallBeforeBody } from '../route.ts';
-import type { Schema } from '../schema.ts';
+import type { AnyRoute, CallBeforeBody } from '../contract/route.ts';
+import type { Schema } from '../contract/schema.ts';
 import type { Scope } from '../scope.ts';
-import type { Arrival } from './arrival.ts';
+import type { Arrival } from '../http/request-info.ts';
 import type { ReadJson } from './body.ts';
 
 /** Whose body it is. */

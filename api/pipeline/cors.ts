@@ -1,5 +1,5 @@
 // Cross-origin requests: an allowlist; empty means same-origin only (https://fetch.spec.whatwg.org/#http-cors-protocol).
-import type { HeaderList } from '../header-list.ts';
+import type { HeaderList } from '../http/header-list.ts';
 
 /** What the allowlist says of an origin. */
 export interface Cors {

@@ -1,8 +1,8 @@
 // The parameters of a request: names in the path, values in the query.
-import { check } from '../check.ts';
-import { decodePiece } from '../path-piece.ts';
-import type { Schema } from '../schema.ts';
-import type { Arrival } from './arrival.ts';
+import { check } from '../contract/check.ts';
+import { decodePiece } from '../http/path-segment.ts';
+import type { Schema } from '../contract/schema.ts';
+import type { Arrival } from '../http/request-info.ts';
 
 const none: Readonly<Record<string, string>> = {};
 

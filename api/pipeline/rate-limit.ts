@@ -1,7 +1,7 @@
 // A token bucket for each client address; what is over it is answered 429 with Retry-After.
-import { isIPv6 } from 'node:net';
 import { fail } from '../errors.ts';
-import { type Bucket, type BucketLimits, tokensBy } from '../token-bucket.ts';
+import { networkOf } from '../http/client-network.ts';
+import { type Bucket, type BucketLimits, tokensBy } from '../process/token-bucket.ts';
 
 /** Takes a token for an address, or ends the request with `429 too_many_requests`. */
 export type RateLimit = (ip: string, now: number) => void;
@@ -27,7 +27,7 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
     if (buckets.size >= maximalBuckets && oldest !== undefined) buckets.delete(oldest);
   };
   return (ip, now) => {
-    const key = bucketKey(ip);
+    const key = networkOf(ip);
     let bucket = buckets.get(key);
     if (bucket === undefined) {
       if (buckets.size >= maximalBuckets) makeRoom(now);
@@ -45,18 +45,6 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
       ['Retry-After', String(seconds)],
     ]);
   };
-}
-
-/** An IPv6 customer holds a /64, so one address more must not be one bucket more. */
-export function bucketKey(ip: string): string {
-  if (!ip.includes(':') || !isIPv6(ip)) return ip;
-  const [head = '', tail] = ip.split('%')[0]?.split('::') ?? [];
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined
-    ? []
-    : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return [...left, ...zeros, ...right].slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':');
 }
 
 function forgetFull(buckets: Map<string, Bucket>, now: number, limits: BucketLimits): void {

@@ -1,5 +1,5 @@
 // The headers that every response carries, unless `http.security_headers` is false.
-import { type AnswerHeaders, constantHeader } from '../answer-headers.ts';
+import { type AnswerHeaders, constantHeader } from '../http/response-headers.ts';
 
 /** OWASP secure headers; an API answers data only, so nothing may be loaded, framed or asked for by it. */
 export const securityHeaders: AnswerHeaders = [

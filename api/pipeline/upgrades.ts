@@ -6,10 +6,10 @@ import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
 import { authenticateCookie } from './authenticate.ts';
-import { addressOf, headerOf, requestIdOf } from './arrival.ts';
-import { type Door, doorHeaders } from './door.ts';
-import { passGate } from './gate.ts';
-import { bucketKey } from './rate-limit.ts';
+import { addressOf, headerOf, requestIdOf } from '../http/request-info.ts';
+import { type Door, doorHeaders } from './guards.ts';
+import { passGate } from './setup-gate.ts';
+import { networkOf } from '../http/client-network.ts';
 
 /** The WebSockets of one process. */
 export function createWebSockets(deps: Deps, door: Door): WebSockets {
@@ -27,7 +27,7 @@ export function createWebSockets(deps: Deps, door: Door): WebSockets {
         await passGate(deps, door);
         if (request.headersDistinct['host']?.length !== 1) fail('validation', 'Host: is required once');
       },
-      addressOf: (request) => bucketKey(addressOf(request, config.http.trust_proxy)),
+      addressOf: (request) => networkOf(addressOf(request, config.http.trust_proxy)),
       authenticate: async (token) => {
         await door.hearing.behind();
         return tokens.recall(token) ?? tokens.verify(token);

@@ -1,8 +1,8 @@
 // What every level has set, in memory: read once a workspace, forgotten when it changes.
-import type { Change } from '../../storage/changes.ts';
+import type { Change } from '../../storage/control/changes.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
-import { isTenantId } from '../../storage/ids.ts';
-import { listPoliciesFor, type PolicyPlace, type PolicyRow } from '../../storage/policies.ts';
+import { isTenantId } from '../../storage/sql/ids.ts';
+import { listPoliciesFor, type PolicyPlace, type PolicyRow } from '../../storage/control/policies.ts';
 import type { Place } from '../scope.ts';
 import { levelOf, type LevelSpec } from './chain.ts';
 import { storedSpec } from './stored.ts';

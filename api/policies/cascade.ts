@@ -1,5 +1,5 @@
 // What a change at one level makes of the levels below it.
-import type { PolicyPlace, PolicyRow } from '../../storage/policies.ts';
+import type { PolicyPlace, PolicyRow } from '../../storage/control/policies.ts';
 import { boundOf, type LevelSpec } from './chain.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 import { storedSpec } from './stored.ts';

@@ -1,6 +1,6 @@
 // Setting and removing a policy: check, cascade and audit, as one change.
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
-import { publish } from '../../storage/changes.ts';
+import { publish } from '../../storage/control/changes.ts';
 import {
   deletePolicy,
   listPoliciesOf,
@@ -9,7 +9,7 @@ import {
   type PolicyRow,
   putPolicies,
   sizeOfPolicies,
-} from '../../storage/policies.ts';
+} from '../../storage/control/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { keepingEntry, type WriteEntry } from '../audit/kept-entry.ts';

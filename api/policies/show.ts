@@ -1,5 +1,5 @@
 // Policies as they are answered: what a level has set, and what holds there.
-import { type Page, pageOfAll, type PageRequest } from '../../storage/page.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
   type ValueOf,
-} from '../schema.ts';
+} from '../contract/schema.ts';
 import type { Place } from '../scope.ts';
 import type { Entry } from './book.ts';
 import { boundOf, definitionOf, levelOf, serverSpec } from './chain.ts';

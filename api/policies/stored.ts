@@ -1,6 +1,6 @@
 // The shape of a PolicySpec: for bodies, for answers, and for what is read back from the database.
-import { check } from '../check.ts';
-import { boolean, list, number, object, oneOf, type Schema, text, variants } from '../schema.ts';
+import { check } from '../contract/check.ts';
+import { boolean, list, number, object, oneOf, type Schema, text, variants } from '../contract/schema.ts';
 import type { PolicySpec } from './spec.ts';
 
 /** Words of an `enum_set`: this many, each this long. */

@@ -1,7 +1,7 @@
 // The bounds of realtime, each with its reason.
 import type { LogBounds } from './replay.ts';
-import type { SeatLimits } from './seats.ts';
-import type { SinkBounds } from './sink.ts';
+import type { SeatLimits } from './stream-quota.ts';
+import type { SinkBounds } from './delivery/sink.ts';
 
 /** Everything that could otherwise grow. */
 export interface Bounds {

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../observe.ts';
+import { noteFailure } from '../logging/events.ts';
 import { defaultBounds } from './bounds.ts';
 import { InProcessBroker } from './broker.ts';
-import { type GateDeps, RuleGate } from './gate.ts';
+import { type GateDeps, RuleGate } from './visibility/gate.ts';
 import { Hub } from './hub.ts';
 import type { Report } from './ports.ts';
 

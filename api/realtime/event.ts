@@ -1,5 +1,5 @@
 // What happened to a record, and its form on the wire: encoded once, however many streams it goes to.
-import { jsonOf } from '../../storage/json-text.ts';
+import { jsonOf } from '../../storage/sql/json-text.ts';
 import { cursorLength } from './cursor.ts';
 
 /** Kinds of event, as the interface names them. */

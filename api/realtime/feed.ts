@@ -1,7 +1,7 @@
 // One watched collection: its log, its subscriptions, and the batches on their way to them.
 import type { RecordChange, RecordEvent } from './event.ts';
-import { Lane } from './lane.ts';
-import { batchOf } from './packet.ts';
+import { Lane } from './delivery/partition.ts';
+import { batchOf } from './delivery/packet.ts';
 import type { View } from './ports.ts';
 import type { ReplayLog } from './replay.ts';
 import type { Stream } from './stream.ts';

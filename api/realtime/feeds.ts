@@ -2,7 +2,7 @@
 import type { Bounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
 import { Cursors } from './cursor.ts';
-import { FanOut } from './fan-out.ts';
+import { FanOut } from './delivery/fan-out.ts';
 import { Feed } from './feed.ts';
 import type { ChangedPlace } from './ports.ts';
 import { ReplayLog } from './replay.ts';

@@ -1,15 +1,15 @@
 // The centre of realtime: who publishes, who watches, who must go. One for each process.
 import type { Duplex } from 'node:stream';
 import { fail } from '../errors.ts';
-import { Backlog } from './backlog.ts';
+import { Backlog } from './delivery/backlog.ts';
 import { type Bounds, defaultBounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
 import type { RecordChange } from './event.ts';
 import { Feeds } from './feeds.ts';
 import type { ChangedPlace, Gate, Holder, Publisher, Report, View, Wish } from './ports.ts';
-import { Reviewer } from './review.ts';
-import { type Seat, Seats } from './seats.ts';
-import { Sink } from './sink.ts';
+import { Reviewer } from './visibility/reauthorize.ts';
+import { type Seat, Seats } from './stream-quota.ts';
+import { Sink } from './delivery/sink.ts';
 import { Stream, type StreamEnd, type Wire } from './stream.ts';
 import { predicateFailed } from './subscription.ts';
 import type { ExactTopic, Place } from './topic.ts';

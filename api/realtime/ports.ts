@@ -1,7 +1,7 @@
 // What realtime asks of the rest of the server: access rules, tokens, definitions. Filled in where the API is put together.
 import type { Principal } from '../scope.ts';
 import type { RecordChange } from './event.ts';
-import type { Reading, Related } from './reading.ts';
+import type { Reading, Related } from './visibility/related-reads.ts';
 import type { ExactTopic, Place, Topic } from './topic.ts';
 
 /** Who holds a stream. */

@@ -1,7 +1,7 @@
 // The last events of one collection, for subscribers who were away.
 import type { Cursors } from './cursor.ts';
 import { encodeEvent, type RecordChange, type RecordEvent } from './event.ts';
-import { Page } from './page.ts';
+import { Page } from './delivery/page.ts';
 
 /** How much a log holds. The bytes are the events' weights; pages that are not full may take as much again. */
 export interface LogBounds {

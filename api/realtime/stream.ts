@@ -1,8 +1,8 @@
 // One connection that events go out on, whichever protocol it speaks.
 import type { ApiError } from '../errors.ts';
-import type { Packet } from './packet.ts';
+import type { Packet } from './delivery/packet.ts';
 import type { Holder, View, Wish } from './ports.ts';
-import type { Sink } from './sink.ts';
+import type { Sink } from './delivery/sink.ts';
 import type { Place } from './topic.ts';
 
 /** Why a whole stream ends, and what its holder is told. */

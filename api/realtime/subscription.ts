@@ -1,12 +1,12 @@
 // One stream's interest in one collection: where it stands in the log, and what it may see.
 import { ApiError } from '../errors.ts';
-import { type Batch, batchOf } from './packet.ts';
+import { type Batch, batchOf } from './delivery/packet.ts';
 import type { View, Wish } from './ports.ts';
-import { readFor, type RelatedByReader } from './reading.ts';
+import { readFor, type RelatedByReader } from './visibility/related-reads.ts';
 import type { ReplayLog } from './replay.ts';
 import type { Member, Stream } from './stream.ts';
 import type { Topic } from './topic.ts';
-import type { Selection, SharedView } from './view.ts';
+import type { Selection, SharedView } from './visibility/view.ts';
 
 /** Where the events of a subscription come from. */
 export interface Source {

@@ -1,12 +1,12 @@
 // Tells those who watch a collection what was written: after the commit, once.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { jsonOf } from '../../storage/json-text.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
+import { jsonOf } from '../../storage/sql/json-text.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { exactTopicOf } from '../realtime/topic.ts';
-import type { Removal } from './cascade.ts';
+import type { Removal } from './relations/cascade.ts';
 import { placeOf } from './write-order.ts';
 
 /** A record that was written. */

@@ -1,24 +1,24 @@
 // Several writes in one transaction: all of them happen, or none.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { collectionOf } from '../target.ts';
 import { announceInTurn, type Written, writtenBy } from './announce.ts';
-import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './batch-requests.ts';
+import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './input/batch-requests.ts';
 import { onApp, type RecordTarget, requireCurrent, scopeOf, type WriteDeps } from './collection.ts';
-import { extentOfAll, extentOfCreate, extentOfRemoval, extentOfUpdate } from './dependencies.ts';
+import { extentOfAll, extentOfCreate, extentOfRemoval, extentOfUpdate } from './cache/dependencies.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
-import { addLength } from './length.ts';
-import { lockInOrder } from './lock-order.ts';
-import { naming } from './naming.ts';
-import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
-import { createRehearsed, updateRehearsed } from './rehearsed.ts';
+import { addLength } from './input/length.ts';
+import { lockInOrder } from './relations/lock-order.ts';
+import { naming } from './input/naming.ts';
+import { type Rehearsal, rehearsalOf } from './hooks/rehearsal.ts';
+import { createRehearsed, updateRehearsed } from './hooks/rehearsed.ts';
 import { removeRehearsed } from './remove.ts';
-import type { Extent } from './write-ledger.ts';
+import type { Extent } from './cache/write-tracker.ts';
 
 /** What one write would have been answered by itself. */
 export interface BatchResult {

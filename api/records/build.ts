@@ -1,9 +1,9 @@
 // What one process knows of the records that it reads and writes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { noMemory, RememberedRecords } from './remembered.ts';
-import { RememberedTotals, SnapshotTotals } from './totals.ts';
-import { type LedgerParts, WriteLedger } from './write-ledger.ts';
+import { noMemory, RememberedRecords } from './cache/record-cache.ts';
+import { RememberedTotals, SnapshotTotals } from './cache/totals.ts';
+import { type LedgerParts, WriteLedger } from './cache/write-tracker.ts';
 import { WriteOrder } from './write-order.ts';
 
 /** What it depends on. */

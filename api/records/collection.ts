@@ -1,16 +1,16 @@
 // The collection that a record request works on, and what to do when another process has changed it meanwhile.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { usersId } from '../../storage/identities.ts';
+import { usersId } from '../../storage/workspace/identities.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import { planOf, type RecordPlan } from '../../storage/records/plan.ts';
+import { planOf, type RecordPlan } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { collectionOf, failNoApp } from '../target.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
-import { untilSettled } from './clash.ts';
+import { untilSettled } from '../process/deadlock.ts';
 
 /** What every record feature needs. */
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals' | 'remembered'> & {

@@ -1,14 +1,14 @@
 // Creating a record.
 import type { Sql } from '../../storage/connections/pool.ts';
-import { foreseeUser } from '../../storage/enrol-user.ts';
-import { recordOf, wouldPass } from '../../storage/records/candidate.ts';
-import { insertRecord } from '../../storage/records/records.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
+import { foreseeUser } from '../../storage/workspace/enrol-user.ts';
+import { recordOf, wouldPass } from '../../storage/app/records/candidate.ts';
+import { insertRecord } from '../../storage/app/records/records.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActorOf } from '../hooks/actor.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
-import { extentOfCreate } from './dependencies.ts';
+import { extentOfCreate } from './cache/dependencies.ts';
 import {
   onCollection,
   type RecordScope,
@@ -25,10 +25,10 @@ import {
   prepareEnrolment,
   requireSame,
 } from './enrol.ts';
-import { settledBy } from './hooked.ts';
-import { refusalOf } from './refusals.ts';
-import { refuseUnreachable, restrictionOn, type WrittenValues } from './restrict.ts';
-import { valuesOfNew } from './values.ts';
+import { settledBy } from './hooks/hook-changes.ts';
+import { refusalOf } from './input/refusals.ts';
+import { refuseUnreachable, restrictionOn, type WrittenValues } from './relations/restrict.ts';
+import { valuesOfNew } from './input/values.ts';
 import { placeOf } from './write-order.ts';
 
 /** What is asked of a create. */

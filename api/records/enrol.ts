@@ -1,22 +1,22 @@
 // Creating a profile, a record of an `auth` collection: its user is found by the email, or made in the same transaction.
-import { enrolUser } from '../../storage/enrol-user.ts';
+import { enrolUser } from '../../storage/workspace/enrol-user.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { within } from '../../storage/connections/within.ts';
 import { nameOf } from '../audit/actor.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
-import { requireMethod } from '../auth/user-attempt.ts';
+import { requireMethod } from '../auth/login/user-attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
 import { mostOf } from '../usage/quota.ts';
 import { requireUserQuota } from '../usage/user-quota.ts';
 import type { RecordScope } from './collection.ts';
-import type { Credentials } from './credentials.ts';
-import type { Hooked } from './hooked.ts';
-import { ruleOn } from './restrict.ts';
-import { type RecordInput, valuesOfNew } from './values.ts';
+import type { Credentials } from './input/credentials.ts';
+import type { Hooked } from './hooks/hook-changes.ts';
+import { ruleOn } from './relations/restrict.ts';
+import { type RecordInput, valuesOfNew } from './input/values.ts';
 
 /** What making a user takes. */
 export type EnrolDeps = Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>;

@@ -1,14 +1,14 @@
 // Reading one record.
-import { isUuid } from '../../storage/ids.ts';
-import type { Restriction } from '../../storage/records/restriction.ts';
-import type { StoredRecord } from '../../storage/records/plan.ts';
-import { type Look, lookAtRecord } from '../../storage/records/records.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import type { Restriction } from '../../storage/app/records/restriction.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
+import { type Look, lookAtRecord } from '../../storage/app/records/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, glanceOf, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
-import { branchesOf, expanding } from './expand.ts';
-import { ruleOn } from './restrict.ts';
-import { type RecordAnswer, selectionOf } from './selection.ts';
+import { branchesOf, expanding } from './relations/expand.ts';
+import { ruleOn } from './relations/restrict.ts';
+import { type RecordAnswer, selectionOf } from './input/selection.ts';
 
 /** Which record, and which of its fields. */
 export interface RecordLookup {

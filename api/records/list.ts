@@ -1,25 +1,25 @@
 // Listing records.
-import { TooMuchAtOnce } from '../../storage/records/bounded-rows.ts';
-import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/page.ts';
+import { TooMuchAtOnce } from '../../storage/app/records/bounded-rows.ts';
+import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/sql/page.ts';
 import {
   countOf,
   countRecords,
   listRecords as listRows,
   type RecordSelection,
-} from '../../storage/records/records.ts';
-import type { Condition } from '../../storage/filter/condition.ts';
-import { fold } from '../../storage/filter/fold.ts';
-import type { Restriction } from '../../storage/records/restriction.ts';
+} from '../../storage/app/records/records.ts';
+import type { Condition } from '../../storage/app/filter/condition.ts';
+import { fold } from '../../storage/app/filter/fold.ts';
+import type { Restriction } from '../../storage/app/records/restriction.ts';
 import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { ruleOf } from '../rules/compile.ts';
-import { basisOf } from './dependencies.ts';
+import { basisOf } from './cache/dependencies.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
-import { branchesOf, expanding } from './expand.ts';
-import { ruleOn } from './restrict.ts';
-import type { Basis } from './totals.ts';
-import { type RecordAnswer, selectionOf, sortKeysOf } from './selection.ts';
+import { branchesOf, expanding } from './relations/expand.ts';
+import { ruleOn } from './relations/restrict.ts';
+import type { Basis } from './cache/totals.ts';
+import { type RecordAnswer, selectionOf, sortKeysOf } from './input/selection.ts';
 
 /** Which records, in which order, with which fields; all as in the query. */
 export interface RecordQuery {

@@ -1,12 +1,12 @@
 // Deleting a record.
-import { isUuid } from '../../storage/ids.ts';
-import { deleteRecord, lookAtRecord } from '../../storage/records/records.ts';
-import { referrersOf } from '../../storage/records/referrers.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import { deleteRecord, lookAtRecord } from '../../storage/app/records/records.ts';
+import { referrersOf } from '../../storage/app/records/referrers.ts';
 import { within } from '../../storage/connections/within.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announceInTurn, writtenBy } from './announce.ts';
-import { type Removal, type RemovalRequest, removeWithReferrers } from './cascade.ts';
+import { type Removal, type RemovalRequest, removeWithReferrers } from './relations/cascade.ts';
 import {
   onCollection,
   type RecordScope,
@@ -16,12 +16,12 @@ import {
   scopeOf,
   type WriteDeps,
 } from './collection.ts';
-import { extentOfRemoval } from './dependencies.ts';
+import { extentOfRemoval } from './cache/dependencies.ts';
 import { failMissing } from './get.ts';
-import { removeAsked } from './hooked-removal.ts';
-import { refusalOf } from './refusals.ts';
-import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
-import { ruleOn } from './restrict.ts';
+import { removeAsked } from './hooks/removal.ts';
+import { refusalOf } from './input/refusals.ts';
+import { type Rehearsal, rehearsalOf } from './hooks/rehearsal.ts';
+import { ruleOn } from './relations/restrict.ts';
 import { placeOf } from './write-order.ts';
 
 /** What is asked of a deletion. */

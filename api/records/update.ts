@@ -1,16 +1,16 @@
 // Changing a record: what the body leaves out stays as it is.
-import { shownValue } from '../../storage/records/candidate.ts';
-import { isUuid } from '../../storage/ids.ts';
-import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/records/versions.ts';
-import { lookAtRecord, updateRecord as updateRow } from '../../storage/records/records.ts';
+import { shownValue } from '../../storage/app/records/candidate.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/app/records/versions.ts';
+import { lookAtRecord, updateRecord as updateRow } from '../../storage/app/records/records.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import type { RecordPlan, StoredRecord } from '../../storage/records/plan.ts';
+import type { RecordPlan, StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActorOf } from '../hooks/actor.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { announce } from './announce.ts';
-import { extentOfUpdate } from './dependencies.ts';
+import { extentOfUpdate } from './cache/dependencies.ts';
 import {
   onCollection,
   type RecordScope,
@@ -20,12 +20,12 @@ import {
   type WriteDeps,
 } from './collection.ts';
 import { failMissing } from './get.ts';
-import { type Hooked, mostLooks, settledBy } from './hooked.ts';
-import { mayBeTooLong, refuseTooLong } from './length.ts';
-import { refusalOf } from './refusals.ts';
-import { refuseUnreachable, restrictionOn, ruleOn } from './restrict.ts';
+import { type Hooked, mostLooks, settledBy } from './hooks/hook-changes.ts';
+import { mayBeTooLong, refuseTooLong } from './input/length.ts';
+import { refusalOf } from './input/refusals.ts';
+import { refuseUnreachable, restrictionOn, ruleOn } from './relations/restrict.ts';
 import { placeOf } from './write-order.ts';
-import { type ChangedValues, type RecordInput, valuesOfChange } from './values.ts';
+import { type ChangedValues, type RecordInput, valuesOfChange } from './input/values.ts';
 
 /** What is asked of an update. */
 export interface RecordUpdate {

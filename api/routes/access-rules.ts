@@ -1,11 +1,11 @@
 // Access rules of a collection.
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { declaredOnly } from '../collections/answer.ts';
-import { ruleAnswer, rulesAnswer, showRules } from '../rules/answer.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { declaredOnly } from '../collections/response.ts';
+import { ruleAnswer, rulesAnswer, showRules } from '../rules/response.ts';
 import { putRule, requireAction, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
-import { described, done, nullable, object, oneOf, optional, text } from '../schema.ts';
+import { described, done, nullable, object, oneOf, optional, text } from '../contract/schema.ts';
 
 /** Lists the rules of all actions. */
 export const accessRulesShow = route({

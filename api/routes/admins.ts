@@ -4,13 +4,13 @@ import { requireAdmin } from '../admins/find.ts';
 import { adminApps, adminName } from '../admins/input.ts';
 import { listAdmins } from '../admins/list.ts';
 import { removeAdmin } from '../admins/remove.ts';
-import { adminAnswer } from '../admins/answer.ts';
+import { adminAnswer } from '../auth/account/admin-response.ts';
 import { changeAdmin } from '../admins/update.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
-import { emailText, passwordText } from '../credentials.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { described, done, object, optional, pageOf, text } from '../schema.ts';
+import { emailText, passwordText } from '../contract/credentials.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { described, done, object, optional, pageOf, text } from '../contract/schema.ts';
 
 const apps = described(
   optional(adminApps),

@@ -3,9 +3,9 @@ import { createApp } from '../apps/create.ts';
 import { listApps } from '../apps/list.ts';
 import { removeApp } from '../apps/remove.ts';
 import { renameApp } from '../apps/rename.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { done, object, optional, pageOf, text, timestamp } from '../schema.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { done, object, optional, pageOf, text, timestamp } from '../contract/schema.ts';
 import { tenantId, tenantName } from './workspaces.ts';
 
 const app = object({

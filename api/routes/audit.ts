@@ -1,7 +1,7 @@
 // The audit logs of the three scopes.
 import { type AuditWish, queryAudit } from '../audit/query.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
 import {
   described,
   fieldMap,
@@ -12,7 +12,7 @@ import {
   text,
   timestamp,
   type ValueOf,
-} from '../schema.ts';
+} from '../contract/schema.ts';
 
 const query = object({
   ...pageMembers,

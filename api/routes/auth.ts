@@ -1,19 +1,19 @@
 // Sessions of master, workspace and app admins.
-import { adminAnswer } from '../admins/answer.ts';
-import { changeMasterPassword } from '../auth/change-password.ts';
-import { answerTokens, clearSessionCookies } from '../auth/cookies.ts';
-import { loginAdmin } from '../auth/login-admin.ts';
-import { loginMaster } from '../auth/login-master.ts';
-import { logOut } from '../auth/logout.ts';
-import { describeMe } from '../auth/me.ts';
+import { adminAnswer } from '../auth/account/admin-response.ts';
+import { changeMasterPassword } from '../auth/account/change-password.ts';
+import { answerTokens, clearSessionCookies } from '../auth/sessions/cookies.ts';
+import { loginAdmin } from '../auth/login/login-admin.ts';
+import { loginMaster } from '../auth/login/login-master.ts';
+import { logOut } from '../auth/sessions/logout.ts';
+import { describeMe } from '../auth/account/me.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
-import { refresh } from '../auth/refresh.ts';
-import { passwordText } from '../credentials.ts';
+import { refresh } from '../auth/sessions/refresh.ts';
+import { passwordText } from '../contract/credentials.ts';
 import { fail } from '../errors.ts';
-import { route } from '../route.ts';
-import { described, done, either, object, optional, text } from '../schema.ts';
-import { userAnswer } from '../users/answer.ts';
-import { userSession } from './sign-in-answer.ts';
+import { route } from '../contract/route.ts';
+import { described, done, either, object, optional, text } from '../contract/schema.ts';
+import { userAnswer } from '../auth/account/user-response.ts';
+import { userSession } from './sign-in-response.ts';
 
 /** As long as a name or an address may be; a longer one is nobody's. */
 const loginName = text({ max: 320 });

@@ -1,7 +1,7 @@
 // Several writes of records at once.
 import { runBatch } from '../records/batch.ts';
 import { hookErrors } from '../hooks/errors.ts';
-import { route } from '../route.ts';
+import { route } from '../contract/route.ts';
 import {
   described,
   done,
@@ -13,7 +13,7 @@ import {
   oneOf,
   optional,
   text,
-} from '../schema.ts';
+} from '../contract/schema.ts';
 import { record, senderOf } from './records.ts';
 
 const maximalWrites = 100;

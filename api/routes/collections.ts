@@ -1,13 +1,13 @@
 // Collections of an app.
 import { alterCollection } from '../collections/alter.ts';
-import { collectionAnswer, declaredOnly, showCollection } from '../collections/answer.ts';
+import { collectionAnswer, declaredOnly, showCollection } from '../collections/response.ts';
 import { createCollection } from '../collections/create.ts';
 import { collectionBody, collectionChangeBody } from '../collections/define.ts';
 import { dropCollection } from '../collections/drop.ts';
 import { listCollections } from '../collections/list.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { described, done, object, oneOf, optional, pageOf } from '../schema.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { described, done, object, oneOf, optional, pageOf } from '../contract/schema.ts';
 
 /** Lists the collections of an app. */
 export const collectionsList = route({

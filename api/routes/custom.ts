@@ -1,6 +1,6 @@
 // Custom routes: every method, delegated to what the hooks of the app have registered.
-import { type AnyRoute, type Method, OwnAnswer, route } from '../route.ts';
-import { anyValue, described } from '../schema.ts';
+import { type AnyRoute, type Method, OwnAnswer, route } from '../contract/route.ts';
+import { anyValue, described } from '../contract/schema.ts';
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 

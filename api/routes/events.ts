@@ -1,8 +1,8 @@
 // Live changes of records: as Server-Sent Events of one collection, and as a WebSocket of many.
 import { fail } from '../errors.ts';
-import { serveEvents } from '../realtime/sse.ts';
-import { OwnAnswer, route } from '../route.ts';
-import { described, object, optional, text } from '../schema.ts';
+import { serveEvents } from '../realtime/delivery/sse.ts';
+import { OwnAnswer, route } from '../contract/route.ts';
+import { described, object, optional, text } from '../contract/schema.ts';
 
 /** Streams the events of a collection. */
 export const collectionEvents = route({

@@ -1,5 +1,5 @@
 // Files of an app.
-import { requireStillAdmitted } from '../auth/still-admitted.ts';
+import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
 import { fileFor, fileOf, uploaderOf } from '../files/access.ts';
 import { download } from '../files/download.ts';
 import { filenameOf } from '../files/filename.ts';
@@ -9,9 +9,9 @@ import { mediaTypeOf, requireUncoded } from '../files/media-type.ts';
 import { removeFile } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
 import { hookErrors } from '../hooks/errors.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { described, done, integer, object, optional, pageOf, text, timestamp } from '../schema.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { described, done, integer, object, optional, pageOf, text, timestamp } from '../contract/schema.ts';
 
 const files = '/api/workspaces/:workspace/apps/:app/files';
 

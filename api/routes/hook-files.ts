@@ -5,10 +5,10 @@ import {
   reloadHooks,
   removeHookFile,
   showHookFile,
-} from '../hooks/source/files.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { described, integer, list, nullable, object, pageOf, text, timestamp } from '../schema.ts';
+} from '../hooks/files/files.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { described, integer, list, nullable, object, pageOf, text, timestamp } from '../contract/schema.ts';
 
 const fileMembers = {
   filename: text(),

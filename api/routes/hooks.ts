@@ -1,10 +1,10 @@
 // What an app's hooks may read, what they have written, and how they are.
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
-import { serveLog } from '../hooks/log-stream.ts';
-import { logPage } from '../hooks/log.ts';
-import { typesOf } from '../hooks/source/types.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { OwnAnswer, route } from '../route.ts';
+import { serveLog } from '../hooks/logs/log-stream.ts';
+import { logPage } from '../hooks/logs/log.ts';
+import { typesOf } from '../hooks/files/types.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { OwnAnswer, route } from '../contract/route.ts';
 import {
   boolean,
   described,
@@ -19,7 +19,7 @@ import {
   pageOf,
   text,
   timestamp,
-} from '../schema.ts';
+} from '../contract/schema.ts';
 
 const variable = object({ name: text(), updated_at: timestamp() });
 

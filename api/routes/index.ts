@@ -1,5 +1,5 @@
 // Every route of the server, one file a resource.
-import type { AnyRoute } from '../route.ts';
+import type { AnyRoute } from '../contract/route.ts';
 import { accessRulesPut, accessRulesReset, accessRulesShow } from './access-rules.ts';
 import { adminsCreate, adminsList, adminsRemove, adminsUpdate } from './admins.ts';
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';

@@ -1,6 +1,6 @@
 // The public keys that access tokens can be verified with (RFC 7517), at two paths.
-import { type Call, route } from '../route.ts';
-import { list, object, oneOf, text } from '../schema.ts';
+import { type Call, route } from '../contract/route.ts';
+import { list, object, oneOf, text } from '../contract/schema.ts';
 
 const keySet = object({
   keys: list(object({

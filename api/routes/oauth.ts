@@ -9,10 +9,10 @@ import {
   showProvider,
 } from '../auth/oauth/provider.ts';
 import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { described, done, object, optional, pageOf, text } from '../schema.ts';
-import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { described, done, object, optional, pageOf, text } from '../contract/schema.ts';
+import { answerSignIn, onlyApp, signInAnswers } from './sign-in-response.ts';
 
 const redirectUri = text({ min: 1, max: 2_000 });
 

@@ -1,8 +1,8 @@
 // The API description, served by the server that it describes.
-import { JsonText } from '../../storage/json-text.ts';
-import { openApiOf } from '../openapi/openapi.ts';
-import { type AnyRoute, route } from '../route.ts';
-import { fieldMap } from '../schema.ts';
+import { JsonText } from '../../storage/sql/json-text.ts';
+import { openApiOf } from '../contract/openapi.ts';
+import { type AnyRoute, route } from '../contract/route.ts';
+import { fieldMap } from '../contract/schema.ts';
 
 /** Describes these routes and itself. */
 export function openApiRoute(others: readonly AnyRoute[]): AnyRoute {

@@ -1,10 +1,10 @@
 // Policies of the three levels.
-import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
 import { removePolicy, setPolicy } from '../policies/set.ts';
 import { listPolicies, policiesAnswer, policyAnswer, policyPutAnswer, showPolicy } from '../policies/show.ts';
 import { policySpec } from '../policies/stored.ts';
-import { route } from '../route.ts';
-import { done, object } from '../schema.ts';
+import { route } from '../contract/route.ts';
+import { done, object } from '../contract/schema.ts';
 
 const query = object(pageMembers);
 

@@ -1,18 +1,18 @@
 // Records of a collection.
-import { requireStillAdmitted } from '../auth/still-admitted.ts';
+import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
 import type { Deps } from '../deps.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import type { Author } from '../hooks/ports.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord, requireRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
-import { type Origin, route } from '../route.ts';
+import { type Origin, route } from '../contract/route.ts';
 import { admit } from '../rules/access.ts';
-import { described, done, fieldMap, object, optional, pageOf, text } from '../schema.ts';
+import { described, done, fieldMap, object, optional, pageOf, text } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 
 /** A record in an answer. */

@@ -1,7 +1,7 @@
 // The server itself: is it alive, is it ready, is it set up.
-import { route } from '../route.ts';
-import { boolean, object, oneOf } from '../schema.ts';
-import { checkReadiness } from '../readiness.ts';
+import { route } from '../contract/route.ts';
+import { boolean, object, oneOf } from '../contract/schema.ts';
+import { checkReadiness } from '../process/readiness.ts';
 
 /** Alive, whatever else is wrong; does no work, so that it cannot be used for load. */
 export const healthz = route({

@@ -1,9 +1,9 @@
 // The first-run setup.
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { completeSetup } from '../auth/setup.ts';
-import { passwordText } from '../credentials.ts';
-import { route } from '../route.ts';
-import { object, yes } from '../schema.ts';
+import { passwordText } from '../contract/credentials.ts';
+import { route } from '../contract/route.ts';
+import { object, yes } from '../contract/schema.ts';
 
 /** Sets the master password, once. */
 export const setup = route({

@@ -1,10 +1,10 @@
 // The second factor of end-users.
-import { confirmTotp, disableTotp, enrolTotp } from '../auth/totp-enrol.ts';
-import { loginByTotp } from '../auth/login-totp.ts';
-import { route } from '../route.ts';
-import { described, done, list, object, text, yes } from '../schema.ts';
+import { confirmTotp, disableTotp, enrolTotp } from '../auth/totp/totp-enrol.ts';
+import { loginByTotp } from '../auth/login/login-totp.ts';
+import { route } from '../contract/route.ts';
+import { described, done, list, object, text, yes } from '../contract/schema.ts';
 import { unenrolUser } from '../users/unenrol.ts';
-import { answerSignIn, signInAnswers } from './sign-in-answer.ts';
+import { answerSignIn, signInAnswers } from './sign-in-response.ts';
 
 const code = text({ max: 100 });
 

@@ -1,5 +1,5 @@
 // How much workspaces and apps hold and are used.
-import { route } from '../route.ts';
+import { route } from '../contract/route.ts';
 import { appUsage, usageAnswer, workspaceUsage } from '../usage/show.ts';
 
 /** Shows the usage of a workspace. */

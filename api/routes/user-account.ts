@@ -1,10 +1,15 @@
 // End-users look after their own account: logins, address.
-import { confirmEmailChange, requestEmailChange } from '../auth/email-change.ts';
-import { endOwnSession, endOwnSessions, listOwnSessions, ownSessionAnswer } from '../auth/own-sessions.ts';
-import { emailText, passwordText } from '../credentials.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { done, object, pageOf, text } from '../schema.ts';
+import { confirmEmailChange, requestEmailChange } from '../auth/email/email-change.ts';
+import {
+  endOwnSession,
+  endOwnSessions,
+  listOwnSessions,
+  ownSessionAnswer,
+} from '../auth/sessions/own-sessions.ts';
+import { emailText, passwordText } from '../contract/credentials.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { done, object, pageOf, text } from '../contract/schema.ts';
 
 /** Lists the user's logins. */
 export const sessionsList = route({

@@ -1,14 +1,14 @@
 // End-users come in: register, login, refresh.
-import { answerTokens } from '../auth/cookies.ts';
-import { loginUser } from '../auth/login-user.ts';
+import { answerTokens } from '../auth/sessions/cookies.ts';
+import { loginUser } from '../auth/login/login-user.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
-import { refresh } from '../auth/refresh.ts';
-import { registerUser } from '../auth/register.ts';
-import { emailText, passwordText } from '../credentials.ts';
-import { route } from '../route.ts';
-import { object, text } from '../schema.ts';
-import { userAnswer } from '../users/answer.ts';
-import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-answer.ts';
+import { refresh } from '../auth/sessions/refresh.ts';
+import { registerUser } from '../auth/login/register.ts';
+import { emailText, passwordText } from '../contract/credentials.ts';
+import { route } from '../contract/route.ts';
+import { object, text } from '../contract/schema.ts';
+import { userAnswer } from '../auth/account/user-response.ts';
+import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-response.ts';
 
 /** Registers an end-user. */
 export const userRegister = route({

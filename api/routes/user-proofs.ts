@@ -1,12 +1,12 @@
 // End-users prove something by mail: an address, the right to a new password, who they are.
-import { loginByOtp, requestOtp } from '../auth/otp.ts';
-import { confirmReset, requestReset } from '../auth/password-reset.ts';
+import { loginByOtp, requestOtp } from '../auth/email/otp.ts';
+import { confirmReset, requestReset } from '../auth/email/password-reset.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
-import { confirmVerification, requestVerification } from '../auth/verify-email.ts';
-import { emailText, passwordText } from '../credentials.ts';
-import { route } from '../route.ts';
-import { done, object, text } from '../schema.ts';
-import { answerSignIn, onlyApp, signInAnswers } from './sign-in-answer.ts';
+import { confirmVerification, requestVerification } from '../auth/email/verify-email.ts';
+import { emailText, passwordText } from '../contract/credentials.ts';
+import { route } from '../contract/route.ts';
+import { done, object, text } from '../contract/schema.ts';
+import { answerSignIn, onlyApp, signInAnswers } from './sign-in-response.ts';
 
 const token = text({ max: 200 });
 

@@ -1,11 +1,11 @@
 // End-users, managed by the admins of their workspace.
 import { hookErrors } from '../hooks/errors.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { boolean, described, done, object, optional, pageOf, text } from '../schema.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { boolean, described, done, object, optional, pageOf, text } from '../contract/schema.ts';
 import { listUsers, showOne } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
-import { userAnswer } from '../users/answer.ts';
+import { userAnswer } from '../auth/account/user-response.ts';
 import { verifyUser } from '../users/verify.ts';
 
 /** Lists the users of a workspace. */

@@ -1,10 +1,10 @@
 // Workspaces.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { tenantIdPattern } from '../../storage/ids.ts';
+import { tenantIdPattern } from '../../storage/sql/ids.ts';
 import type { By } from '../audit/actor.ts';
-import { pageMembers, pageRequestOf } from '../page-query.ts';
-import { route } from '../route.ts';
-import { done, object, optional, pageOf, text, timestamp } from '../schema.ts';
+import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { route } from '../contract/route.ts';
+import { done, object, optional, pageOf, text, timestamp } from '../contract/schema.ts';
 import { createWorkspace } from '../workspaces/create.ts';
 import { listWorkspaces } from '../workspaces/list.ts';
 import { removeWorkspace } from '../workspaces/remove.ts';

@@ -2,19 +2,19 @@
 // handed on as conditions for the statements that know the rest.
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import type { Condition } from '../../storage/filter/condition.ts';
+import type { Condition } from '../../storage/app/filter/condition.ts';
 import {
   compile,
   type FilterRecord,
   type FilterSubject,
   type Predicate,
-} from '../../storage/filter/evaluate.ts';
-import { fold, foldEarly, isClosed, type Residue } from '../../storage/filter/fold.ts';
-import { patiently } from '../../storage/filter/patience.ts';
-import type { RequestPrincipal, RequestValues } from '../../storage/filter/request.ts';
-import { filesId } from '../../storage/files.ts';
-import { usersId } from '../../storage/identities.ts';
-import { isUuid } from '../../storage/ids.ts';
+} from '../../storage/app/filter/evaluate.ts';
+import { fold, foldEarly, isClosed, type Residue } from '../../storage/app/filter/fold.ts';
+import { patiently } from '../../storage/app/filter/patience.ts';
+import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
+import { filesId } from '../../storage/app/files.ts';
+import { usersId } from '../../storage/workspace/identities.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
 import { fail } from '../errors.ts';
 import { administers, type Principal } from '../scope.ts';
 import { relationsReadEmail, ruleOf } from './compile.ts';

@@ -1,10 +1,10 @@
 // Filters that callers write: understood once, and refused in the words of the API.
-import { BoundedMemory } from '../../storage/bounded-memory.ts';
+import { BoundedMemory } from '../../storage/connections/lru.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import type { Condition } from '../../storage/filter/condition.ts';
-import { FilterError } from '../../storage/filter/error.ts';
+import type { Condition } from '../../storage/app/filter/condition.ts';
+import { FilterError } from '../../storage/app/filter/error.ts';
 import { ApiError, fail } from '../errors.ts';
-import { LruCache } from '../lru-cache.ts';
+import { LruCache } from '../process/lru-cache.ts';
 import { comparisonsToLookAt, hopsIn, understand } from './compile.ts';
 
 /** Filters remembered for each version of a collection: programs send the same few again and again. */

@@ -1,10 +1,10 @@
 // Setting an access rule, and putting the default back: under the lock of the app's collections, with the audit entry.
-import { deleteAccessRule, putAccessRule } from '../../storage/access-rules.ts';
+import { deleteAccessRule, putAccessRule } from '../../storage/app/access-rules.ts';
 import type { AccessRule, Action, Template } from '../../storage/definition.ts';
 import type { By } from '../audit/actor.ts';
 import { changeCollections, type ChangeDeps } from '../collections/change.ts';
 import { fail, failValidation } from '../errors.ts';
-import type { RuleAnswer } from './answer.ts';
+import type { RuleAnswer } from './response.ts';
 import { failNoCollection } from '../target.ts';
 import type { RuledTarget } from './access.ts';
 import { explained } from './caller-filter.ts';

@@ -1,5 +1,5 @@
 // Access rules as conditions, made once for each version of a collection.
-import { BoundedMemory } from '../../storage/bounded-memory.ts';
+import { BoundedMemory } from '../../storage/connections/lru.ts';
 import type {
   AccessRule,
   Action,
@@ -13,13 +13,13 @@ import {
   type Hop,
   isColumn,
   type Term,
-} from '../../storage/filter/condition.ts';
-import { FilterError } from '../../storage/filter/error.ts';
-import { compile, type Predicate } from '../../storage/filter/evaluate.ts';
-import { operators } from '../../storage/filter/operators.ts';
-import { parse } from '../../storage/filter/parse.ts';
-import { resolve } from '../../storage/filter/resolve.ts';
-import { scopeOf } from '../../storage/filter/source.ts';
+} from '../../storage/app/filter/condition.ts';
+import { FilterError } from '../../storage/app/filter/error.ts';
+import { compile, type Predicate } from '../../storage/app/filter/evaluate.ts';
+import { operators } from '../../storage/app/filter/operators.ts';
+import { parse } from '../../storage/app/filter/parse.ts';
+import { resolve } from '../../storage/app/filter/resolve.ts';
+import { scopeOf } from '../../storage/app/filter/source.ts';
 
 /** The actions that have a rule, in the order in which they are listed. */
 export const actions = ['list', 'get', 'create', 'update', 'delete'] as const satisfies readonly Action[];

@@ -1,8 +1,8 @@
 // Callers' emails, which tokens do not say.
-import { findAdminEmail } from '../../storage/admins.ts';
+import { findAdminEmail } from '../../storage/control/admins.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { findUserEmail } from '../../storage/user-email.ts';
+import { findUserEmail } from '../../storage/workspace/user-email.ts';
 
 /** Looks emails up. Undefined: there is nobody of the id, or a master admin, who has none. */
 export interface Emails {

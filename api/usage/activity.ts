@@ -1,8 +1,8 @@
 // How much each app is used: counted in memory, added to the control database every few seconds.
 import type { AppIdentity } from '../../storage/definition.ts';
-import { type Activity, addActivity, forgetActivity } from '../../storage/usage.ts';
+import { type Activity, addActivity, forgetActivity } from '../../storage/control/usage.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
-import { noteFailure, type Observe } from '../observe.ts';
+import { noteFailure, type Observe } from '../logging/events.ts';
 
 interface MeterDeps {
   databases: Databases;

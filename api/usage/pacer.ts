@@ -1,5 +1,5 @@
 // Limits requests to so many a second: a token bucket that holds one second's worth.
-import { type Bucket, tokensBy } from '../token-bucket.ts';
+import { type Bucket, tokensBy } from '../process/token-bucket.ts';
 
 /** One bucket. */
 export class Pacer {

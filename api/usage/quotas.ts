@@ -2,12 +2,12 @@
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { countRecordsOf, sizeOfApp } from '../../storage/usage.ts';
+import { countRecordsOf, sizeOfApp } from '../../storage/control/usage.ts';
 import type { PolicyBook } from '../policies/book.ts';
 import type { Policies } from '../policies/effective.ts';
 import { Pacer } from './pacer.ts';
 import { mostOf, quotaExceeded } from './quota.ts';
-import { type Claim, Room, type Sharing } from './room.ts';
+import { type Claim, Room, type Sharing } from './remainder.ts';
 
 interface QuotaParts {
   databases: Databases;

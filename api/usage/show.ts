@@ -1,5 +1,5 @@
 // What a workspace or an app holds and how much it was used, measured when somebody asks.
-import { listSchemas } from '../../storage/apps.ts';
+import { listSchemas } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import {
   activityOf,
@@ -10,9 +10,9 @@ import {
   shareOf,
   sizeOfApp,
   sizeOfDatabase,
-} from '../../storage/usage.ts';
+} from '../../storage/control/usage.ts';
 import type { Deps } from '../deps.ts';
-import { boolean, described, integer, nullable, object, type ValueOf } from '../schema.ts';
+import { boolean, described, integer, nullable, object, type ValueOf } from '../contract/schema.ts';
 import type { Place } from '../scope.ts';
 import { type ActivityMeter, beginningOfDay } from './activity.ts';
 import { mostOf, type Quota } from './quota.ts';

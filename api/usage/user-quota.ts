@@ -1,6 +1,6 @@
 // The quota of end-users: asked in the transaction that makes one, so that it holds exactly.
 import type { Sql } from '../../storage/connections/pool.ts';
-import { countUsersAlone } from '../../storage/usage.ts';
+import { countUsersAlone } from '../../storage/control/usage.ts';
 import { quotaExceeded } from './quota.ts';
 
 /**

@@ -1,11 +1,11 @@
 // The end-users of a workspace, as its admins see them.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
-import type { Page, PageRequest } from '../../storage/page.ts';
-import { findUser, listUsers as listRows } from '../../storage/user-accounts.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import type { Page, PageRequest } from '../../storage/sql/page.ts';
+import { findUser, listUsers as listRows } from '../../storage/workspace/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { showUser, type User } from './answer.ts';
+import { showUser, type User } from '../auth/account/user-response.ts';
 
 /** In the order of their creation; `part` is a part of the email. */
 export async function listUsers(

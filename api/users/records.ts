@@ -1,9 +1,9 @@
 // Users as records of the built-in collection `users`: what an app may see of them.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { usersOf } from '../../storage/identities.ts';
-import { isUuid } from '../../storage/ids.ts';
-import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
-import { selectRecord } from '../../storage/records/records.ts';
+import { usersOf } from '../../storage/workspace/identities.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import { planOf, type StoredRecord } from '../../storage/app/records/plan.ts';
+import { selectRecord } from '../../storage/app/records/records.ts';
 import type { Deps } from '../deps.ts';
 
 /**

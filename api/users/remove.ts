@@ -1,28 +1,28 @@
 // A workspace admin removes a user; its tokens are refused at once.
 import { actingAs, hurry } from '../../storage/provision/acting.ts';
-import { holdApps, listAppIds } from '../../storage/apps.ts';
+import { holdApps, listAppIds } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { usersId, usersOf } from '../../storage/identities.ts';
-import { isUuid } from '../../storage/ids.ts';
+import { usersId, usersOf } from '../../storage/workspace/identities.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { planOf, type StoredRecord } from '../../storage/records/plan.ts';
-import { referrersOf } from '../../storage/records/referrers.ts';
-import { selectRecord } from '../../storage/records/records.ts';
-import { deleteUser, lockUser, type UserRow } from '../../storage/user-accounts.ts';
+import { planOf, type StoredRecord } from '../../storage/app/records/plan.ts';
+import { referrersOf } from '../../storage/app/records/referrers.ts';
+import { selectRecord } from '../../storage/app/records/records.ts';
+import { deleteUser, lockUser, type UserRow } from '../../storage/workspace/user-accounts.ts';
 import { within } from '../../storage/connections/within.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
-import { isOfGone } from '../gone.ts';
+import { isOfGone } from '../deleted-tenant.ts';
 import { announceInTurn, writtenBy } from '../records/announce.ts';
-import { type Removal, removeWithUser } from '../records/cascade.ts';
-import { untilSettled } from '../records/clash.ts';
+import { type Removal, removeWithUser } from '../records/relations/cascade.ts';
+import { untilSettled } from '../process/deadlock.ts';
 import type { WriteDeps } from '../records/collection.ts';
-import { extentWithUser } from '../records/dependencies.ts';
-import { removeAsked } from '../records/hooked-removal.ts';
-import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/rehearsal.ts';
+import { extentWithUser } from '../records/cache/dependencies.ts';
+import { removeAsked } from '../records/hooks/removal.ts';
+import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/hooks/rehearsal.ts';
 import { failNoUser } from './list.ts';
 
 /** How often the apps may be others than they were found to be. */

@@ -1,9 +1,9 @@
 // A workspace admin takes a user's second factor away, for one who has lost it.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
-import { voidTokensOf } from '../../storage/one-time-tokens.ts';
-import { dropTotp } from '../../storage/totp.ts';
-import { lockUser } from '../../storage/user-accounts.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import { voidTokensOf } from '../../storage/workspace/one-time-tokens.ts';
+import { dropTotp } from '../../storage/workspace/totp.ts';
+import { lockUser } from '../../storage/workspace/user-accounts.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAllTokens } from '../auth/tokens/end-user-tokens.ts';

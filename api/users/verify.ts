@@ -1,12 +1,12 @@
 // A workspace admin says whether a user's email is verified.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { isUuid } from '../../storage/ids.ts';
-import { lockUser, setVerified } from '../../storage/user-accounts.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import { lockUser, setVerified } from '../../storage/workspace/user-accounts.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoUser } from './list.ts';
-import { showUser, type User } from './answer.ts';
+import { showUser, type User } from '../auth/account/user-response.ts';
 
 /** Answers the changed user. Throws `404 not_found`. */
 export async function verifyUser(

@@ -1,14 +1,14 @@
 // Creating a workspace: a ready-made database becomes its own in one control transaction.
-import { peekSpareApp } from '../../storage/apps.ts';
+import { peekSpareApp } from '../../storage/workspace/apps.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { renewRevocation, type RevocationRow } from '../../storage/revocations.ts';
+import { renewRevocation, type RevocationRow } from '../../storage/control/revocations.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { currentVersions } from '../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../storage/provision/database.ts';
-import { takeSpare } from '../../storage/tenant-databases.ts';
-import { insertWorkspace, workspaceExists } from '../../storage/workspaces.ts';
+import { takeSpare } from '../../storage/control/tenant-databases.ts';
+import { insertWorkspace, workspaceExists } from '../../storage/control/workspaces.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

@@ -1,15 +1,15 @@
 // Deleting a workspace: one control transaction ends it for everybody; the reaper drops its database afterwards.
-import { publish } from '../../storage/changes.ts';
+import { publish } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { insertRevocations } from '../../storage/revocations.ts';
-import { markDropping } from '../../storage/tenant-databases.ts';
-import { removeWorkspace as removeRow } from '../../storage/workspaces.ts';
+import { insertRevocations } from '../../storage/control/revocations.ts';
+import { markDropping } from '../../storage/control/tenant-databases.ts';
+import { removeWorkspace as removeRow } from '../../storage/control/workspaces.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Hooks } from '../hooks/ports.ts';
-import { Departure } from '../hooks/source/departure.ts';
+import { Departure } from '../hooks/files/tombstones.ts';
 import { failNoWorkspace } from '../target.ts';
 
 type RemoveDeps = Pick<Deps, 'observe' | 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'> & {

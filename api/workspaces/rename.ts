@@ -1,7 +1,7 @@
 // Renaming a workspace.
-import { publish } from '../../storage/changes.ts';
+import { publish } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { renameWorkspace as renameRow } from '../../storage/workspaces.ts';
+import { renameWorkspace as renameRow } from '../../storage/control/workspaces.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

@@ -13,7 +13,7 @@ create table _files (
 create index _files_uploaded_by on _files (uploaded_by, id desc);
 
 -- Fields of kind file were made before there were files: what they hold stays, what comes is checked. The names are those that
--- new fields get (storage/tables.ts).
+-- new fields get (storage/app/tables.ts).
 do $$
 declare
   field record;

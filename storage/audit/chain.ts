@@ -2,7 +2,7 @@
 import type { Connection, Fragment, Sql } from '../connections/pool.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Ledger } from '../sessions.ts';
-import { formatArray } from '../text-array.ts';
+import { formatArray } from '../sql/text-array.ts';
 
 /** A log, and under which name its seals are made: one log's rows and seals are none of another's. */
 export interface Chain {

@@ -1,5 +1,5 @@
 // Reading the audit logs. Whoever seals rows numbers and counts them, so neither pages nor totals take a walk along the log.
-import { offsetOf, type Page, pageOf, type PageRequest } from '../page.ts';
+import { offsetOf, type Page, pageOf, type PageRequest } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
 import type { Ledger } from '../sessions.ts';
 

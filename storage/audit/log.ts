@@ -1,7 +1,7 @@
 // Appending to the audit logs: control.audit_log (system scope) and workspace.audit_log (workspace and app scope).
 import { StorageError } from '../errors.ts';
 import type { Sql } from '../connections/pool.ts';
-import { jsonb } from '../jsonb.ts';
+import { jsonb } from '../sql/jsonb.ts';
 
 /** One row to be appended. `id` is a v7 UUID: rows are listed by it, newest first. */
 export interface AuditRow {

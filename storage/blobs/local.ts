@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { codeOf, isOutOfRoom, unlessMissing } from '../error-code.ts';
-import { isUuid } from '../ids.ts';
-import { syncFolder } from '../sync-folder.ts';
-import { Turnstile } from '../turnstile.ts';
+import { codeOf, isOutOfRoom, unlessMissing } from '../sql/error-code.ts';
+import { isUuid } from '../sql/ids.ts';
+import { syncFolder } from './sync-folder.ts';
+import { Turnstile } from '../connections/semaphore.ts';
 import {
   type BlobKey,
   BlobMissing,

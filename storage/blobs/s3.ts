@@ -14,7 +14,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { isUuid } from '../ids.ts';
+import { isUuid } from '../sql/ids.ts';
 import {
   type BlobKey,
   BlobMissing,

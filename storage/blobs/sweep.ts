@@ -1,9 +1,9 @@
 // Removes blobs that no file needs: of uploads that a crash cut off, of deletions and apps whose bytes it kept.
 import { setTimeout as pause } from 'node:timers/promises';
-import { listSchemas } from '../apps.ts';
+import { listSchemas } from '../workspace/apps.ts';
 import type { Databases } from '../connections/databases.ts';
-import { knownFiles } from '../files.ts';
-import { listAssigned } from '../tenant-databases.ts';
+import { knownFiles } from '../app/files.ts';
+import { listAssigned } from '../control/tenant-databases.ts';
 import type { BlobPlace, BlobStore } from './blob-store.ts';
 
 /** What a sweep works on, and when it ends early. */

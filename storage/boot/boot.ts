@@ -10,9 +10,9 @@ import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
 import { checkServer } from './requirements.ts';
 import { clusterNames, ensureGroupRoles, limitTenantConnections } from '../provision/roles.ts';
-import { ensureMasterAdmin } from '../master-admins.ts';
+import { ensureMasterAdmin } from '../control/master-admins.ts';
 import { Secrets } from '../secrets.ts';
-import { StartRefused } from '../start-refused.ts';
+import { StartRefused } from './start-refused.ts';
 import { Upkeep } from '../provision/upkeep.ts';
 
 /** How one API process opens the storage. */

@@ -3,9 +3,9 @@ import type { Databases } from '../connections/databases.ts';
 import { latestVersion, migrate, type Migrations, refuseNewer } from './migrate.ts';
 import { currentVersions, ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { appSchema, ensureOwner } from '../provision/app.ts';
-import { listAppsBehind, setAppVersion } from '../apps.ts';
-import { highestVersions, listBehind, setVersions } from '../tenant-databases.ts';
-import { Turnstile } from '../turnstile.ts';
+import { listAppsBehind, setAppVersion } from '../workspace/apps.ts';
+import { highestVersions, listBehind, setVersions } from '../control/tenant-databases.ts';
+import { Turnstile } from '../connections/semaphore.ts';
 
 const concurrency = 4;
 

@@ -1,7 +1,7 @@
 // Whether the control database was made with the master key that the program was given.
 import type { Sql } from '../connections/pool.ts';
 import type { Secrets } from '../secrets.ts';
-import { StartRefused } from '../start-refused.ts';
+import { StartRefused } from './start-refused.ts';
 
 /** Remembers the key's check value at the first start; throws `StartRefused` when a later start has another key. */
 export async function checkMasterKey(sql: Sql, secrets: Secrets): Promise<void> {

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Connection, Sql } from '../connections/pool.ts';
-import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { type GroupRoles } from '../provision/roles.ts';
-import { StartRefused } from '../start-refused.ts';
+import { StartRefused } from './start-refused.ts';
 
 /** Which schemas a folder of migrations is for. */
 export type MigrationSet = 'control' | 'workspace' | 'app';

@@ -1,8 +1,8 @@
 // What a PostgreSQL server and its role must offer before anything is touched.
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../sql/error-code.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 import { StorageError } from '../errors.ts';
-import { StartRefused } from '../start-refused.ts';
+import { StartRefused } from './start-refused.ts';
 
 interface Answers {
   /** `server_version_num`. */

@@ -1,15 +1,15 @@
 // One connection to one database as one role, from its opening to its end; it is never opened a second time.
 import type driver from 'postgres';
-import { postgres } from './driver.ts';
-import { disarmDriverRetry } from './driver-retry.ts';
+import { postgres } from './driver/driver.ts';
+import { disarmDriverRetry } from './driver/retry.ts';
 import { NothingInTime, StorageError } from '../errors.ts';
-import { InFlight } from '../in-flight.ts';
+import { InFlight } from './in-flight.ts';
 import type { Outage } from './outage.ts';
-import { Prepared } from './prepared.ts';
+import { Prepared } from './driver/prepared.ts';
 import { type Sessions, settingsOf } from './sessions.ts';
-import { type Address, openSocket, type OwnSocket } from './socket.ts';
-import { textArrayType } from '../text-array.ts';
-import type { Turns } from './turns.ts';
+import { type Address, openSocket, type OwnSocket } from './driver/socket.ts';
+import { textArrayType } from '../sql/text-array.ts';
+import type { Turns } from './connection-scheduler.ts';
 
 /** Where and as whom to connect. */
 export interface Login extends Address {

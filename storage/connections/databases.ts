@@ -1,16 +1,16 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
 import { availableParallelism } from 'node:os';
-import type { Change } from '../changes.ts';
-import { Herald } from '../herald.ts';
-import { ownerOf } from '../ids.ts';
-import { LostSessions } from '../lost-sessions.ts';
+import type { Change } from '../control/changes.ts';
+import { Herald } from '../control/change-notifier.ts';
+import { ownerOf } from '../sql/ids.ts';
+import { LostSessions } from './lost-connections.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimited } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
 import { Sessions } from './sessions.ts';
-import { isSocketFolder } from './socket.ts';
-import { Turns } from './turns.ts';
+import { isSocketFolder } from './driver/socket.ts';
+import { Turns } from './connection-scheduler.ts';
 
 /** How to reach PostgreSQL as the provisioner, and how the passwords of tenant roles are derived. */
 export interface DatabasesOptions {

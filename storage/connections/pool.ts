@@ -7,7 +7,7 @@ import { isDenied, isStaleStatement, StorageError, translate } from '../errors.t
 import { Growth } from './growth.ts';
 import { Outage } from './outage.ts';
 import { leastBusy } from './least-busy.ts';
-import { Leaving } from './leaving.ts';
+import { Leaving } from './draining.ts';
 import { type Permits, unlimited } from './permits.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */

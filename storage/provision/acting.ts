@@ -1,6 +1,6 @@
 // Part of a provisioner's transaction with the rights of one tenant role and no others.
 import type { Sql } from '../connections/pool.ts';
-import { quoteIdentifier } from '../quote.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
 
 /**
  * Runs work as a role that the provisioner has made. What throws must end the transaction, which the role would otherwise

@@ -1,9 +1,9 @@
 // An app's schema and its two roles, made and dropped inside the caller's transaction.
 import { applyMigration, latestVersion, type Schema } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
-import { ownerOf } from '../ids.ts';
+import { ownerOf } from '../sql/ids.ts';
 import { type Provisioning, tenantRole } from './cluster.ts';
-import { quoteIdentifier } from '../quote.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
 import { admitRoleText, createRoleText, inheritRoleText } from './roles.ts';
 
 /** Where an app lives: the workspace's database, and the opaque name of its schema and role. */

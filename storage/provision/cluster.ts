@@ -6,7 +6,7 @@ import type { Sql } from '../connections/pool.ts';
 import type { ClusterNames, TenantRole } from './roles.ts';
 import { iterationsForDerived, scramVerifier } from './scram.ts';
 import type { Secrets } from '../secrets.ts';
-import type { TenantVersions } from '../tenant-databases.ts';
+import type { TenantVersions } from '../control/tenant-databases.ts';
 
 /** What making and dropping of databases, schemas and roles needs. */
 export interface Provisioning {

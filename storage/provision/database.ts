@@ -1,13 +1,13 @@
 // Making a workspace's database: a clone of the migrated template, the one role that may connect to it, a first app.
-import { insertSpareApp } from '../apps.ts';
+import { insertSpareApp } from '../workspace/apps.ts';
 import { StorageError } from '../errors.ts';
-import { opaqueName } from '../ids.ts';
+import { opaqueName } from '../sql/ids.ts';
 import type { Sql } from '../connections/pool.ts';
 import { currentVersions, lockDatabase, type Provisioning, tenantRole } from './cluster.ts';
 import { createAppSchema } from './app.ts';
-import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { admitRoleText, createRoleText, type TenantRole } from './roles.ts';
-import { markSpare, type TenantVersions } from '../tenant-databases.ts';
+import { markSpare, type TenantVersions } from '../control/tenant-databases.ts';
 
 /**
  * Makes a complete workspace database and leaves it as a spare; answers its opaque name. Its row is committed first

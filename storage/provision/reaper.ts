@@ -2,9 +2,9 @@
 import type { Databases } from '../connections/databases.ts';
 import { tryLockDatabase } from './cluster.ts';
 import type { Sql } from '../connections/pool.ts';
-import { quoteIdentifier } from '../quote.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
 import { inheritRoleText } from './roles.ts';
-import { claimUnfinished, listUnfinished, removeDatabase } from '../tenant-databases.ts';
+import { claimUnfinished, listUnfinished, removeDatabase } from '../control/tenant-databases.ts';
 
 /** Where the reaper works, and whom it tells. */
 export interface Reaping {

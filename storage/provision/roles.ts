@@ -1,6 +1,6 @@
 // Roles of the cluster: groups that hold rights, the owner of audit logs, and a login role for each workspace and app.
 import type { Sql } from '../connections/pool.ts';
-import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 
 /** Roles that nobody is: they hold the rights of all workspace roles, of all app roles and of all that own what apps have. */
 export interface GroupRoles {

@@ -1,7 +1,7 @@
 // The template that workspace databases are cloned from.
 import { fingerprint, migrate } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
-import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { ownSchema, type Provisioning } from './cluster.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { currentVersions, type Provisioning } from './cluster.ts';
 import { makeDatabase } from './database.ts';
 import { reap } from './reaper.ts';
-import { countSpares } from '../tenant-databases.ts';
+import { countSpares } from '../control/tenant-databases.ts';
 
 /** What the worker does its work with, and whom it tells. */
 export interface UpkeepOptions {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { dropOthers, makeOnce, nameFor } from './made-once.ts';
 import { fillingCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
 import { findPlace, makePassable } from './runner-files.ts';
-import { letEnd, tryRunner } from './trial.ts';
+import { letEnd, tryRunner } from './smoke-test.ts';
 
 /**
  * What Deno keeps in its folder (SQLite), as far as it makes a start faster: what V8 compiled, and what the programs

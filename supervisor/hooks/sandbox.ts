@@ -7,7 +7,7 @@ import type { Config, Sandbox, SandboxLevel } from '../protocol.ts';
 import { withCache } from './runner-cache.ts';
 import { runnerCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
 import { findRunnerFiles, type RunnerFiles, sharedLibraries, writeFilter } from './runner-files.ts';
-import { tryRunner } from './trial.ts';
+import { tryRunner } from './smoke-test.ts';
 
 /** The wall in effect, and how runners are started behind it; no plan at level `none`. */
 export interface Walls {

@@ -2,7 +2,7 @@
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeCheckFolder, removeLeftChecks } from './check-folders.ts';
-import { CheckTurns, type Turn } from './check-turns.ts';
+import { CheckTurns, type Turn } from './check-queue.ts';
 import type { CheckResult, RunnerReport, RunnerRequest } from '../protocol.ts';
 import { checkCommand, type RunnerPlan } from './runner-command.ts';
 import type { Walls } from './sandbox.ts';

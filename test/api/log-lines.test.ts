@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Fact, logObserver, type Observe } from '../../api/observe.ts';
+import { type Fact, logObserver, type Observe } from '../../api/logging/events.ts';
 import { exitOnPausedTerminal } from '../harness/paused-terminal.ts';
 
 const now = () => new Date('2026-01-02T03:04:05.678Z');

@@ -1,6 +1,6 @@
 // A program that logs more than a terminal takes which nobody reads, and ends.
 import { setTimeout as pause } from 'node:timers/promises';
-import { logObserver } from '../../api/observe.ts';
+import { logObserver } from '../../api/logging/events.ts';
 
 const observe = logObserver({ level: 'info', format: 'json', now: () => new Date() });
 for (let number = 0; number < 3_000; number++) {

@@ -7,11 +7,11 @@ import {
   type Mode,
   type Order,
   type Pace,
-} from '../api/realtime/fan-out-processes.ts';
+} from '../api/realtime/delivery/fan-out-processes.ts';
 import type { Figure, Findings } from './findings.ts';
 import { type Spread, spread } from './statistics.ts';
 
-const child = new URL('../api/realtime/fan-out-processes.ts', import.meta.url);
+const child = new URL('../api/realtime/delivery/fan-out-processes.ts', import.meta.url);
 
 function ask(child: ChildProcess, order: Order): Promise<Answer> {
   child.send(order);

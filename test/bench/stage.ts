@@ -1,7 +1,7 @@
 // What the record benches work on: a workspace, an app, a collection of 10,000 records, an app admin; and the way to
 // the same table for the yardstick.
 import postgres from 'postgres';
-import { ownerOf } from '../../storage/ids.ts';
+import { ownerOf } from '../../storage/sql/ids.ts';
 import { login, request } from './client.ts';
 import { locateApp } from './control.ts';
 import { type Plan, renderRequest } from './load.ts';

@@ -3,7 +3,7 @@ import { auditApp, auditSystem, auditWorkspace } from '../../api/audit/write.ts'
 import { type Chain, controlChain, sealSome, workspaceChain } from '../../storage/audit/chain.ts';
 import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { uuidV7Source } from '../../storage/ids.ts';
+import { uuidV7Source } from '../../storage/sql/ids.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { makeTenant } from './tenants.ts';
 

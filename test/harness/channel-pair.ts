@@ -5,9 +5,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { Channel } from '../../api/hooks/channel/channel.ts';
-import { FrameReader } from '../../api/hooks/channel/frames.ts';
-import { UnaryInvocation } from '../../api/hooks/channel/unary-invocation.ts';
+import { Channel } from '../../api/hooks/rpc/channel.ts';
+import { FrameReader } from '../../api/hooks/rpc/frames.ts';
+import { UnaryInvocation } from '../../api/hooks/rpc/unary-invocation.ts';
 import type { ToRunner } from '../../hook-runner/protocol.ts';
 import { encodeFrame } from './frame.ts';
 

@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import { LocalBlobs } from '../../storage/blobs/local.ts';
 import { openStorage, type Storage, type StorageOptions } from '../../storage/boot/boot.ts';
 import { Databases } from '../../storage/connections/databases.ts';
-import { uuidV7Source } from '../../storage/ids.ts';
+import { uuidV7Source } from '../../storage/sql/ids.ts';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { type Endpoint, Pool, type Sql } from '../../storage/connections/pool.ts';
 import { reap } from '../../storage/provision/reaper.ts';

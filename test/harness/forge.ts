@@ -14,7 +14,7 @@ import { inject } from 'vitest';
 import { unlimited } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { Secrets } from '../../storage/secrets.ts';
-import { listSigningKeys } from '../../storage/signing-keys.ts';
+import { listSigningKeys } from '../../storage/control/signing-keys.ts';
 import { decodeMasterKey } from '../../supervisor/master-key.ts';
 import { provisionerEndpoint } from './database.ts';
 

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { createApp } from '../../api/apps/create.ts';
 import type { AppHooks } from '../../api/hooks/app-hooks.ts';
 import { createHooks, type HookSystem } from '../../api/hooks/build.ts';
-import { UnaryInvocation } from '../../api/hooks/channel/unary-invocation.ts';
-import { serveCustom } from '../../api/hooks/custom/serve.ts';
+import { UnaryInvocation } from '../../api/hooks/rpc/unary-invocation.ts';
+import { serveCustom } from '../../api/hooks/routes/serve.ts';
 import type { CustomRequest } from '../../api/hooks/ports.ts';
 import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import { Secrets } from '../../storage/secrets.ts';
-import type { Turnstile } from '../../storage/turnstile.ts';
+import type { Turnstile } from '../../storage/connections/semaphore.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import { createHooks as createSupervision } from '../../supervisor/hooks/hooks.ts';
 import type { Config, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
@@ -122,6 +122,7 @@ function supervised(
     deps: () => {
       throw new Error('no hook of these tests asks for anything');
     },
+    answerCall: () => Promise.reject(new Error('no hook of these tests asks for anything')),
     worker: 1,
     ...options,
   });

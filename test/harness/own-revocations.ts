@@ -1,9 +1,9 @@
 // What processes of a test's own know of tokens that were revoked, over a database of its own.
 import { afterAll } from 'vitest';
 import { Revocations } from '../../api/auth/tokens/revocations.ts';
-import type { Fact } from '../../api/observe.ts';
+import type { Fact } from '../../api/logging/events.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { uuidV7Source } from '../../storage/ids.ts';
+import { uuidV7Source } from '../../storage/sql/ids.ts';
 import { ownInstallation } from './database.ts';
 
 /** The processes of a test file. */

@@ -2,7 +2,7 @@
 import { createRecord } from '../../api/records/create.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { removeRecord } from '../../api/records/remove.ts';
-import type { RecordAnswer } from '../../api/records/selection.ts';
+import type { RecordAnswer } from '../../api/records/input/selection.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { type BareApp, bareApp, type BareDeps } from './bare-app.ts';

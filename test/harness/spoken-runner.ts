@@ -1,7 +1,7 @@
 // Hook runners that a test speaks for, in place of real ones: what a process may say whose code has taken it over.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { FrameReader } from '../../api/hooks/channel/frames.ts';
+import { FrameReader } from '../../api/hooks/rpc/frames.ts';
 import type { ToRunner } from '../../hook-runner/protocol.ts';
 import type { RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import { encodeFrame } from './frame.ts';

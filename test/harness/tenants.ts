@@ -1,7 +1,7 @@
 // Workspaces and apps below the features: databases, schemas and roles as provisioning makes them.
-import { insertApp } from '../../storage/apps.ts';
+import { insertApp } from '../../storage/workspace/apps.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { opaqueName, ownerOf } from '../../storage/ids.ts';
+import { opaqueName, ownerOf } from '../../storage/sql/ids.ts';
 import { makeDatabase } from '../../storage/provision/database.ts';
 import type { Endpoint, Sql } from '../../storage/connections/pool.ts';
 import { createAppSchema } from '../../storage/provision/app.ts';

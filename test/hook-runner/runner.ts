@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
-import { channelLimits } from '../../api/hooks/channel/channel.ts';
-import { FrameReader } from '../../api/hooks/channel/frames.ts';
-import { readMessage } from '../../api/hooks/channel/inbound.ts';
+import { channelLimits } from '../../api/hooks/rpc/channel.ts';
+import { FrameReader } from '../../api/hooks/rpc/frames.ts';
+import { readMessage } from '../../api/hooks/rpc/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
 import type {
   Call,

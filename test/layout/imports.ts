@@ -1,8 +1,42 @@
 // Who may import whom, and which package where, as functions from source files to complaints.
 import type { Source } from './sources.ts';
 
-const ground = /^api\/[a-z-]+\.ts$/;
-const feature = /^api\/(?!pipeline\/|routes\/)[a-z-]+\//;
+/**
+ * The layers of api/, from the top: values are imported from a layer below only. A layer is a folder, or a file at the top.
+ * A feature that must call upwards declares a port (a type), which is filled in where things are put together.
+ */
+const layers = [
+  'main.ts',
+  'app.ts',
+  'pipeline',
+  'routes',
+  'app-api',
+  'workspaces',
+  'apps',
+  'users',
+  'admins',
+  'files',
+  'records',
+  'hooks',
+  'realtime',
+  'auth',
+  'rules',
+  'collections',
+  'usage',
+  'policies',
+  'mail',
+  'egress',
+  'audit',
+  'process',
+  'http',
+  'contract',
+  'logging',
+  'deps.ts',
+  'deleted-tenant.ts',
+  'target.ts',
+  'scope.ts',
+  'errors.ts',
+];
 
 /**
  * Where each package may be imported, besides tests. A package that is not here may not be imported at all, so that
@@ -10,16 +44,16 @@ const feature = /^api\/(?!pipeline\/|routes\/)[a-z-]+\//;
  */
 const homes: Readonly<Record<string, RegExp>> = {
   postgres: /^storage\//,
-  superstruct: /^api\/schema\.ts$/,
-  h3: /^api\/(main|app|route|compiled-routes)\.ts$|^api\/pipeline\//,
-  rou3: /^api\/compiled-routes\.ts$/,
-  srvx: /^api\/(app|route)\.ts$|^api\/pipeline\//,
-  listhen: /^api\/listen\.ts$/,
+  superstruct: /^api\/contract\/schema\.ts$/,
+  h3: /^api\/(main|app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
+  rou3: /^api\/http\/compiled-routes\.ts$/,
+  srvx: /^api\/(app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
+  listhen: /^api\/http\/server\.ts$/,
   jose: /^api\/auth\/(tokens\/(tokens|signing-keys)|oauth\/(id-token|issuer-keys))\.ts$/,
-  otpauth: /^api\/auth\/totp\.ts$/,
+  otpauth: /^api\/auth\/totp\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/passwords\/worker\.ts$/,
-  croner: /^api\/hooks\/cron\/times\.ts$/,
+  croner: /^api\/hooks\/jobs\/times\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
   rolldown: /^supervisor\/hooks\/bundle-runner\.ts$/,
   '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients)?\.ts$/,
@@ -89,16 +123,20 @@ function mayImportFile(from: string, to: string, isTypeOnly: boolean): boolean {
   return to.startsWith('api/') && mayImportWithin(from, to, isTypeOnly);
 }
 
-/** Inside api/: main → app → pipeline; main → routes → features; all of them → the files at its top. */
+/** Inside api/: values from below; types from anywhere but the top, where nothing is declared that others need. */
 function mayImportWithin(from: string, to: string, isTypeOnly: boolean): boolean {
-  if (to === 'api/main.ts') return false;
-  if (from === 'api/main.ts') return true;
-  if (to === 'api/app.ts') return false;
-  if (from === 'api/app.ts') return !to.startsWith('api/routes/');
-  if (to.startsWith('api/routes/')) return from.startsWith('api/routes/');
-  if (to.startsWith('api/pipeline/')) return from.startsWith('api/pipeline/') || from === 'api/listen.ts';
-  if (ground.test(from) && feature.test(to)) return isTypeOnly || from === 'api/deps.ts';
-  return true;
+  const [upper, lower] = [layerOf(from), layerOf(to)];
+  if (upper === lower) return true;
+  if (isTypeOnly) return lower > layers.indexOf('pipeline') || upper < lower;
+  return upper < lower && !(upper === layers.indexOf('app.ts') && lower === layers.indexOf('routes'));
+}
+
+/** The layer of a file of api/, counted from the top. Throws for a folder without one. */
+function layerOf(path: string): number {
+  const name = path.split('/')[1] ?? '';
+  const layer = layers.indexOf(name);
+  if (layer === -1) throw new RangeError(`${path}: give "api/${name}" a layer in test/layout/imports.ts`);
+  return layer;
 }
 
 /** Whether a file is a test or belongs to the tests. */

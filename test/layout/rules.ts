@@ -4,6 +4,23 @@ import { lineOf, type Source, type SyntaxNode, walk } from './sources.ts';
 /** vitest itself asks for the default exports of these. */
 const readByVitest = new Set(['vitest.config.ts', 'test/harness/global-setup.ts']);
 
+const maxFiles = 16;
+
+/** Flat folders whose files are a list of like things, which no further folder would make easier to find. */
+const lists = new Set(['api/routes', 'storage/app/filter', 'supervisor', 'supervisor/hooks', 'hook-runner']);
+
+/** Folders with more files at their top than a reader takes in: the story stays on top, its parts go below. */
+export function folderErrors(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([folder, count]) => count > maxFiles && !lists.has(folder))
+    .map(([folder, count]) => `${folder}: ${count} files (at most ${maxFiles}; parts go into folders below)`);
+}
+
 const forbiddenNames = /(^|[/-])(utils?|helpers?|common|libs?|managers?|misc)([/.-]|$)/;
 
 /** Names, first lines, exports and sizes. */

@@ -4,7 +4,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isUuid } from '../../storage/ids.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
 import { LocalBlobs } from '../../storage/blobs/local.ts';
 import { sweepBlobs } from '../../storage/blobs/sweep.ts';
 import { Databases } from '../../storage/connections/databases.ts';

@@ -1,8 +1,8 @@
 // The pages of docs/reference that are made from the code, so that they cannot say anything else.
 import { errorCodes } from '../../api/errors.ts';
-import { openApiOf } from '../../api/openapi/openapi.ts';
-import { errorsOf, whoMayCall } from '../../api/route-errors.ts';
-import type { AnyRoute } from '../../api/route.ts';
+import { openApiOf } from '../../api/contract/openapi.ts';
+import { errorsOf, whoMayCall } from '../../api/contract/route-errors.ts';
+import type { AnyRoute } from '../../api/contract/route.ts';
 import { routes } from '../../api/routes/index.ts';
 import { environmentName, flagName, settingsByKey } from '../../supervisor/config.ts';
 

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts';
 import type { EgressAnswer, EgressRequest } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 import { fail } from '../../errors.ts';
-import type { HeaderList } from '../../header-list.ts';
+import type { HeaderList } from '../../http/header-list.ts';
 
 /** What is asked for. */
 export type Step = 'token' | 'userinfo' | 'emails' | 'discovery' | 'keys';

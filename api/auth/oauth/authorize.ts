@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
-import { insertState } from '../../../storage/oauth-states.ts';
+import { insertState } from '../../../storage/workspace/oauth-states.ts';
 import type { Deps } from '../../deps.ts';
-import { hashOfToken, makeToken } from '../one-time.ts';
-import { requireMethod } from '../user-attempt.ts';
+import { hashOfToken, makeToken } from '../email/one-time.ts';
+import { requireMethod } from '../login/user-attempt.ts';
 import { nonceOf } from './id-token.ts';
 import { failNoProvider, requireProvider } from './provider.ts';
 import { checkRedirectUri } from './redirect-uri.ts';

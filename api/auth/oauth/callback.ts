@@ -1,15 +1,15 @@
 // The second half of a sign-in by OAuth: the provider has sent the user back with a code.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { holdState, type TakenState, takeState } from '../../../storage/oauth-states.ts';
-import type { ProviderRow } from '../../../storage/oauth-providers.ts';
+import { holdState, type TakenState, takeState } from '../../../storage/workspace/oauth-states.ts';
+import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
-import type { Origin } from '../../route.ts';
-import { hashOfToken } from '../one-time.ts';
-import { type SignInDeps, type SignInOutcome, signInUser } from '../sign-in-user.ts';
+import type { Origin } from '../../contract/route.ts';
+import { hashOfToken } from '../email/one-time.ts';
+import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { mostOf } from '../../usage/quota.ts';
-import { requireMethod, userAttempt } from '../user-attempt.ts';
+import { requireMethod, userAttempt } from '../login/user-attempt.ts';
 import { exchangeCode } from './exchange.ts';
 import { readIdToken, refuseIdToken } from './id-token.ts';
 import { type Claimant, identify, type Prospect, prospectOf, refuseNobody } from './identity.ts';

@@ -1,8 +1,8 @@
 // The code that a provider gave is exchanged for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
-import type { ProviderRow } from '../../../storage/oauth-providers.ts';
-import type { TakenState } from '../../../storage/oauth-states.ts';
+import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts';
+import type { TakenState } from '../../../storage/workspace/oauth-states.ts';
 import { fail } from '../../errors.ts';
-import type { HeaderList } from '../../header-list.ts';
+import type { HeaderList } from '../../http/header-list.ts';
 import { ask, type Asking, memberOf } from './ask.ts';
 
 /** What a code is worth. */

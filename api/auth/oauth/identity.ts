@@ -1,6 +1,11 @@
 // Which user of the workspace an account at a provider belongs to.
-import { type Account, findLinkedUser, insertLink, lockAccount } from '../../../storage/oauth-links.ts';
-import { voidTokensOf } from '../../../storage/one-time-tokens.ts';
+import {
+  type Account,
+  findLinkedUser,
+  insertLink,
+  lockAccount,
+} from '../../../storage/workspace/oauth-links.ts';
+import { voidTokensOf } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import {
   findUser,
@@ -8,14 +13,14 @@ import {
   insertUser,
   lockUser,
   type UserRow,
-} from '../../../storage/user-accounts.ts';
+} from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../route.ts';
+import type { Origin } from '../../contract/route.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
 import { endAllTokens } from '../tokens/end-user-tokens.ts';
-import { proveAddress } from '../prove-address.ts';
+import { proveAddress } from '../email/prove-address.ts';
 import type { Profile } from './profile.ts';
 
 /** Somebody with an account at a provider. */

@@ -1,6 +1,6 @@
 // The public keys of issuers, remembered for a while: else every sign-in asks for them, with two more requests.
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
-import { LruCache } from '../../lru-cache.ts';
+import { LruCache } from '../../process/lru-cache.ts';
 
 /** Finds the key that a token says it was signed with. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;

@@ -1,9 +1,9 @@
 // What a provider tells of the account that somebody signs in with.
-import { textFault } from '../../../storage/characters.ts';
+import { textFault } from '../../../storage/sql/characters.ts';
 import { ask, type Asking, failSilent, memberOf } from './ask.ts';
 import type { Preset } from './presets.ts';
-import { emailText } from '../../credentials.ts';
-import { normalizedName } from '../attempt.ts';
+import { emailText } from '../../contract/credentials.ts';
+import { normalizedName } from '../login/attempt.ts';
 
 /** An account at a provider, as far as we use it. */
 export interface Profile {

@@ -1,11 +1,11 @@
 // A workspace's OAuth provider: how it looks in requests and answers, and how it is found.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import type { Page, PageRequest } from '../../../storage/page.ts';
+import type { Page, PageRequest } from '../../../storage/sql/page.ts';
 import {
   findProvider,
   listProviders as listRows,
   type ProviderRow,
-} from '../../../storage/oauth-providers.ts';
+} from '../../../storage/workspace/oauth-providers.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import {
@@ -18,7 +18,7 @@ import {
   optional,
   text,
   type ValueOf,
-} from '../../schema.ts';
+} from '../../contract/schema.ts';
 import { presetOf } from './presets.ts';
 
 const url = text({ min: 1, max: 2_000 });

@@ -1,5 +1,5 @@
 // Where a provider may send the user back to.
-import type { ProviderRow } from '../../../storage/oauth-providers.ts';
+import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts';
 import { failValidation } from '../../errors.ts';
 
 /** Printable ASCII without what browsers and parsers read differently: `\`, `"`, angle brackets, braces, `^`, `|`. */

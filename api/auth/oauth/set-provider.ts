@@ -5,12 +5,12 @@ import {
   findProvider,
   type ProviderRow,
   putProvider,
-} from '../../../storage/oauth-providers.ts';
+} from '../../../storage/workspace/oauth-providers.ts';
 import { actorOf, type By } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
-import type { ValueOf } from '../../schema.ts';
+import type { ValueOf } from '../../contract/schema.ts';
 import { type Preset, presetOf, presets } from './presets.ts';
 import {
   failNoProvider,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../../errors.ts';
-import { Line, type Owner } from './line.ts';
+import { Line, type Owner } from './queue.ts';
 import { OtherWork } from './other-work.ts';
 import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './threads.ts';
 

@@ -1,6 +1,6 @@
 // What a new password must be like, by the policies of the place that it is for.
-import { countCharacters } from '../../../storage/characters.ts';
-import { passwordText } from '../../credentials.ts';
+import { countCharacters } from '../../../storage/sql/characters.ts';
+import { passwordText } from '../../contract/credentials.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { Policies } from '../../policies/effective.ts';

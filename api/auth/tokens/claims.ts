@@ -1,5 +1,5 @@
 // The claims of an access token (RFC 7519), written and read.
-import { millisecondOf } from '../../../storage/ids.ts';
+import { millisecondOf } from '../../../storage/sql/ids.ts';
 import { fail } from '../../errors.ts';
 import type { Principal, Role } from '../../scope.ts';
 

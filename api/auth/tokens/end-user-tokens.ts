@@ -1,6 +1,6 @@
 // Ends all that an end-user has been issued.
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { insertRevocations } from '../../../storage/revocations.ts';
+import { insertRevocations } from '../../../storage/control/revocations.ts';
 import { revokeSessionsOf } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';
 

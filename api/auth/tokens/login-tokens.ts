@@ -1,6 +1,6 @@
 // Ends the access tokens of a login that ends.
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { insertRevocations, type RevocationRow } from '../../../storage/revocations.ts';
+import { insertRevocations, type RevocationRow } from '../../../storage/control/revocations.ts';
 import type { Ledger } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';
 

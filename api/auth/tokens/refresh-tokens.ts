@@ -1,7 +1,7 @@
 // Refresh tokens: `rfsh_` and an encrypted text that says where its session is kept; only a hash is stored.
 import { randomBytes } from 'node:crypto';
 import { type Secrets, UnsealError } from '../../../storage/secrets.ts';
-import { hashOfToken } from '../one-time.ts';
+import { hashOfToken } from '../email/one-time.ts';
 
 /** A token as its bearer has it, and as it is stored. */
 export interface RefreshToken {

@@ -1,15 +1,15 @@
 // Revocations in memory: loaded at the start, kept in step with every other process, asked on each request.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Databases } from '../../../storage/connections/databases.ts';
-import { millisecondOf, movedTo } from '../../../storage/ids.ts';
+import { millisecondOf, movedTo } from '../../../storage/sql/ids.ts';
 import {
   listRevocations,
   pruneRevocations,
   type RevocationKind,
   type RevocationRow,
   type RevocationScope,
-} from '../../../storage/revocations.ts';
-import { noteFailure, type Observe } from '../../observe.ts';
+} from '../../../storage/control/revocations.ts';
+import { noteFailure, type Observe } from '../../logging/events.ts';
 import type { Principal, Role } from '../../scope.ts';
 import type { IssuedToken } from './claims.ts';
 

@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, importJWK, importPKCS8 } from 'jose';
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { Secrets } from '../../../storage/secrets.ts';
-import { insertFirstSigningKey, listSigningKeys, type SigningKeyRow } from '../../../storage/signing-keys.ts';
+import {
+  insertFirstSigningKey,
+  listSigningKeys,
+  type SigningKeyRow,
+} from '../../../storage/control/signing-keys.ts';
 
 /** A public key as the JWK Set shows it (RFC 7517). */
 export interface PublicJwk {

@@ -1,5 +1,5 @@
 // How fast one client may talk.
-import { type Bucket, type BucketLimits, tokensBy } from '../../token-bucket.ts';
+import { type Bucket, type BucketLimits, tokensBy } from '../../process/token-bucket.ts';
 
 /** A bucket of messages that refills. */
 export interface MessageBounds extends BucketLimits {

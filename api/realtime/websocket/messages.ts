@@ -1,7 +1,7 @@
 // The messages of the WebSocket protocol: what clients may say, and what they are told.
-import { check } from '../../check.ts';
+import { check } from '../../contract/check.ts';
 import { ApiError, fail } from '../../errors.ts';
-import { object, oneOf, optional, text } from '../../schema.ts';
+import { object, oneOf, optional, text } from '../../contract/schema.ts';
 import { type RecordEvent, recordJson } from '../event.ts';
 import { textFrame } from './frame.ts';
 

@@ -5,7 +5,7 @@ import type { Hub } from '../hub.ts';
 import type { MessageRate } from './message-rate.ts';
 import * as messages from './messages.ts';
 import type { Report } from '../ports.ts';
-import type { Seat } from '../seats.ts';
+import type { Seat } from '../stream-quota.ts';
 import type { Stream } from '../stream.ts';
 
 /** What a session needs. */

@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { currentAnswer } from '../../current-answer.ts';
+import { currentAnswer } from '../../http/current-response.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import type { AnswerHeaders } from '../../answer-headers.ts';
-import { answerLast } from '../../last-answer.ts';
-import { decodePiece } from '../../path-piece.ts';
-import { queryWords } from '../../query-words.ts';
+import type { AnswerHeaders } from '../../http/response-headers.ts';
+import { answerLast } from '../../http/raw-response.ts';
+import { decodePiece } from '../../http/path-segment.ts';
+import { queryWords } from '../../http/query-parameters.ts';
 import { decide, type Principal } from '../../scope.ts';
 import type { Holder } from '../ports.ts';
 import type { Place } from '../topic.ts';

@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream';
 import type { Peer } from 'crossws';
 import crossws, { type NodeAdapter } from 'crossws/adapters/node';
 import { ApiError, toApiError } from '../../errors.ts';
-import type { AnswerHeaders } from '../../answer-headers.ts';
+import type { AnswerHeaders } from '../../http/response-headers.ts';
 import type { Principal } from '../../scope.ts';
 import type { Hub } from '../hub.ts';
 import { type MessageBounds, MessageRate } from './message-rate.ts';
 import { errorMessage, eventMessage, reset } from './messages.ts';
 import type { Report } from '../ports.ts';
-import type { Seat } from '../seats.ts';
+import type { Seat } from '../stream-quota.ts';
 import { SocketSession } from './socket-session.ts';
 import type { StreamEnd, Wire } from '../stream.ts';
 import {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { exportAudit } from '../../../api/audit/export.ts';
-import type { Fact } from '../../../api/observe.ts';
+import type { Fact } from '../../../api/logging/events.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
 import { systemLog } from '../../harness/audit-log.ts';

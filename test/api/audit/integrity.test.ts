@@ -6,9 +6,9 @@ import { auditSystem, auditWorkspace } from '../../../api/audit/write.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { listAudit } from '../../../storage/audit/listing.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
-import { uuidV7Source } from '../../../storage/ids.ts';
+import { uuidV7Source } from '../../../storage/sql/ids.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
-import { findWorkspace } from '../../../storage/workspaces.ts';
+import { findWorkspace } from '../../../storage/control/workspaces.ts';
 import { type BareDeps, bareDeps } from '../../harness/bare-app.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 

@@ -6,8 +6,8 @@ import { auditWorkspace } from '../../../api/audit/write.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { sealedAmong, workspaceChain } from '../../../storage/audit/chain.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
-import { uuidV7Source } from '../../../storage/ids.ts';
-import { markDropping } from '../../../storage/tenant-databases.ts';
+import { uuidV7Source } from '../../../storage/sql/ids.ts';
+import { markDropping } from '../../../storage/control/tenant-databases.ts';
 import { bareDeps } from '../../harness/bare-app.ts';
 import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 

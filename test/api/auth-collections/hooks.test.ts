@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollection } from '../../../api/collections/create.ts';
 import { runBatch } from '../../../api/records/batch.ts';
 import { createRecord } from '../../../api/records/create.ts';
-import type { RecordInput } from '../../../api/records/values.ts';
+import type { RecordInput } from '../../../api/records/input/values.ts';
 import { updateRecord } from '../../../api/records/update.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
-import { enrolUser } from '../../../storage/enrol-user.ts';
-import type { StoredRecord } from '../../../storage/records/plan.ts';
+import { enrolUser } from '../../../storage/workspace/enrol-user.ts';
+import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import { type BareApp, bareApp, created as now } from '../../harness/bare-app.ts';
 import { freshEmail } from '../../harness/users.ts';
 

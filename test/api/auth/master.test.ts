@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { masterSubject } from '../../../api/auth/login-master.ts';
+import { masterSubject } from '../../../api/auth/login/login-master.ts';
 import { unlimited } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { takeTurn } from '../../../storage/lockouts.ts';

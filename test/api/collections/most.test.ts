@@ -1,6 +1,6 @@
 // How many collections an app can have.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { insertCollection } from '../../../storage/collections.ts';
+import { insertCollection } from '../../../storage/app/collections.ts';
 import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';
 
 let app: BareApp;

@@ -8,8 +8,8 @@ import { expectError } from '../../harness/expectations.ts';
 import { blobFolderOf, fileApp, get, put, upload } from '../../harness/file-app.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { howManyWait } from '../../harness/waiting.ts';
-import { quoteIdentifier } from '../../../storage/quote.ts';
-import { qualified } from '../../../storage/tables.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
+import { qualified } from '../../../storage/app/tables.ts';
 
 const files = await fileApp();
 const { app, user } = files;

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { download } from '../../../api/files/download.ts';
-import type { Fact } from '../../../api/observe.ts';
+import type { Fact } from '../../../api/logging/events.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 
 const size = 32 * 1_048_576;

@@ -1,8 +1,8 @@
 // A file whose row PostgreSQL is so long in committing that the upload is given up.
 import { expect, it } from 'vitest';
-import { ownerOf } from '../../../storage/ids.ts';
+import { ownerOf } from '../../../storage/sql/ids.ts';
 import { actingAs } from '../../../storage/provision/acting.ts';
-import { quoteIdentifier } from '../../../storage/quote.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { expectOk } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { fileApp, get, put } from '../../harness/file-app.ts';

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { removeStored } from '../../../api/files/remove.ts';
 import type { WriteHooks } from '../../../api/hooks/ports.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
-import { findFile, insertFile } from '../../../storage/files.ts';
+import { findFile, insertFile } from '../../../storage/app/files.ts';
 import type { Field } from '../../../storage/definition.ts';
-import { qualified } from '../../../storage/tables.ts';
+import { qualified } from '../../../storage/app/tables.ts';
 import { type BareApp, bareApp, created, later } from '../../harness/bare-app.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';
 

@@ -6,8 +6,8 @@ import { as, expectOk, ownWorkspace, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, put, upload } from '../../harness/file-app.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
-import { quoteIdentifier } from '../../../storage/quote.ts';
-import { qualified } from '../../../storage/tables.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
+import { qualified } from '../../../storage/app/tables.ts';
 import { ownUser } from '../../harness/users.ts';
 
 const files = await fileApp();

@@ -5,7 +5,7 @@ import { createApp } from '../../../api/apps/create.ts';
 import { openEnvironment, putVariable } from '../../../api/hooks/environment.ts';
 import type { HookLoader } from '../../../api/hooks/ports.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
-import { listHookVariables } from '../../../storage/hook-environment.ts';
+import { listHookVariables } from '../../../storage/app/hook-environment.ts';
 import { Secrets } from '../../../storage/secrets.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
 

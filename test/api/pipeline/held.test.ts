@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { H3 } from 'h3';
 import { afterAll, expect, it } from 'vitest';
-import { nodeListener, WholeResponse } from '../../../api/pipeline/node-listener.ts';
+import { nodeListener, WholeResponse } from '../../../api/http/node-listener.ts';
 import { expectOk } from '../../harness/api.ts';
 import { startServer } from '../../harness/server.ts';
 import { makeShop, setUp } from '../../harness/set-up.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../api/errors.ts';
-import { scanJson } from '../../../api/pipeline/json-shape.ts';
+import { scanJson } from '../../../api/http/protection/json-shape.ts';
 
 /** `ok`, or the code that the scan refuses the text with. */
 function verdict(text: string | Buffer): string {

@@ -1,7 +1,8 @@
 // The token bucket, with a clock of the test's own: refilling is waited for nowhere.
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../api/errors.ts';
-import { bucketKey, rateLimit } from '../../../api/pipeline/rate-limit.ts';
+import { networkOf } from '../../../api/http/client-network.ts';
+import { rateLimit } from '../../../api/pipeline/rate-limit.ts';
 
 const options = { enabled: true, per_second: 50, burst: 100 };
 
@@ -81,7 +82,7 @@ describe('auth.ip-key: the bucket of an address', () => {
     ['fe80::1%eth0', 'fe80::2%eth1'],
     ['::1', '0:0:0:0:0:0:0:2'],
   ])('is the same for %s and %s', (first, second) => {
-    expect(bucketKey(first)).toBe(bucketKey(second));
+    expect(networkOf(first)).toBe(networkOf(second));
   });
 
   it.each([
@@ -90,6 +91,6 @@ describe('auth.ip-key: the bucket of an address', () => {
     ['192.0.2.1', '192.0.2.2'],
     ['2001:db8:0:0:1::', '2001:db8:0:1::'],
   ])('differs for %s and %s', (first, second) => {
-    expect(bucketKey(first)).not.toBe(bucketKey(second));
+    expect(networkOf(first)).not.toBe(networkOf(second));
   });
 });

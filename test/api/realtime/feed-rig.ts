@@ -1,13 +1,13 @@
 // Feeds without a server: what is written to them, and the sockets of those who watch.
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
-import { Backlog } from '../../../api/realtime/backlog.ts';
+import { Backlog } from '../../../api/realtime/delivery/backlog.ts';
 import { type Bounds, defaultBounds } from '../../../api/realtime/bounds.ts';
 import { InProcessBroker } from '../../../api/realtime/broker.ts';
 import type { Feed } from '../../../api/realtime/feed.ts';
 import { Feeds } from '../../../api/realtime/feeds.ts';
 import type { View } from '../../../api/realtime/ports.ts';
-import { Sink } from '../../../api/realtime/sink.ts';
+import { Sink } from '../../../api/realtime/delivery/sink.ts';
 import { Stream } from '../../../api/realtime/stream.ts';
 import type { Subscription } from '../../../api/realtime/subscription.ts';
 import { place } from './rig.ts';

@@ -1,9 +1,9 @@
 // What is over, of which nothing may stay in memory.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Backlog, type Outlet } from '../../../api/realtime/backlog.ts';
-import { Seats } from '../../../api/realtime/seats.ts';
-import { Sink } from '../../../api/realtime/sink.ts';
+import { Backlog, type Outlet } from '../../../api/realtime/delivery/backlog.ts';
+import { Seats } from '../../../api/realtime/stream-quota.ts';
+import { Sink } from '../../../api/realtime/delivery/sink.ts';
 import { collectAll, heldBytes } from '../../harness/old-objects.ts';
 import { join, setUp } from './feed-rig.ts';
 import { Slow } from './slow-socket.ts';

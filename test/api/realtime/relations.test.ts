@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
 import { titlesOf, tokenOf, type Watched, watched, watchedFields } from '../../harness/watched.ts';
-import { quoteIdentifier } from '../../../storage/quote.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 
 let app: RuledApp;
 let ada: EndUser;

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Gate, View } from '../../../api/realtime/ports.ts';
-import { Reviewer } from '../../../api/realtime/review.ts';
+import { Reviewer } from '../../../api/realtime/visibility/reauthorize.ts';
 import { join, sameForAll, setUp } from './feed-rig.ts';
 import { place } from './rig.ts';
 

@@ -9,7 +9,7 @@ import { InProcessBroker } from '../../../api/realtime/broker.ts';
 import type { ChangeType } from '../../../api/realtime/event.ts';
 import { Hub } from '../../../api/realtime/hub.ts';
 import type { Gate, View, Wish } from '../../../api/realtime/ports.ts';
-import { serveEvents } from '../../../api/realtime/sse.ts';
+import { serveEvents } from '../../../api/realtime/delivery/sse.ts';
 import type { Place } from '../../../api/realtime/topic.ts';
 import type { UpgradePorts } from '../../../api/realtime/websocket/upgrade.ts';
 import { type SocketBounds, WebSockets } from '../../../api/realtime/websocket/websocket.ts';

@@ -1,7 +1,7 @@
 // Related records that are read when the test says so.
 import type { RecordChange } from '../../../api/realtime/event.ts';
 import type { View } from '../../../api/realtime/ports.ts';
-import type { Reader, Related } from '../../../api/realtime/reading.ts';
+import type { Reader, Related } from '../../../api/realtime/visibility/related-reads.ts';
 import type { EventClient } from './event-client.ts';
 import { type Rig, startRig, type TestGate } from './rig.ts';
 

@@ -8,12 +8,12 @@ import {
   extentOfUpdate,
   extentWithFile,
   extentWithUser,
-} from '../../../api/records/dependencies.ts';
-import { RememberedRecords } from '../../../api/records/remembered.ts';
-import { type Extent, WriteLedger } from '../../../api/records/write-ledger.ts';
+} from '../../../api/records/cache/dependencies.ts';
+import { RememberedRecords } from '../../../api/records/cache/record-cache.ts';
+import { type Extent, WriteLedger } from '../../../api/records/cache/write-tracker.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
-import type { StoredRecord } from '../../../storage/records/plan.ts';
+import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 
 function collectionOf(id: string, fields: Field[], kind: 'base' | 'auth' = 'base'): CollectionDefinition {
   return { id, kind, fields, rules: {}, version: 1, created_at: new Date(0), updated_at: new Date(0) };

@@ -9,7 +9,7 @@ import { removeRecord } from '../../../api/records/remove.ts';
 import { updateRecord } from '../../../api/records/update.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
-import type { StoredRecord } from '../../../storage/records/plan.ts';
+import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
 import { soleWriter } from '../../harness/sole-writer.ts';
 

@@ -16,7 +16,7 @@ import { admit, unboundedAccess } from '../../../api/rules/access.ts';
 import { putRule } from '../../../api/rules/change.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import type { AppDefinition, Field } from '../../../storage/definition.ts';
-import { uuidV7Source } from '../../../storage/ids.ts';
+import { uuidV7Source } from '../../../storage/sql/ids.ts';
 import { type BareDeps, bareDeps } from '../../harness/bare-app.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 

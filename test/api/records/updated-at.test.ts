@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { updateRecord } from '../../../api/records/update.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
-import type { StoredRecord } from '../../../storage/records/plan.ts';
+import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import { type BareApp, bareApp, created, later, relationTo } from '../../harness/bare-app.ts';
 
 let app: BareApp;

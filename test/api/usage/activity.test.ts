@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ActivityMeter, beginningOfDay } from '../../../api/usage/activity.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { activityOf } from '../../../storage/usage.ts';
+import { activityOf } from '../../../storage/control/usage.ts';
 import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';
 
 const hour = 3_600_000;

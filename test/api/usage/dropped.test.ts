@@ -4,8 +4,8 @@ import { type Answer, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } f
 import { openDatabaseOf } from '../../harness/database.ts';
 import { howManyWait } from '../../harness/waiting.ts';
 import type { Pool } from '../../../storage/connections/pool.ts';
-import { ownerOf } from '../../../storage/ids.ts';
-import { quoteIdentifier } from '../../../storage/quote.ts';
+import { ownerOf } from '../../../storage/sql/ids.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 
 let own: OwnWorkspace;
 let app: OwnApp;

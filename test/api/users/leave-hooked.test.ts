@@ -4,7 +4,7 @@ import { ApiError } from '../../../api/errors.ts';
 import type { HookedWrite, RecordHooks, WriteAction } from '../../../api/hooks/ports.ts';
 import { removeUser } from '../../../api/users/remove.ts';
 import { Revocations } from '../../../api/auth/tokens/revocations.ts';
-import { insertUser } from '../../../storage/user-accounts.ts';
+import { insertUser } from '../../../storage/workspace/user-accounts.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
 
 let app: BareApp;

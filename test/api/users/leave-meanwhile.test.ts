@@ -11,7 +11,7 @@ import type { RecordHooks } from '../../../api/hooks/ports.ts';
 import { removeUser } from '../../../api/users/remove.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../../storage/definition.ts';
-import { findUser, insertUser } from '../../../storage/user-accounts.ts';
+import { findUser, insertUser } from '../../../storage/workspace/user-accounts.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
 
 let shop: BareApp;

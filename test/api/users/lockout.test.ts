@@ -1,7 +1,7 @@
 // One count of failures for everything that an end-user can fail at.
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
-import { userSubject } from '../../../api/auth/user-attempt.ts';
+import { userSubject } from '../../../api/auth/login/user-attempt.ts';
 import { takeTurn } from '../../../storage/lockouts.ts';
 import { type Answer, as, expectOk, ownWorkspace, patiently } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';

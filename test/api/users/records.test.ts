@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findUserRecord } from '../../../api/users/records.ts';
 import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';
-import { enrolUser } from '../../../storage/enrol-user.ts';
+import { enrolUser } from '../../../storage/workspace/enrol-user.ts';
 
 let app: BareApp;
 

@@ -1,7 +1,7 @@
 // The second factor: enrolment, the challenge on every way in, recovery codes, and the way back.
 import { Secret, TOTP, URI } from 'otpauth';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { enableTotp, setPendingTotp } from '../../../storage/totp.ts';
+import { enableTotp, setPendingTotp } from '../../../storage/workspace/totp.ts';
 import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';

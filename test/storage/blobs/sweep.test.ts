@@ -8,7 +8,7 @@ import type { BlobPlace } from '../../../storage/blobs/blob-store.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { sweepBlobs, type SweepOptions } from '../../../storage/blobs/sweep.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
-import { insertFile } from '../../../storage/files.ts';
+import { insertFile } from '../../../storage/app/files.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant, type Tenant } from '../../harness/tenants.ts';
 

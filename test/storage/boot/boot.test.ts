@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { quoteLiteral } from '../../../storage/quote.ts';
+import { quoteLiteral } from '../../../storage/sql/quote.ts';
 import { scramVerifier } from '../../../storage/provision/scram.ts';
-import { StartRefused } from '../../../storage/start-refused.ts';
+import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 let own: OwnInstallation;

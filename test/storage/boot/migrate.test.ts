@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type Migrations, readMigrations } from '../../../storage/boot/migrate.ts';
-import { ownerOf } from '../../../storage/ids.ts';
+import { ownerOf } from '../../../storage/sql/ids.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
-import { StartRefused } from '../../../storage/start-refused.ts';
+import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeApp } from '../../harness/tenants.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client } from '../../../storage/connections/client.ts';
 import { Outage } from '../../../storage/connections/outage.ts';
-import { rowsOf } from '../../../storage/rows.ts';
+import { rowsOf } from '../../../storage/sql/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 let own: OwnInstallation;

@@ -1,7 +1,7 @@
 // A database server that falls silent without a word: its host is gone, or it was stopped.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { listen, publish } from '../../../storage/changes.ts';
+import { listen, publish } from '../../../storage/control/changes.ts';
 import { unlimited } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';

@@ -4,7 +4,7 @@ import { Client } from '../../../storage/connections/client.ts';
 import { Outage } from '../../../storage/connections/outage.ts';
 import { unlimited } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
-import { rowsOf } from '../../../storage/rows.ts';
+import { rowsOf } from '../../../storage/sql/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 let own: OwnInstallation;

@@ -1,14 +1,14 @@
 // Databases made and dropped, whatever happens in between.
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { removeApp } from '../../../storage/apps.ts';
+import { removeApp } from '../../../storage/workspace/apps.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
-import { ownerOf } from '../../../storage/ids.ts';
+import { ownerOf } from '../../../storage/sql/ids.ts';
 import { createAppSchema, dropAppSchema } from '../../../storage/provision/app.ts';
-import { quoteIdentifier } from '../../../storage/quote.ts';
-import { takeSpare } from '../../../storage/tenant-databases.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
+import { takeSpare } from '../../../storage/control/tenant-databases.ts';
 import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeApp, makeTenant } from '../../harness/tenants.ts';
 

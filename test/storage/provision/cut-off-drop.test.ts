@@ -1,7 +1,7 @@
 // Databases that PostgreSQL was dropping when it was killed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
-import { ownerOf } from '../../../storage/ids.ts';
+import { ownerOf } from '../../../storage/sql/ids.ts';
 import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant, type Tenant } from '../../harness/tenants.ts';
 

@@ -1,7 +1,7 @@
 // Verifiers that let a role log in without its password ever being sent.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { quoteLiteral } from '../../../storage/quote.ts';
+import { quoteLiteral } from '../../../storage/sql/quote.ts';
 import { scramVerifier } from '../../../storage/provision/scram.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 

@@ -1,7 +1,7 @@
 // Tenant roles: what apps see, how many connections and how much time, what names say.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownerOf } from '../../../storage/ids.ts';
+import { ownerOf } from '../../../storage/sql/ids.ts';
 import { twoTenants } from '../../harness/tenants.ts';
 
 const { own, storage, a, b, second, as, attempt } = await twoTenants();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
-import { countSpares, takeSpare } from '../../../storage/tenant-databases.ts';
+import { countSpares, takeSpare } from '../../../storage/control/tenant-databases.ts';
 import { Upkeep } from '../../../storage/provision/upkeep.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';

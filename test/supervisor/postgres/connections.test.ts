@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { openStorage } from '../../../storage/boot/boot.ts';
-import { uuidV7Source } from '../../../storage/ids.ts';
+import { uuidV7Source } from '../../../storage/sql/ids.ts';
 import { makeTestCluster, type TestCluster } from '../../harness/cluster.ts';
 
 let cluster: TestCluster;

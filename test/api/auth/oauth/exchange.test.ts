@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { exchangeCode } from '../../../../api/auth/oauth/exchange.ts';
 import type { EgressAnswer, EgressRequest } from '../../../../api/egress/client.ts';
-import type { Fact } from '../../../../api/observe.ts';
-import type { ProviderRow } from '../../../../storage/oauth-providers.ts';
+import type { Fact } from '../../../../api/logging/events.ts';
+import type { ProviderRow } from '../../../../storage/workspace/oauth-providers.ts';
 
 const provider: ProviderRow = {
   provider: 'p',

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nonceOf, readIdToken } from '../../../../api/auth/oauth/id-token.ts';
 import { IssuerKeys } from '../../../../api/auth/oauth/issuer-keys.ts';
 import type { Egress } from '../../../../api/egress/client.ts';
-import type { Fact } from '../../../../api/observe.ts';
+import type { Fact } from '../../../../api/logging/events.ts';
 import { type Answer, as, expectOk, type OwnWorkspace } from '../../../harness/api.ts';
 import { testEgress } from '../../../harness/egress.ts';
 import { authorize, redeem, redirectUri, signInBy, useProvider, visit } from '../../../harness/oauth.ts';

@@ -7,7 +7,7 @@ import { authorize, redeem } from '../../../harness/oauth.ts';
 import { freshEmail } from '../../../harness/users.ts';
 import { answerMeanwhile, howManyWait } from '../../../harness/waiting.ts';
 import { openDatabaseOf } from '../../../harness/database.ts';
-import { lockAccount } from '../../../../storage/oauth-links.ts';
+import { lockAccount } from '../../../../storage/workspace/oauth-links.ts';
 
 let own: OwnWorkspace;
 let host: CodeHost;

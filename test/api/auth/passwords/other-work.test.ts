@@ -1,7 +1,7 @@
 // Other work than passwords, by the clock.
 import { describe, expect, it } from 'vitest';
 import { OtherWork } from '../../../../api/auth/passwords/other-work.ts';
-import { counting } from '../../../../api/observe.ts';
+import { counting } from '../../../../api/logging/events.ts';
 
 /** A process whose clock and requests the test moves. */
 function quiet() {

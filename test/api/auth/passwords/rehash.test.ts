@@ -1,11 +1,11 @@
 // A hash with the parameters of an earlier release is replaced when its password comes by, and nobody notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rehashAdmin } from '../../../../storage/admins.ts';
+import { rehashAdmin } from '../../../../storage/control/admins.ts';
 import { takeTurn } from '../../../../storage/lockouts.ts';
-import { rehashMaster } from '../../../../storage/master-admins.ts';
+import { rehashMaster } from '../../../../storage/control/master-admins.ts';
 import { unlimited } from '../../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../../storage/connections/pool.ts';
-import { rehashUser } from '../../../../storage/user-accounts.ts';
+import { rehashUser } from '../../../../storage/workspace/user-accounts.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { enrol } from '../../../harness/authenticator.ts';
 import { endpointOf, openDatabaseOf, provisionerEndpoint } from '../../../harness/database.ts';

@@ -1,8 +1,8 @@
 // Revocations that a process hears of late, or from a clock that was ahead of its own.
 import { expect, it } from 'vitest';
 import type { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import { millisecondOf } from '../../../../storage/ids.ts';
-import { insertRevocations } from '../../../../storage/revocations.ts';
+import { millisecondOf } from '../../../../storage/sql/ids.ts';
+import { insertRevocations } from '../../../../storage/control/revocations.ts';
 import { ownRevocations } from '../../../harness/own-revocations.ts';
 
 const own = await ownRevocations();

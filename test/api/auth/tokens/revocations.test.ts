@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { IssuedToken } from '../../../../api/auth/tokens/claims.ts';
 import type { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import type { Fact } from '../../../../api/observe.ts';
+import type { Fact } from '../../../../api/logging/events.ts';
 import type { Principal } from '../../../../api/scope.ts';
-import { insertRevocations, type RevocationRow } from '../../../../storage/revocations.ts';
+import { insertRevocations, type RevocationRow } from '../../../../storage/control/revocations.ts';
 import { ownRevocations } from '../../../harness/own-revocations.ts';
 
 const own = await ownRevocations();

@@ -1,0 +1,117 @@
+// What hook code may ask of the server: the same features that requests use, with the rights of an admin of its own app and of
+// nothing else.
+import type { CallTable } from '../../hook-runner/calls.ts';
+import type { Call } from '../../hook-runner/protocol.ts';
+import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
+import type { Deps } from '../deps.ts';
+import { fail, nullWhenMissing } from '../errors.ts';
+import { pageRequestOf } from '../contract/page-query.ts';
+import type { RecordTarget } from '../records/collection.ts';
+import { createRecord } from '../records/create.ts';
+import { getRecord } from '../records/get.ts';
+import { listRecords } from '../records/list.ts';
+import { removeRecord } from '../records/remove.ts';
+import { updateRecord } from '../records/update.ts';
+import { unboundedAccess } from '../rules/access.ts';
+import { collectionOf } from '../target.ts';
+import { findUserRecord } from '../users/records.ts';
+import type { Author } from '../hooks/ports.ts';
+import type { CallContext } from '../hooks/pool/generation.ts';
+import { fetchForHook } from './fetch.ts';
+import { deleteForHook, readForHook, storeForHook } from './files.ts';
+import { sendForHook } from './mail.ts';
+import { ownAppNow } from './own-app.ts';
+import { publishForHook } from './publish.ts';
+
+interface Caller {
+  deps: Deps;
+  app: AppDefinition;
+  context: CallContext;
+}
+
+/** More than the answers of one run may have together: a longer list is not even loaded. */
+const mostBytesOfList = 4 * 1_048_576;
+
+type Answers = {
+  [Method in keyof CallTable]: (caller: Caller, ...args: CallTable[Method]['args']) => unknown;
+};
+
+const answers: Answers = {
+  'records.findOne': async ({ deps, app }, coll, id) => {
+    const target = targetOf(app, coll);
+    const lookup = { access: unboundedAccess('get', deps.now()), id };
+    return await getRecord(deps, target, lookup).catch(nullWhenMissing);
+  },
+  'records.list': ({ deps, app }, coll, { filter, sort, page, per_page }) => {
+    const access = unboundedAccess('list', deps.now());
+    refuseBadPage({ page, per_page });
+    return listRecords(deps, targetOf(app, coll), {
+      access,
+      filter,
+      sort,
+      page: pageRequestOf({ page, per_page }),
+      mostBytes: mostBytesOfList,
+    });
+  },
+  'records.create': ({ deps, app, context }, coll, input) => {
+    const now = deps.now();
+    const access = unboundedAccess('create', now);
+    return createRecord(deps, targetOf(app, coll), { access, input, now, by: authorOf(context) });
+  },
+  'records.update': ({ deps, app, context }, coll, id, input) => {
+    const now = deps.now();
+    const access = unboundedAccess('update', now);
+    return updateRecord(deps, targetOf(app, coll), { access, id, input, now, by: authorOf(context) });
+  },
+  'records.delete': async ({ deps, app, context }, coll, id) => {
+    const now = deps.now();
+    const access = unboundedAccess('delete', now);
+    await removeRecord(deps, targetOf(app, coll), { access, id, now, by: authorOf(context) });
+    return null;
+  },
+  'users.findOne': async ({ deps, app }, id) => {
+    const found = await findUserRecord(deps, app, id);
+    if (found === undefined) return null;
+    const { fields: { email, verified }, created_at, updated_at } = found;
+    return { id: found.id, email, verified, created_at, updated_at };
+  },
+  'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
+  'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
+  'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, by: authorOf(context) }),
+  'mail.send': ({ deps, app }, mail) => sendForHook(deps, app, mail),
+  'realtime.publish': ({ deps, app }, ...event) => publishForHook(deps, app, event),
+  'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),
+};
+
+/** Does what a call asks for. Throws `ApiError` and whatever features throw. */
+export async function answerCall(
+  deps: Deps,
+  app: AppIdentity,
+  call: Call,
+  context: CallContext,
+): Promise<unknown> {
+  return await answerOne({ deps, app: await ownAppNow(deps, app), context }, call);
+}
+
+function answerOne(caller: Caller, call: Call): unknown {
+  // Method and arguments are of the same row of the table: see `readMessage`.
+  const answer = answers[call.method] as (caller: Caller, ...args: readonly unknown[]) => unknown;
+  return answer(caller, ...call.args);
+}
+
+/** What a write by hook code hangs on. */
+function authorOf({ requestId, depth, deadline, aside }: CallContext): Author {
+  return { principal: null, requestId, hook: { depth: depth + 1, deadline, aside } };
+}
+
+function targetOf(app: AppDefinition, id: string): RecordTarget {
+  return { app, collection: collectionOf(app, id) };
+}
+
+function refuseBadPage(members: Record<string, number | undefined>): void {
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
+      fail('validation', `${name}: must be a whole number of at least 1`);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// Files as hook code uses them: whole, and no larger than a frame carries.
+import type { Bytes, HookFile } from '../../hook-runner/calls.ts';
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { FileRow } from '../../storage/app/files.ts';
+import type { Deps } from '../deps.ts';
+import { fail, nullWhenMissing } from '../errors.ts';
+import { blobOf, fileOf } from '../files/access.ts';
+import { filenameOf } from '../files/filename.ts';
+import { mediaTypeOf } from '../files/media-type.ts';
+import { removeStored } from '../files/remove.ts';
+import { upload } from '../files/upload.ts';
+import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
+import type { Author } from '../hooks/ports.ts';
+
+/** As base64 it must fit into the answers of one run. */
+const mostBytes = 1_048_576;
+
+/** A file with its bytes, or null. Throws `hook_error` for one that is too large to be handed over. */
+export async function readForHook(
+  deps: Pick<Deps, 'databases' | 'blobs'>,
+  app: AppDefinition,
+  id: string,
+): Promise<(HookFile & { body: Bytes }) | null> {
+  const file = await fileOf(deps, app, id).catch(nullWhenMissing);
+  if (file === null) return null;
+  if (file.size > mostBytes) fail('hook_error', `the file has more than ${mostBytes} bytes`);
+  const parts: Buffer[] = [];
+  for await (const part of await deps.blobs.open(blobOf(app, file.id))) parts.push(part);
+  return { ...shown(file), body: spell(Buffer.concat(parts)) };
+}
+
+/** Stores a file. Throws `413` over the cap of policy `storage.max_upload_mb`. */
+export async function storeForHook(
+  deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe' | 'now'>,
+  app: AppDefinition,
+  { filename, mime, body }: { filename: string; mime: string; body: Bytes },
+): Promise<HookFile> {
+  const bytes = bufferOf(body);
+  const file = await upload(deps, app, {
+    filename: filenameOf(encodeURIComponent(filename.toWellFormed())),
+    mime: mediaTypeOf(mime),
+    uploadedBy: null,
+    announced: bytes.length,
+    bytes: once(bytes),
+    now: deps.now(),
+  });
+  return shown(file);
+}
+
+/** Deletes a file for hook code. Throws as `removeStored` does. */
+export async function deleteForHook(
+  deps: Parameters<typeof removeStored>[0] & Pick<Deps, 'now'>,
+  app: AppDefinition,
+  { id, by }: { id: string; by: Author },
+): Promise<null> {
+  const file = await fileOf(deps, app, id);
+  await removeStored(deps, app, { id: file.id, by, now: deps.now() });
+  return null;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function shown({ id, filename, mime, size, created_at }: FileRow): HookFile {
+  return { id, filename, mime, size, created_at: created_at.toISOString() };
+}

@@ -1,0 +1,29 @@
+// An admin as answers show it.
+import type { AdminRow } from '../../../storage/control/admins.ts';
+import type { MasterAdminRow } from '../../../storage/control/master-admins.ts';
+import { list, object, oneOf, optional, text, timestamp, type ValueOf } from '../../contract/schema.ts';
+
+/** Of a master admin, a workspace admin or an app admin. */
+export const adminAnswer = object({
+  id: text({ format: 'uuid' }),
+  username: optional(text()),
+  email: optional(text({ format: 'email' })),
+  name: text(),
+  role: oneOf(['master_admin', 'workspace_admin', 'app_admin']),
+  app_ids: list(text()),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+/** The type of the shape. */
+export type Admin = ValueOf<typeof adminAnswer>;
+
+/** A workspace or app admin, without the hash. */
+export function showAdmin({ id, email, name, role, app_ids, created_at, updated_at }: AdminRow): Admin {
+  return { id, email, name, role, app_ids, created_at, updated_at };
+}
+
+/** A master admin, without the hash. */
+export function showMaster({ id, username, created_at, updated_at }: MasterAdminRow): Admin {
+  return { id, username, name: username, role: 'master_admin', app_ids: [], created_at, updated_at };
+}

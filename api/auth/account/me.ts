@@ -1,0 +1,46 @@
+// Who the bearer of a token is.
+import { findAdmin } from '../../../storage/control/admins.ts';
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { isUuid } from '../../../storage/sql/ids.ts';
+import { findMaster } from '../../../storage/control/master-admins.ts';
+import { findUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { type Admin, showAdmin, showMaster } from './admin-response.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import type { Principal } from '../../scope.ts';
+import { showUser, type User } from './user-response.ts';
+
+type MeDeps = Pick<Deps, 'databases'>;
+
+/** The admin or user behind a token. Throws `401 unauthorized` when it is gone. */
+export async function describeMe(
+  deps: MeDeps,
+  principal: Principal,
+  at: WorkspaceDefinition,
+): Promise<Admin | User> {
+  const { role, id, workspace } = principal;
+  const { control } = deps.databases;
+  if (role === 'user') return showUser(await requireUser(deps, principal, at));
+  if (role === 'master_admin' || workspace === undefined) {
+    const master = await control.run((sql) => findMaster(sql, id));
+    return master === undefined ? failGone() : showMaster(master);
+  }
+  const admin = await control.run((sql) => findAdmin(sql, workspace, id));
+  return admin === undefined ? failGone() : showAdmin(admin);
+}
+
+/** The row of the end-user behind a token. Throws `401 unauthorized` when it is gone. */
+export async function requireUser(
+  { databases }: MeDeps,
+  { id }: Principal,
+  { database }: WorkspaceDefinition,
+): Promise<UserRow> {
+  // The token of an earlier release may name its subject otherwise.
+  const row = isUuid(id) ? await databases.workspace(database).run((sql) => findUser(sql, id)) : undefined;
+  return row ?? failGone();
+}
+
+/** Ends a request whose principal exists no more. */
+export function failGone(): never {
+  fail('unauthorized', 'the bearer of this token is gone');
+}

@@ -1,0 +1,63 @@
+// The program behind `bulkhead admin password`: whoever may read the data directory may give the master admin a new password.
+import { randomBytes } from 'node:crypto';
+import { checkMasterKey } from '../../../storage/boot/key-check.ts';
+import { uuidV7Source } from '../../../storage/sql/ids.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
+import { forgetFailures } from '../../../storage/lockouts.ts';
+import { findMasterByUsername, setMasterPassword } from '../../../storage/control/master-admins.ts';
+import { insertRevocations } from '../../../storage/control/revocations.ts';
+import { Secrets } from '../../../storage/secrets.ts';
+import { revokeSessionsOf } from '../../../storage/sessions.ts';
+import { StartRefused } from '../../../storage/boot/start-refused.ts';
+import type { MasterPassword, ProgramStart } from '../../../supervisor/protocol.ts';
+import { auditSystem } from '../../audit/write.ts';
+import { carryOut, connected } from '../../process/one-shot.ts';
+import { longestTokenLife } from '../../policies/definitions.ts';
+import { masterSubject } from '../login/login-master.ts';
+import { Passwords } from '../passwords/passwords.ts';
+import { masterUsername } from '../setup.ts';
+
+/** 144 bits: no need to make it slow to guess. */
+const passwordBytes = 18;
+const newId = uuidV7Source(Date.now);
+const now = () => new Date();
+
+/** Makes the password and puts it in force. Throws `StartRefused`, `StorageError`. */
+async function reset(start: ProgramStart, tell: (made: MasterPassword) => void): Promise<void> {
+  const key = new Secrets(Buffer.from(start.masterKey, 'base64'));
+  const password = randomBytes(passwordBytes).toString('base64url');
+  const passwords = new Passwords({ now: Date.now });
+  const passwordHash = await passwords.hash('masters', password).finally(() => passwords.close());
+  await connected(start.database, async (control) => {
+    // By itself: two who read the row and change it in one transaction each would wait for each other.
+    const master = await control.run((sql) => findMasterByUsername(sql, masterUsername));
+    if (master === undefined || master.password_hash === null) {
+      throw new StartRefused('the server was never set up: POST /_/setup sets the first password');
+    }
+    await control.transaction(async (sql) => {
+      await checkMasterKey(sql, key);
+      await replace(sql, master.id, passwordHash);
+    });
+  });
+  tell({ username: masterUsername, password });
+}
+
+async function replace(sql: Sql, id: string, passwordHash: string): Promise<void> {
+  await setMasterPassword(sql, id, { passwordHash, now: now() });
+  // Read after the row is locked: whoever was given a token for the old password has an earlier one.
+  const instant = now();
+  await revokeSessionsOf(sql, 'control', { principalId: id, spared: undefined, now: instant });
+  const expires_at = new Date(instant.getTime() + longestTokenLife);
+  await insertRevocations(sql, [
+    { kind: 'subject', key: id, not_before: instant, scope: null, expires_at },
+  ]);
+  await forgetFailures(sql, 'control', masterSubject(masterUsername));
+  await auditSystem(sql, { newId, now }, {
+    actor: 'system',
+    action: 'password_reset',
+    target: masterUsername,
+    details: { by: 'command' },
+  });
+}
+
+carryOut(reset);

@@ -1,0 +1,33 @@
+// An end-user as answers show it.
+import type { UserRow } from '../../../storage/workspace/user-accounts.ts';
+import {
+  boolean,
+  described,
+  list,
+  nullable,
+  object,
+  text,
+  timestamp,
+  type ValueOf,
+} from '../../contract/schema.ts';
+
+/** The identity that every app of the workspace shares. */
+export const userAnswer = object({
+  id: text({ format: 'uuid' }),
+  email: text({ format: 'email' }),
+  verified: described(boolean(), 'Whether the user has shown that the address is theirs.'),
+  has_password: described(boolean(), 'False for users who came by a mailed code or a provider.'),
+  totp_enabled: boolean(),
+  last_login: nullable(timestamp()),
+  oauth_providers: described(list(text()), 'Names of the linked providers.'),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+/** The type of the shape. */
+export type User = ValueOf<typeof userAnswer>;
+
+/** A user, without the hash. */
+export function showUser({ id, email, verified, password_hash, ...rest }: UserRow): User {
+  return { id, email, verified, has_password: password_hash !== null, ...rest };
+}

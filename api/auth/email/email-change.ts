@@ -1,0 +1,106 @@
+// An end-user takes another address, once a token mailed to it comes back.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { spendMail } from '../../../storage/workspace/mail-budgets.ts';
+import { insertToken, voidTokensOf } from '../../../storage/workspace/one-time-tokens.ts';
+import { findUserId, lockUser, setEmail } from '../../../storage/workspace/user-accounts.ts';
+import type { By } from '../../audit/actor.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { noteFailure } from '../../logging/events.ts';
+import type { Origin } from '../../contract/route.ts';
+import {
+  beginAttempt,
+  ChangedMeanwhile,
+  failAttempt,
+  normalizedName,
+  tryInTurn,
+  unlessRenewed,
+} from '../login/attempt.ts';
+import { failGone, requireUser } from '../account/me.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken } from './one-time.ts';
+import { redeemMailed } from './redeem.ts';
+import { refuseDuplicate } from '../login/register.ts';
+import { userAttempt } from '../login/user-attempt.ts';
+
+/** How long the notice of a change is worth sending, in seconds. */
+const noticeLife = 86_400;
+
+/**
+ * Mails a token to the new address, unless somebody has it already, which the answer does not say. Throws
+ * `401 bad_credentials` for a wrong password, which counts like a failed login, and `429 too_many_requests`.
+ */
+export async function requestEmailChange(
+  deps: Pick<Deps, 'databases' | 'mail' | 'passwords' | 'newId' | 'now'>,
+  workspace: WorkspaceDefinition,
+  change: { email: string; password: string } & By,
+): Promise<void> {
+  const { email: text, password, principal, origin, now } = change;
+  const user = await requireUser(deps, principal, workspace);
+  const attempt = userAttempt(deps, workspace, { email: user.email, proof: 'password', origin, now });
+  await beginAttempt(deps, attempt);
+  const { matches, isOutdated } = await deps.passwords.verify(
+    `users of ${workspace.id}`,
+    password,
+    user.password_hash,
+  );
+  if (!matches) return await failAttempt(deps, attempt);
+  const email = normalizedName(text);
+  const secret = makeToken();
+  const lifeSeconds = mailedTokenLife;
+  const hash = hashOfToken(secret);
+  const beginning = tryInTurn(deps, attempt, async (sql) => {
+    const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failGone();
+    // A reset ends all changes that have begun, so none may begin with the password from before it.
+    if (password_hash !== user.password_hash) throw new ChangedMeanwhile();
+    if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
+    await voidTokensOf(sql, { userId, purpose: 'email_change', now });
+    await insertToken(
+      sql,
+      draftToken(deps, { purpose: 'email_change', email, userId, hash, lifeSeconds, now }),
+    );
+    return await findUserId(sql, email) !== undefined;
+  });
+  const begun = await unlessRenewed(isOutdated, beginning);
+  if (begun === undefined) return await requestEmailChange(deps, workspace, change);
+  await deps.mail.post({
+    workspace: workspace.id,
+    kind: 'email-change',
+    to: email,
+    secret,
+    lifeSeconds,
+    discard: begun.result,
+  });
+}
+
+/**
+ * Tells the old address, so that its reader learns of a change that somebody else has made. Throws `400 validation` for
+ * a token that is no good, `409 conflict` when somebody else has the new address by now.
+ */
+export async function confirmEmailChange(
+  deps: Pick<Deps, 'databases' | 'definitions' | 'mail' | 'newId' | 'now' | 'observe'>,
+  workspace: WorkspaceDefinition,
+  { token, origin, now }: { token: string; origin: Origin; now: Date },
+): Promise<void> {
+  const query = { purpose: 'email_change', hash: hashOfToken(token), now } as const;
+  const connection = deps.databases.workspace(workspace.database);
+  const oldEmail = await connection.transaction(async (sql) => {
+    const { user, email } = await redeemMailed(sql, query);
+    await setEmail(sql, user.id, { email, now });
+    // What was mailed to the old address is worth nothing any more.
+    await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+    await auditWorkspace(sql, deps, {
+      actor: user.email,
+      action: 'email_change',
+      target: email,
+      details: { id: user.id, from: user.email },
+      origin,
+    });
+    return user.email;
+  }).catch(refuseDuplicate);
+  // The address is changed, whatever becomes of these. Open streams have looked it up for their rules: now they look again.
+  await deps.definitions.invalidate(workspace.id)
+    .catch(noteFailure(deps, 'review streams for a new address'));
+  const notice = { kind: 'email-changed', secret: null, lifeSeconds: noticeLife, discard: false } as const;
+  await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail })
+    .catch(noteFailure(deps, 'tell the old address'));
+}

@@ -1,0 +1,71 @@
+// What works once: random tokens and short codes, of which only hashes are stored.
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import type { MailLimits } from '../../../storage/workspace/mail-budgets.ts';
+import type { LoginMethod, OneTimeToken, TokenPurpose } from '../../../storage/workspace/one-time-tokens.ts';
+import type { Secrets } from '../../../storage/secrets.ts';
+import type { Deps } from '../../deps.ts';
+import { failValidation } from '../../errors.ts';
+
+/** Life of a mailed token, in seconds. */
+export const mailedTokenLife = 3_600;
+
+/** What an address may be sent for one purpose: five mails at once, then one a minute. */
+export const mailLimits: MailLimits = { burst: 5, everySeconds: 60 };
+
+const tokenBytes = 32;
+const codeDigits = 6;
+
+/** A new token: 256 random bits. */
+export function makeToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+/** A new code of six digits. */
+export function makeCode(): string {
+  return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
+}
+
+/** How a token is stored. */
+export function hashOfToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** How a code for an address is stored: a million codes are soon tried, so not without a key. Spaces in it do not count. */
+export function hashOfCode(
+  secrets: Secrets,
+  { workspace, email, code }: { workspace: string; email: string; code: string },
+): Buffer {
+  return secrets.keyedHash(`otp ${workspace} ${email}`, code.replaceAll(/\s/g, ''));
+}
+
+/** A row that is about to be stored. */
+export function draftToken<Purpose extends TokenPurpose>(
+  { newId }: Pick<Deps, 'newId'>,
+  { purpose, email, userId, hash, app, method, lifeSeconds, now }: {
+    purpose: Purpose;
+    email: string;
+    userId: string | undefined;
+    hash: Buffer;
+    app?: string | undefined;
+    method?: LoginMethod | undefined;
+    lifeSeconds: number;
+    now: Date;
+  },
+): OneTimeToken & { purpose: Purpose } {
+  return {
+    id: newId(),
+    purpose,
+    email,
+    user_id: userId ?? null,
+    hash,
+    app: app ?? null,
+    method: method ?? null,
+    created_at: now,
+    expires_at: new Date(now.getTime() + lifeSeconds * 1_000),
+  };
+}
+
+/** Ends a request with a mailed token that is no good. */
+export function refuseToken(): never {
+  failValidation([{ field: 'token', reason: 'is not valid, has expired or has been used' }]);
+}

@@ -1,0 +1,99 @@
+// Login by a code that was mailed; whoever can read the mail of an address may be its user.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import {
+  findToken,
+  redeemToken,
+  replaceToken,
+  voidTokensOf,
+} from '../../../storage/workspace/one-time-tokens.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
+import { findUserId, insertUser, lockUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import type { Origin } from '../../contract/route.ts';
+import { mostOf } from '../../usage/quota.ts';
+import { requireUserQuota } from '../../usage/user-quota.ts';
+import { type Attempt, beginAttempt, normalizedName } from '../login/attempt.ts';
+import { endAllTokens } from '../tokens/end-user-tokens.ts';
+import { draftToken, hashOfCode, mailLimits, makeCode } from './one-time.ts';
+import { proveAddress } from './prove-address.ts';
+import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
+import { requireMethod, userAttempt } from '../login/user-attempt.ts';
+
+type OtpDeps = SignInDeps & Pick<Deps, 'revocations'>;
+
+/** Mails a code to the address, whether or not anybody has it yet; earlier codes are no good then. */
+export async function requestOtp(
+  deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'secrets' | 'newId'>,
+  { id: workspace, database }: WorkspaceDefinition,
+  { email: text, now }: { email: string; now: Date },
+): Promise<void> {
+  await requireMethod(deps, 'otp', { workspace });
+  const { value: lifeSeconds } = await deps.policies.range('otp.ttl_sec', { workspace });
+  const email = normalizedName(text);
+  const secret = makeCode();
+  const hash = hashOfCode(deps.secrets, { workspace, email, code: secret });
+  const token = draftToken(deps, { purpose: 'otp', email, userId: undefined, hash, lifeSeconds, now });
+  const replaced = await deps.databases.workspace(database)
+    .transaction((sql) => replaceToken(sql, token, mailLimits));
+  await deps.mail.post({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: !replaced });
+}
+
+/** Answers tokens, making the user if there is none. Throws `401 bad_credentials`, `403`, `429`. */
+export async function loginByOtp(
+  deps: OtpDeps,
+  workspace: WorkspaceDefinition,
+  { email, code, app, origin, now }: {
+    email: string;
+    code: string;
+    app?: string | undefined;
+    origin: Origin;
+    now: Date;
+  },
+): Promise<SignInOutcome> {
+  const attempt = userAttempt(deps, workspace, { email, proof: 'code', origin, now });
+  await beginAttempt(deps, attempt);
+  const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
+  const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
+  const query = { purpose: 'otp', hash, now } as const;
+  const prove = async (sql: Sql) => {
+    if (await findToken(sql, query) === undefined) return undefined;
+    // The user before the token, as in `redeemMailed`.
+    const id = await findUserId(sql, attempt.actor);
+    const user = id === undefined ? undefined : await lockUser(sql, id) ?? failGone();
+    if (await redeemToken(sql, query) === undefined) return undefined;
+    return user === undefined
+      ? await addUser(sql, deps, { ...attempt, mostUsers })
+      : await proved(sql, deps, { user, now });
+  };
+  return await signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
+}
+
+/** A user whose address was just shown to be their own. */
+async function proved(
+  sql: Sql,
+  deps: OtpDeps,
+  { user, now }: { user: UserRow; now: Date },
+): Promise<UserRow> {
+  if (!await proveAddress(sql, user, now)) return user;
+  await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+  await endAllTokens(sql, deps, { userId: user.id, now });
+  return await lockUser(sql, user.id) ?? failGone();
+}
+
+async function addUser(
+  sql: Sql,
+  deps: OtpDeps,
+  { actor: email, origin, now, mostUsers }: Attempt & { mostUsers: number | undefined },
+): Promise<UserRow> {
+  const user = await insertUser(sql, { id: deps.newId(), email, password_hash: null, verified: true, now });
+  await requireUserQuota(sql, mostUsers);
+  const details = { id: user.id, by: 'otp' };
+  await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
+  return user;
+}
+
+function failGone(): never {
+  fail('bad_credentials', 'the user was just removed');
+}

@@ -1,0 +1,92 @@
+// Somebody who can read a user's mail sets a new password.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { forgetFailures } from '../../../storage/lockouts.ts';
+import { findToken, replaceToken, voidTokensOf } from '../../../storage/workspace/one-time-tokens.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
+import { findUserId, setPassword, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import type { Origin } from '../../contract/route.ts';
+import { normalizedName } from '../login/attempt.ts';
+import { endAllTokens } from '../tokens/end-user-tokens.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
+import { checkNewPassword } from '../passwords/policy.ts';
+import { proveAddress } from './prove-address.ts';
+import { redeemMailed } from './redeem.ts';
+import { requireMethod, userSubject } from '../login/user-attempt.ts';
+
+/**
+ * Mails a token if somebody has this address; else does the same work for nothing, in the same time. Throws
+ * `403 forbidden` where passwords are switched off.
+ */
+export async function requestReset(
+  deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'newId'>,
+  workspace: WorkspaceDefinition,
+  { email: text, now }: { email: string; now: Date },
+): Promise<void> {
+  await requireMethod(deps, 'password', { workspace: workspace.id });
+  const email = normalizedName(text);
+  const secret = makeToken();
+  const lifeSeconds = mailedTokenLife;
+  const discard = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const found = await findUserId(sql, email);
+    const hash = hashOfToken(secret);
+    const purpose = 'password_reset';
+    const token = draftToken(deps, { purpose, email, userId: found, hash, lifeSeconds, now });
+    const replaced = await replaceToken(sql, token, mailLimits);
+    return found === undefined || !replaced;
+  });
+  await deps.mail.post({
+    workspace: workspace.id,
+    kind: 'password-reset',
+    to: email,
+    secret,
+    lifeSeconds,
+    discard,
+  });
+}
+
+/**
+ * Ends all sessions of the user, and a lock after wrong guesses. Throws `400 validation` for a token that is no good or a
+ * password that is too weak, `403 forbidden` where passwords were switched off meanwhile.
+ */
+export async function confirmReset(
+  deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
+  workspace: WorkspaceDefinition,
+  { token, password, origin, now }: { token: string; password: string; origin: Origin; now: Date },
+): Promise<void> {
+  const at = { workspace: workspace.id };
+  await requireMethod(deps, 'password', at);
+  await checkNewPassword(deps.policies, at, { field: 'new_password', password });
+  const connection = deps.databases.workspace(workspace.database);
+  const query = { purpose: 'password_reset', hash: hashOfToken(token), now } as const;
+  // A made-up token is not worth a hash.
+  if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
+  const hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
+  await connection.transaction(async (sql) => {
+    const { user, email } = await redeemMailed(sql, query);
+    if (user.email !== email) refuseToken();
+    await replacePassword(sql, deps, { user, hash, now });
+    const details = { id: user.id };
+    await auditWorkspace(sql, deps, {
+      actor: email,
+      action: 'password_reset',
+      target: email,
+      details,
+      origin,
+    });
+  });
+}
+
+async function replacePassword(
+  sql: Sql,
+  deps: Pick<Deps, 'databases' | 'revocations'>,
+  { user, hash, now }: { user: UserRow; hash: string; now: Date },
+): Promise<void> {
+  await proveAddress(sql, user, now);
+  await setPassword(sql, user.id, { hash, now });
+  await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+  // Else anybody could keep a user out. Whoever reads the mail may still be guessing at a second factor that is left.
+  if (!user.verified || !user.totp_enabled) await forgetFailures(sql, 'workspace', userSubject(user.email));
+  await endAllTokens(sql, deps, { userId: user.id, now });
+}

@@ -1,0 +1,17 @@
+// Uses up what was mailed to a user.
+import { findToken, redeemToken, type TokenQuery } from '../../../storage/workspace/one-time-tokens.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
+import { lockUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { refuseToken } from './one-time.ts';
+
+/**
+ * Uses a mailed token up, and answers whose it is, locked, with the address that it was mailed to. The user is locked
+ * first, as by whoever ends all tokens of a user: else two tokens of one user could wait for each other. Throws
+ * `400 validation`.
+ */
+export async function redeemMailed(sql: Sql, query: TokenQuery): Promise<{ user: UserRow; email: string }> {
+  const { user_id, email } = await findToken(sql, query) ?? refuseToken();
+  const user = user_id === null ? undefined : await lockUser(sql, user_id);
+  if (user === undefined || await redeemToken(sql, query) === undefined) refuseToken();
+  return { user, email };
+}

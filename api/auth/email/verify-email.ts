@@ -1,0 +1,58 @@
+// An end-user shows that the address is theirs, by a token that was mailed to it.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { replaceToken } from '../../../storage/workspace/one-time-tokens.ts';
+import { lockUser, setVerified } from '../../../storage/workspace/user-accounts.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import type { Origin } from '../../contract/route.ts';
+import type { Principal } from '../../scope.ts';
+import { failGone, requireUser } from '../account/me.ts';
+import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
+import { redeemMailed } from './redeem.ts';
+
+/** Mails a token to the user's own address; earlier ones are no good then. Throws `401` when the user is gone. */
+export async function requestVerification(
+  deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
+  workspace: WorkspaceDefinition,
+  { principal, now }: { principal: Principal; now: Date },
+): Promise<void> {
+  const { id: userId, email } = await requireUser(deps, principal, workspace);
+  const secret = makeToken();
+  const lifeSeconds = mailedTokenLife;
+  const purpose = 'verify_email';
+  const token = draftToken(deps, { purpose, email, userId, hash: hashOfToken(secret), lifeSeconds, now });
+  const replaced = await deps.databases.workspace(workspace.database)
+    .transaction(async (sql) => {
+      await lockUser(sql, userId) ?? failGone();
+      return await replaceToken(sql, token, mailLimits);
+    });
+  await deps.mail.post({
+    workspace: workspace.id,
+    kind: 'verify-email',
+    to: email,
+    secret,
+    lifeSeconds,
+    discard: !replaced,
+  });
+}
+
+/** Throws `400 validation` for a token that is no good, also when the user has another address by now. */
+export async function confirmVerification(
+  deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
+  { database }: WorkspaceDefinition,
+  { token, origin, now }: { token: string; origin: Origin; now: Date },
+): Promise<void> {
+  const hash = hashOfToken(token);
+  await deps.databases.workspace(database).transaction(async (sql) => {
+    const { user, email } = await redeemMailed(sql, { purpose: 'verify_email', hash, now });
+    if (user.email !== email) refuseToken();
+    await setVerified(sql, user.id, { verified: true, now });
+    await auditWorkspace(sql, deps, {
+      actor: email,
+      action: 'email_verify',
+      target: email,
+      details: { id: user.id },
+      origin,
+    });
+  });
+}

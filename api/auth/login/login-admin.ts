@@ -1,0 +1,74 @@
+// Login of a workspace or app admin.
+import { type AdminRow, findAdminByEmail, rehashAdmin } from '../../../storage/control/admins.ts';
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { insertSession } from '../../../storage/sessions.ts';
+import { type Admin, showAdmin } from '../account/admin-response.ts';
+import type { Deps } from '../../deps.ts';
+import type { Origin } from '../../contract/route.ts';
+import {
+  type Attempt,
+  beginAttempt,
+  failAttempt,
+  normalizedName,
+  refuseAttempt,
+  succeedWithin,
+  tryInTurn,
+} from './attempt.ts';
+import type { Grant } from '../tokens/claims.ts';
+import type { TokenPair } from '../sessions/cookies.ts';
+import { draftSession, homeOf, tokensOf } from '../sessions/sessions.ts';
+import type { SignInDeps } from './sign-in-user.ts';
+
+/** What an admin sends. */
+export interface AdminLogin {
+  email: string;
+  password: string;
+  /** The tokens are to be good for this app only. */
+  app?: string | undefined;
+}
+
+/** Answers tokens. Throws `401 bad_credentials`, `403 forbidden` for an app out of reach, `429 too_many_requests`. */
+export async function loginAdmin(
+  deps: SignInDeps,
+  workspace: WorkspaceDefinition,
+  { email, password, app, origin, now }: AdminLogin & { origin: Origin; now: Date },
+): Promise<{ pair: TokenPair; admin: Admin }> {
+  const actor = normalizedName(email);
+  const subject = `ws:${workspace.id}:${actor}`;
+  const attempt: Attempt = { ...homeOf(deps, workspace), as: 'admin', subject, actor, origin, now };
+  const id = deps.revocations.newId();
+  const owner = `admins of ${workspace.id}` as const;
+  const { control } = deps.databases;
+  const { found: known, verdict } = await deps.passwords.verifyOf(owner, password, async () => {
+    await beginAttempt(deps, attempt);
+    return await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
+  });
+  if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
+  const grant = await grantOf(deps, known, app) ??
+    await refuseAttempt(deps, attempt, `this admin does not reach app "${app}"`);
+  const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
+  await tryInTurn(deps, attempt, async (sql) => {
+    await succeedWithin(sql, deps, attempt);
+    await insertSession(sql, 'workspace', draft.row);
+    return true;
+  });
+  await deps.passwords.renew(
+    { owner, password, hash: known.password_hash },
+    (hashes) => control.run((sql) => rehashAdmin(sql, known.id, hashes)),
+  );
+  return { pair: await tokensOf(deps, draft), admin: showAdmin(known) };
+}
+
+/** What an admin's token lets it do; undefined when it asks for an app that it does not reach. */
+export async function grantOf(
+  { definitions }: Pick<Deps, 'definitions'>,
+  { id, workspace, role, app_ids }: AdminRow,
+  app: string | undefined,
+): Promise<Grant | undefined> {
+  if (app === undefined) {
+    return role === 'app_admin' ? { role, id, workspace, apps: app_ids } : { role, id, workspace };
+  }
+  if (role === 'app_admin' && !app_ids.includes(app)) return undefined;
+  if (await definitions.app(workspace, app) === undefined) return undefined;
+  return { role: 'app_admin', id, workspace, apps: [app], narrowed: true };
+}

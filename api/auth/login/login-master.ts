@@ -1,0 +1,80 @@
+// Login of a master admin.
+import { findMaster, findMasterByUsername, rehashMaster } from '../../../storage/control/master-admins.ts';
+import { insertSession } from '../../../storage/sessions.ts';
+import { type Admin, showMaster } from '../account/admin-response.ts';
+import type { Deps } from '../../deps.ts';
+import type { Origin } from '../../contract/route.ts';
+import {
+  type Attempt,
+  beginAttempt,
+  ChangedMeanwhile,
+  failAttempt,
+  normalizedName,
+  succeedWithin,
+  tryInTurn,
+  unlessRenewed,
+} from './attempt.ts';
+import type { TokenPair } from '../sessions/cookies.ts';
+import { draftSession, tokensOf } from '../sessions/sessions.ts';
+
+type LoginDeps = Pick<
+  Deps,
+  'databases' | 'passwords' | 'policies' | 'revocations' | 'secrets' | 'tokens' | 'newId' | 'now'
+>;
+
+/** An attempt of a master admin, also at changing the password. */
+export function masterAttempt(
+  { databases }: Pick<Deps, 'databases'>,
+  username: string,
+  of: Pick<Attempt, 'proof' | 'origin' | 'now'>,
+): Attempt {
+  const actor = normalizedName(username);
+  return {
+    connection: databases.control,
+    ledger: 'control',
+    as: 'master',
+    subject: masterSubject(actor),
+    actor,
+    ...of,
+  };
+}
+
+/** What the failures of a master admin are counted under. */
+export function masterSubject(actor: string): string {
+  return `master:${actor}`;
+}
+
+/** Answers tokens. Throws `401 bad_credentials`, `429 too_many_requests`. */
+export async function loginMaster(
+  deps: LoginDeps,
+  credentials: { username: string; password: string },
+  by: { origin: Origin; now: Date },
+): Promise<{ pair: TokenPair; admin: Admin }> {
+  const { username, password } = credentials;
+  const attempt = masterAttempt(deps, username, by);
+  const id = deps.revocations.newId();
+  const { control } = deps.databases;
+  const { found: known, verdict } = await deps.passwords.verifyOf('masters', password, async () => {
+    await beginAttempt(deps, attempt);
+    return await control.run((sql) => findMasterByUsername(sql, attempt.actor));
+  });
+  if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
+  const grant = { role: 'master_admin', id: known.id } as const;
+  const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
+  const completing = tryInTurn(deps, attempt, async (sql) => {
+    // First, since it may wait: a password that was set meanwhile counts.
+    await succeedWithin(sql, deps, attempt);
+    const current = await findMaster(sql, known.id);
+    if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
+    await insertSession(sql, 'control', draft.row);
+    return true;
+  });
+  if (await unlessRenewed(verdict.isOutdated, completing) === undefined) {
+    return await loginMaster(deps, credentials, by);
+  }
+  await deps.passwords.renew(
+    { owner: 'masters', password, hash: known.password_hash },
+    (hashes) => control.run((sql) => rehashMaster(sql, known.id, hashes)),
+  );
+  return { pair: await tokensOf(deps, draft), admin: showMaster(known) };
+}

@@ -1,0 +1,57 @@
+// Somebody becomes an end-user of a workspace, with a password.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { StorageError } from '../../../storage/errors.ts';
+import { insertUser } from '../../../storage/workspace/user-accounts.ts';
+import { auditWorkspace } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import type { Origin } from '../../contract/route.ts';
+import { showUser, type User } from '../account/user-response.ts';
+import { mostOf } from '../../usage/quota.ts';
+import { requireUserQuota } from '../../usage/user-quota.ts';
+import { normalizedName } from './attempt.ts';
+import { checkNewPassword } from '../passwords/policy.ts';
+import { requireMethod } from './user-attempt.ts';
+
+/**
+ * Answers the user, who is not logged in. Throws `400 validation`, `403 forbidden` where passwords are switched off,
+ * `409 conflict` for an email that is taken. The id is never the caller's to choose: revocations go by it, in every
+ * workspace.
+ */
+export async function registerUser(
+  deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>,
+  workspace: WorkspaceDefinition,
+  { email, password, origin, now }: { email: string; password: string; origin: Origin; now: Date },
+): Promise<User> {
+  const at = { workspace: workspace.id };
+  await requireMethod(deps, 'password', at);
+  await checkNewPassword(deps.policies, at, { field: 'password', password });
+  const address = normalizedName(email);
+  const user = { id: deps.newId(), email: address, verified: false, now };
+  const most = await mostOf(deps.policies, 'quota.users', at);
+  const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
+  const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
+    const added = await insertUser(sql, { ...user, password_hash });
+    await requireUserQuota(sql, most);
+    await auditWorkspace(sql, deps, {
+      actor: address,
+      action: 'user_register',
+      target: address,
+      details: { id: user.id },
+      origin,
+    });
+    return added;
+  }).catch(refuseDuplicate);
+  return showUser(row);
+}
+
+/** Whether a user was not made, or not given an address, since another one has it. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof StorageError && error.constraint === 'users_email';
+}
+
+/** Turns the violation of the unique constraint into the answer for it. */
+export function refuseDuplicate(error: unknown): never {
+  if (isDuplicate(error)) fail('conflict', 'a user with this email already exists');
+  throw error;
+}

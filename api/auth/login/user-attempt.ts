@@ -1,0 +1,33 @@
+// What all ways in of an end-user have in common.
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import type { LoginMethod } from '../../../storage/workspace/one-time-tokens.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import type { Place } from '../../scope.ts';
+import { type Attempt, normalizedName } from './attempt.ts';
+import { homeOf } from '../sessions/sessions.ts';
+
+/** An attempt of an end-user: password, mailed code and second factor count together. */
+export function userAttempt(
+  deps: Pick<Deps, 'databases'>,
+  workspace: WorkspaceDefinition,
+  { email, ...of }: { email: string } & Pick<Attempt, 'proof' | 'origin' | 'now'>,
+): Attempt {
+  const actor = normalizedName(email);
+  return { ...homeOf(deps, workspace), as: 'user', subject: userSubject(actor), actor, ...of };
+}
+
+/** What the failures of an end-user are counted under. */
+export function userSubject(actor: string): string {
+  return `user:${actor}`;
+}
+
+/** Throws `403 forbidden` when policy `auth.methods` has switched this way in off. */
+export async function requireMethod(
+  { policies }: Pick<Deps, 'policies'>,
+  method: LoginMethod,
+  at: Place,
+): Promise<void> {
+  const allowed = await policies.set('auth.methods', at);
+  if (!allowed.includes(method)) fail('forbidden', `logging in by ${method} is switched off here`);
+}

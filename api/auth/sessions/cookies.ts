@@ -1,0 +1,55 @@
+// The two session cookies: the access token for every path, the refresh token for /_/auth only.
+import type { Config } from '../../../supervisor/protocol.ts';
+import type { Reply } from '../../contract/route.ts';
+
+/** Tokens and how long they live, in seconds. */
+export interface TokenPair {
+  access_token: string;
+  refresh_token: string;
+  accessTtl: number;
+  refreshTtl: number;
+}
+
+/** The body of an answer that hands tokens over: `who` says whose they are. */
+export function answerTokens<Who extends object>(
+  { deps, reply }: { deps: { config: Config }; reply: Reply },
+  pair: TokenPair,
+  who: Who,
+): { access_token: string; refresh_token: string } & Who {
+  setSessionCookies(reply, deps.config, pair);
+  return { access_token: pair.access_token, refresh_token: pair.refresh_token, ...who };
+}
+
+function setSessionCookies(reply: Reply, config: Config, pair: TokenPair): void {
+  add(reply, config, { name: 'at', value: pair.access_token, path: '/', maxAge: pair.accessTtl });
+  add(reply, config, { name: 'rt', value: pair.refresh_token, path: '/_/auth', maxAge: pair.refreshTtl });
+}
+
+/** Takes both cookies away. */
+export function clearSessionCookies(reply: Reply, config: Config): void {
+  reply.headers.push(clearedAccessCookie(config));
+  add(reply, config, { name: 'rt', value: '', path: '/_/auth', maxAge: 0 });
+}
+
+/** The header that takes the cookie with the access token away. */
+export function clearedAccessCookie({ http }: Pick<Config, 'http'>): [string, string] {
+  return setCookie(http, { name: 'at', value: '', path: '/', maxAge: 0 });
+}
+
+interface Cookie {
+  name: 'at' | 'rt';
+  value: string;
+  path: string;
+  maxAge: number;
+}
+
+function add(reply: Reply, { http }: Config, cookie: Cookie): void {
+  reply.headers.push(setCookie(http, cookie));
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6265#section-4.1 */
+function setCookie(http: Config['http'], { name, value, path, maxAge }: Cookie): [string, string] {
+  const secure = http.cookie_secure ? '; Secure' : '';
+  const pair = `${http.cookie_prefix}_${name}=${value}`;
+  return ['Set-Cookie', `${pair}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`];
+}

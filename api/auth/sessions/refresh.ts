@@ -1,0 +1,187 @@
+// Exchanging a refresh token for a new pair: each token works once, and one that is used again ends its login.
+import { type AdminRow, findAdmin } from '../../../storage/control/admins.ts';
+import type { WorkspaceDefinition } from '../../../storage/definition.ts';
+import { millisecondOf } from '../../../storage/sql/ids.ts';
+import { findMaster, type MasterAdminRow } from '../../../storage/control/master-admins.ts';
+import type { Connection, Sql } from '../../../storage/connections/pool.ts';
+import type { RevocationRow } from '../../../storage/control/revocations.ts';
+import {
+  findSession,
+  type FoundSession,
+  insertSession,
+  type Ledger,
+  lockFamily,
+  revokeReusedFamily,
+  rotateSession,
+  type SessionKind,
+} from '../../../storage/sessions.ts';
+import { findUser, holdUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { type Admin, showAdmin, showMaster } from '../account/admin-response.ts';
+import { auditLedger } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import type { Origin } from '../../contract/route.ts';
+import { showUser, type User } from '../account/user-response.ts';
+import type { Grant } from '../tokens/claims.ts';
+import type { TokenPair } from './cookies.ts';
+import { grantOf } from '../login/login-admin.ts';
+import { endAccessOf } from '../tokens/login-tokens.ts';
+import { readRefreshToken } from '../tokens/refresh-tokens.ts';
+import { draftSession, homeOf, type SessionDraft, stillGood, tokensOf } from './sessions.ts';
+import { userGrant } from '../login/sign-in-user.ts';
+
+type RefreshDeps = Pick<
+  Deps,
+  'databases' | 'definitions' | 'policies' | 'revocations' | 'secrets' | 'tokens' | 'newId' | 'now'
+>;
+
+/** What a refresh endpoint accepts: any token, or those of one kind in one workspace. */
+export type Accepts = 'any' | { workspace: string; kind: SessionKind };
+
+/** A token that was found, and the place that its session is kept in. */
+interface Presented {
+  session: FoundSession;
+  workspace: WorkspaceDefinition | undefined;
+  connection: Connection;
+  ledger: Ledger;
+}
+
+/** Whose tokens they are. */
+export type Bearer = { admin: Admin } | { user: User };
+
+/** Whose session it is, as of now. */
+interface Holder {
+  grant: Grant;
+  who: Bearer;
+  /** The name in the audit log. */
+  actor: string;
+}
+
+/** Answers a new pair and uses the old token up. Throws `401 unauthorized`. */
+export async function refresh(
+  deps: RefreshDeps,
+  { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: Origin; now: Date },
+): Promise<{ pair: TokenPair; who: Bearer }> {
+  const id = deps.revocations.newId();
+  const presented = await find(deps, token, accepts) ?? refuse();
+  const holder = await holderOf(deps, presented) ?? refuse();
+  const { session, connection } = presented;
+  const { family, kind, app } = session;
+  const { grant, who } = holder;
+  const draft = await draftSession(deps, { id, family, kind, grant, app: app ?? undefined, origin });
+  const { isFirst, revoked } = await connection.transaction((sql) =>
+    exchange(sql, deps, { presented, holder, draft, origin, now })
+  );
+  deps.revocations.apply(revoked);
+  if (!isFirst) refuse();
+  return { pair: await tokensOf(deps, draft), who };
+}
+
+async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise<Presented | undefined> {
+  const located = readRefreshToken(deps.secrets, token);
+  if (located === undefined) return undefined;
+  if (accepts !== 'any' && accepts.workspace !== located.workspace) return undefined;
+  const workspace = located.workspace === undefined
+    ? undefined
+    : await deps.definitions.workspace(located.workspace);
+  if (workspace?.id !== located.workspace) return undefined;
+  const home = homeOf(deps, workspace);
+  const session = await home.connection.run((sql) =>
+    findSession(sql, home.ledger, { tokenHash: located.hash })
+  );
+  if (session === undefined || accepts !== 'any' && accepts.kind !== session.kind) return undefined;
+  return { session, workspace, ...home };
+}
+
+/** Rights are read anew; undefined when the principal is gone or has lost the app that the session is for. */
+async function holderOf(
+  deps: RefreshDeps,
+  { session, workspace, connection }: Presented,
+): Promise<Holder | undefined> {
+  const { kind, principal_id } = session;
+  const { control } = deps.databases;
+  if (kind === 'master') {
+    const row = await control.run((sql) => findMaster(sql, principal_id));
+    return row === undefined ? undefined : masterHolder(row);
+  }
+  if (workspace === undefined) return undefined;
+  if (kind === 'user') {
+    const user = await connection.run((sql) => findUser(sql, principal_id));
+    return user === undefined ? undefined : await userHolder(deps, user, { session, workspace });
+  }
+  const row = await control.run((sql) => findAdmin(sql, workspace.id, principal_id));
+  return row === undefined ? undefined : await adminHolder(deps, row, session);
+}
+
+function masterHolder(row: MasterAdminRow): Holder {
+  return {
+    grant: { role: 'master_admin', id: row.id },
+    who: { admin: showMaster(row) },
+    actor: row.username,
+  };
+}
+
+async function adminHolder(
+  deps: RefreshDeps,
+  row: AdminRow,
+  { app, id }: FoundSession,
+): Promise<Holder | undefined> {
+  // The session is in another database than the password, so the password's change could not end it there.
+  if (millisecondOf(id) <= row.credentials_changed_at.getTime()) return undefined;
+  const grant = await grantOf(deps, row, app ?? undefined);
+  return grant === undefined ? undefined : { grant, who: { admin: showAdmin(row) }, actor: row.email };
+}
+
+async function userHolder(
+  deps: RefreshDeps,
+  row: UserRow,
+  { session, workspace }: { session: FoundSession; workspace: WorkspaceDefinition },
+): Promise<Holder | undefined> {
+  const app = session.app ?? undefined;
+  if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) return undefined;
+  const grant = userGrant({ id: row.id, workspace: workspace.id, app });
+  return { grant, who: { user: showUser(row) }, actor: row.email };
+}
+
+/** What became of a token, and the access tokens that ended with it. */
+interface Exchange {
+  isFirst: boolean;
+  revoked: RevocationRow[];
+}
+
+/** Rotates, unless the token had been used or revoked before: used twice, it ends the whole login. */
+async function exchange(
+  sql: Sql,
+  deps: RefreshDeps,
+  { presented, holder, draft, origin, now }: {
+    presented: Presented;
+    holder: Holder;
+    draft: SessionDraft;
+    origin: Origin;
+    now: Date;
+  },
+): Promise<Exchange> {
+  const { ledger, session: { id, family, kind, principal_id, created_at } } = presented;
+  await lockFamily(sql, family);
+  // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
+  if (kind === 'master') await findMaster(sql, principal_id);
+  if (kind === 'user') await holdUser(sql, principal_id);
+  // What policy says by now counts, too.
+  const isOver = created_at.getTime() + draft.refreshTtl * 1_000 <= now.getTime();
+  if (!isOver && await rotateSession(sql, ledger, { id, now })) {
+    await insertSession(sql, ledger, draft.row);
+    return { isFirst: true, revoked: [] };
+  }
+  const ended = await revokeReusedFamily(sql, ledger, { id, family, now });
+  if (ended.length === 0) return { isFirst: false, revoked: [] };
+  const { actor } = holder;
+  const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
+  await auditLedger(sql, deps, ledger, event);
+  // Whoever used a token twice, or stole it, has access tokens too.
+  const revoked = await endAccessOf(sql, deps, { ledger, sessions: stillGood(ended, now) });
+  return { isFirst: false, revoked };
+}
+
+function refuse(): never {
+  fail('unauthorized', 'the refresh token is not valid, expired or has been used');
+}

@@ -1,0 +1,226 @@
+// The OpenAPI 3.1 description, made from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
+import { type ErrorCode, errorCodes } from '../errors.ts';
+import { type Parameter, parametersOf } from './parameters.ts';
+import { errorsByStatus, whoMayCall } from './route-errors.ts';
+import type { AnyRoute } from './route.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+interface Reference {
+  $ref: string;
+}
+
+interface MediaType {
+  schema: JsonSchema | Reference;
+}
+
+interface ResponseObject {
+  description: string;
+  headers: Record<string, Reference>;
+  content: Record<string, MediaType>;
+}
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  security: Record<string, never[]>[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, MediaType> };
+  responses: Record<string, ResponseObject | Reference>;
+}
+
+/** The document; its order follows the list of routes, so that equal lists give equal text. */
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: { title: string; version: string; description: string };
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    headers: Record<string, { description: string; schema: JsonSchema }>;
+    responses: Record<string, ResponseObject>;
+    securitySchemes: Record<string, Record<string, string>>;
+  };
+}
+
+type Responses = OpenApiDocument['components']['responses'];
+
+const json = 'application/json';
+/** Of the statuses that routes answer, the one without a body. */
+const notModified = 304;
+/** The version of the interface: the program's own (a test compares it with package.json). */
+const version = '0.1.0';
+
+/** Describes the routes. Throws `RangeError` for a path parameter that has no description. */
+export function openApiOf(routes: readonly AnyRoute[]): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {};
+  const responses: Responses = {};
+  for (const route of routes) {
+    const operations = paths[templateOf(route.path)] ??= {};
+    operations[route.method.toLowerCase()] = operationOf(route, responses);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Bulkhead',
+      version,
+      description: 'A backend server whose tenants sit behind bulkheads. GET routes answer HEAD too. ' +
+        'A path that exists answers other methods with 405 and `Allow`.',
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: { schemas: { Error: anyError() }, headers, responses, securitySchemes },
+  };
+}
+
+function templateOf(path: string): string {
+  return path.replaceAll(/(?:\*\*)?:([a-z]+)/g, '{$1}');
+}
+
+function operationOf(route: AnyRoute, shared: Responses): Operation {
+  const parameters = parametersOf(route);
+  const requestBody = requestBodyOf(route);
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    description: `Who may: ${whoMayCall(route)}.`,
+    tags: [tagOf(route.path)],
+    security: securityOf(route),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: responsesOf(route, shared),
+  };
+}
+
+function requestBodyOf({ body, bodyMayBeEmpty, readsBody, passesBody }: AnyRoute): Operation['requestBody'] {
+  if (body !== undefined) {
+    return { required: bodyMayBeEmpty !== true, content: { [json]: { schema: body.json } } };
+  }
+  // Bytes are no JSON, so their schema says nothing (section 4.8.14 of the specification).
+  return readsBody === true || passesBody === true
+    ? { required: false, content: { '*/*': { schema: {} } } }
+    : undefined;
+}
+
+function operationId({ method, path }: AnyRoute): string {
+  const words = path.split('/').filter((word) => word !== '').map((word) =>
+    word.startsWith(':') ? `by-${word.slice(1)}` : word
+  );
+  return [method.toLowerCase(), ...words].join('-').replaceAll(
+    /[^a-z]+([a-z0-9])/gi,
+    (_, next: string) => next.toUpperCase(),
+  );
+}
+
+/** The resources that operations are grouped by; of those in a path, the first one here counts. */
+const resources = [
+  'auth',
+  'records',
+  'collections',
+  'files',
+  'hooks',
+  'policies',
+  'usage',
+  'audit',
+  'admins',
+  'users',
+  'apps',
+  'workspaces',
+];
+
+/** The resource, or the server itself. */
+function tagOf(path: string): string {
+  const parts = path.split('/');
+  return resources.find((tag) => parts.includes(tag)) ?? 'server';
+}
+
+function securityOf({ scope }: AnyRoute): Record<string, never[]>[] {
+  if (scope === 'open') return [];
+  const token: Record<string, never[]>[] = [{ bearer: [] }, { cookie: [] }];
+  return scope === 'anyone' ? [{}, ...token] : token;
+}
+
+function responsesOf(route: AnyRoute, shared: Responses): Operation['responses'] {
+  const done = success(route.response.json, route.contentType ?? json);
+  for (const [type, description] of Object.entries(route.ownTypes ?? {})) {
+    done.content[type] = { schema: { type: 'string', description } };
+  }
+  const responses: Operation['responses'] = {
+    [route.status]: route.status === 101
+      ? { ...done, description: 'Switching Protocols.', content: {} }
+      : done,
+  };
+  for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {
+    responses[status] = success(schema, json);
+  }
+  for (const [status, description] of Object.entries(route.ownAnswers ?? {})) {
+    const like = success(route.response.json, route.contentType ?? json);
+    responses[status] = { ...like, description, ...(Number(status) === notModified ? { content: {} } : {}) };
+  }
+  for (const [status, found] of errorsByStatus(route)) {
+    if (responses[status] !== undefined) continue;
+    const name = found.join('_or_');
+    shared[name] ??= errorResponse(found);
+    responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return responses;
+}
+
+function success(schema: JsonSchema, contentType: string): ResponseObject {
+  return {
+    description: 'Done.',
+    headers: { 'X-Request-Id': header('X-Request-Id') },
+    content: { [contentType]: { schema } },
+  };
+}
+
+function errorResponse(found: readonly ErrorCode[]): ResponseObject {
+  const mayRetry = found.some((code) =>
+    errorCodes[code].status === 429 || code === 'unavailable' || code === 'hook_busy'
+  );
+  return {
+    description: found.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`).join(' '),
+    headers: {
+      'X-Request-Id': header('X-Request-Id'),
+      ...(mayRetry ? { 'Retry-After': header('Retry-After') } : {}),
+    },
+    content: { [json]: { schema: errorSchema(found) } },
+  };
+}
+
+function header(name: keyof typeof headers): Reference {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+function anyError(): JsonSchema {
+  return errorSchema(Object.keys(errorCodes));
+}
+
+function errorSchema(found: readonly string[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: { code: { type: 'string', enum: [...found] }, message: { type: 'string' } },
+    required: ['code', 'message'],
+    additionalProperties: false,
+  };
+}
+
+const headers = {
+  'X-Request-Id': {
+    description: "The caller's own request id, or a new one; logs and audit entries carry it.",
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+} as const satisfies OpenApiDocument['components']['headers'];
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  cookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'svc_at',
+    description: 'Set by login and refresh; `svc` is the setting `http.cookie_prefix`. ' +
+      'A request that changes something also needs an `Origin` of its own host or of the CORS allowlist.',
+  },
+};

@@ -1,0 +1,24 @@
+// The query values of every list.
+import type { PageRequest } from '../../storage/sql/page.ts';
+import { boolean, described, integer, optional } from './schema.ts';
+
+/** Members for a list's query schema. */
+export const pageMembers = {
+  page: described(optional(integer({ min: 1 })), 'From 1; default 1.'),
+  per_page: described(optional(integer({ min: 1 })), 'Default 30; more than 200 counts as 200.'),
+  skip_total: described(optional(boolean()), 'Leaves the totals out: they are -1.'),
+};
+
+const defaultPerPage = 30;
+const maximalPerPage = 200;
+
+/** The slice that a query asks for. */
+export function pageRequestOf(
+  { page = 1, per_page = defaultPerPage, skip_total = false }: {
+    page?: number | undefined;
+    per_page?: number | undefined;
+    skip_total?: boolean | undefined;
+  },
+): PageRequest {
+  return { page, per_page: Math.min(per_page, maximalPerPage), count: !skip_total };
+}

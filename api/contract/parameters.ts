@@ -1,0 +1,73 @@
+// The parameters of a route as the API description has them: of its path, its query, and the headers that it reads.
+import { tenantIdPattern } from '../../storage/sql/ids.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { AnyRoute } from './route.ts';
+
+/** A parameter (https://spec.openapis.org/oas/v3.1.1.html#parameter-object). */
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+const tenantId: JsonSchema = { type: 'string', pattern: tenantIdPattern.source };
+const identifier: JsonSchema = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_]{0,62}$' };
+
+/** What each name in a path stands for. A path with another name cannot be described until it has its line here. */
+const pathParameters: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
+  workspace: { description: 'Id of the workspace.', schema: tenantId },
+  app: { description: 'Id of the app.', schema: tenantId },
+  field: { description: 'Name of the policy, such as `password.length`.', schema: { type: 'string' } },
+  coll: { description: 'Id of the collection.', schema: identifier },
+  name: { description: 'Id of the collection.', schema: identifier },
+  action: {
+    description: 'What the access rule is about.',
+    schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
+  },
+  provider: { description: 'Name of the OAuth provider.', schema: tenantId },
+  filename: { description: 'Name of the hook file.', schema: { type: 'string' } },
+  variable: { description: 'Name of the variable.', schema: { type: 'string' } },
+  path: { description: 'Whatever the hooks of the app have registered.', schema: { type: 'string' } },
+  id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
+};
+
+/** All of them. Throws `RangeError` for a path parameter that has no description. */
+export function parametersOf(route: AnyRoute): Parameter[] {
+  return [...pathParametersOf(route.path), ...queryParametersOf(route), ...headerParametersOf(route)];
+}
+
+function pathParametersOf(path: string): Parameter[] {
+  return [...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => {
+    const known = pathParameters[name];
+    if (known === undefined) {
+      throw new RangeError(`${path}: describe the path parameter "${name}" in api/contract/parameters.ts`);
+    }
+    return { name, in: 'path', required: true, ...known };
+  });
+}
+
+function queryParametersOf({ query }: AnyRoute): Parameter[] {
+  return Object.entries(query?.json.properties ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = schema;
+    return {
+      name,
+      in: 'query',
+      required: query?.json.required?.includes(name) === true,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
+}
+
+/** Not `Content-Type` and `Authorization`, which are described by bodies and security, and would be ignored here. */
+function headerParametersOf({ headers }: AnyRoute): Parameter[] {
+  return Object.entries(headers ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+}

@@ -1,0 +1,73 @@
+// Which errors a route can answer: what the pipeline may say for its scope, path, query and body, and its own.
+import { type ErrorCode, errorCodes } from '../errors.ts';
+import type { AnyRoute } from './route.ts';
+import { scopes } from '../scope.ts';
+
+/** The codes that a route can answer, in the order of the error table. */
+export function errorsOf(route: AnyRoute): ErrorCode[] {
+  const possible = new Set<ErrorCode>([
+    ...arrivalErrors(route),
+    ...authorizationErrors(route),
+    ...targetErrors(route),
+    ...(isPaced(route) ? ['quota_exceeded' as const] : []),
+    ...inputErrors(route),
+    ...(route.errors ?? []),
+  ]);
+  return codes.filter((code) => possible.has(code));
+}
+
+/** The same by status. */
+export function errorsByStatus(route: AnyRoute): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(route)) {
+    const row = errorCodes[code];
+    for (const status of [row.status, ...('also' in row ? row.also : [])]) {
+      byStatus.set(status, [...byStatus.get(status) ?? [], code]);
+    }
+  }
+  return byStatus;
+}
+
+const codes = Object.keys(errorCodes).filter(isErrorCode);
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
+}
+
+/** Before the route counts for anything; the body cap looks at the announced length of every request. */
+function arrivalErrors({ unlimited, beforeSetup }: AnyRoute): ErrorCode[] {
+  const always: ErrorCode[] = ['payload_too_large', 'internal'];
+  if (unlimited !== true) always.push('too_many_requests');
+  if (beforeSetup !== true) always.push('uninitialized', 'unavailable');
+  return always;
+}
+
+function authorizationErrors({ scope, refusesForeignOrigin }: AnyRoute): ErrorCode[] {
+  if (scope !== 'open') return ['unauthorized', 'forbidden'];
+  return refusesForeignOrigin === true ? ['forbidden'] : [];
+}
+
+function targetErrors({ path }: AnyRoute): ErrorCode[] {
+  const found: ErrorCode[] = [];
+  if (path.includes('/:workspace')) found.push('workspace_not_found');
+  if (path.includes('/:app')) found.push('app_not_found');
+  // Also without an object to find: a parameter that is not valid percent-encoding names nothing.
+  if (path.includes('/:')) found.push('not_found');
+  return found;
+}
+
+/** Whether requests count for the quota of the app: those that use it do, those that administer it do not. */
+export function isPaced({ path, scope }: Pick<AnyRoute, 'path' | 'scope'>): boolean {
+  return path.includes('/:app') &&
+    (scope === 'open' || scope === 'anyone' || scope === 'user' || scope === 'member');
+}
+
+function inputErrors({ query, body }: AnyRoute): ErrorCode[] {
+  if (body !== undefined) return ['validation', 'deserialization'];
+  return query === undefined ? [] : ['validation'];
+}
+
+/** Who may call a route, as the API description and the reference say it. */
+export function whoMayCall({ scope }: AnyRoute): string {
+  return scopes[scope].who;
+}

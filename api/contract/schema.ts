@@ -1,0 +1,233 @@
+// Builders of schemas that validate (superstruct) and describe themselves (JSON Schema for OpenAPI) at once.
+// The only importer of superstruct, because its structs do not show their refinements afterwards.
+import * as superstruct from 'superstruct';
+import { hasCharacters, textFault } from '../../storage/sql/characters.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/** A validator and its description. `isOptional` marks a member that may be left out. */
+export interface Schema<out Value> {
+  readonly struct: superstruct.Struct<unknown, unknown>;
+  readonly json: JsonSchema;
+  readonly isOptional: boolean;
+  /** Tells a good value at once, without the search for what is wrong; not every schema can. */
+  readonly accepts?: (value: unknown) => boolean;
+  /** Never set: carries the type of the admitted values (structs themselves are invariant). */
+  readonly admits?: Value;
+}
+
+/** The type of the values that a schema admits. */
+export type ValueOf<S> = S extends Schema<infer Value> ? Value : never;
+
+function schema<Value>(
+  json: JsonSchema,
+  check: (value: unknown) => true | string,
+): Schema<Value> {
+  const struct = superstruct.define<unknown>(
+    'value',
+    (value) => value === undefined ? 'is required' : check(value),
+  );
+  const accepts = (value: unknown) => value !== undefined && check(value) === true;
+  return { struct, json, isOptional: false, accepts };
+}
+
+/** Text of `min` to `max` characters (code points), optionally of a pattern that `hint` puts into words. */
+export function text(
+  limits: { min?: number; max?: number; pattern?: RegExp; hint?: string; format?: string } = {},
+): Schema<string> {
+  const { min, max, pattern, hint, format } = limits;
+  const json: JsonSchema = { type: 'string' };
+  if (min !== undefined) json.minLength = min;
+  if (max !== undefined) json.maxLength = max;
+  if (pattern !== undefined) json.pattern = pattern.source;
+  if (format !== undefined) json.format = format;
+  return schema(json, (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    const fault = textFault(value);
+    if (fault !== undefined) return fault;
+    if (min !== undefined && !hasCharacters(value, min)) {
+      return min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
+    }
+    if (max !== undefined && hasCharacters(value, max + 1)) {
+      return `must have at most ${max} characters`;
+    }
+    if (pattern !== undefined && !pattern.test(value)) return hint ?? `must match ${pattern.source}`;
+    return true;
+  });
+}
+
+/** One of the given words. */
+export function oneOf<const Word extends string>(words: readonly Word[]): Schema<Word> {
+  return schema(
+    { type: 'string', enum: words },
+    (value) => words.some((word) => word === value) || `must be one of ${words.join(', ')}`,
+  );
+}
+
+/** `true` or `false`. */
+export function boolean(): Schema<boolean> {
+  return schema({ type: 'boolean' }, (value) => typeof value === 'boolean' || 'must be true or false');
+}
+
+/** Exactly `true`, as in `{ ok: true }`. */
+export function yes(): Schema<true> {
+  return schema({ type: 'boolean', const: true }, (value) => value === true || 'must be true');
+}
+
+/** A whole number within bounds. */
+export function integer(limits: { min?: number; max?: number } = {}): Schema<number> {
+  const { min, max } = limits;
+  const json: JsonSchema = { type: 'integer' };
+  if (min !== undefined) json.minimum = min;
+  if (max !== undefined) json.maximum = max;
+  return schema(json, (value) => {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'must be a whole number';
+    if (min !== undefined && value < min) return `must be at least ${min}`;
+    if (max !== undefined && value > max) return `must be at most ${max}`;
+    return true;
+  });
+}
+
+/** A finite number. */
+export function number(): Schema<number> {
+  return schema({ type: 'number' }, (value) => Number.isFinite(value) || 'must be a number');
+}
+
+/** Any JSON value but a missing one. */
+export function anyValue(): Schema<unknown> {
+  return schema({}, () => true);
+}
+
+/** An RFC 3339 timestamp in an answer; the renderer turns dates into text. */
+export function timestamp(): Schema<Date> {
+  return schema(
+    { type: 'string', format: 'date-time' },
+    (value) => value instanceof Date || 'must be a date',
+  );
+}
+
+/** A list of at most `max` items. */
+export function list<Item>(item: Schema<Item>, limits: { max?: number } = {}): Schema<Item[]> {
+  const { max } = limits;
+  const json: JsonSchema = { type: 'array', items: item.json };
+  if (max !== undefined) json.maxItems = max;
+  const struct = inOurWords(superstruct.array(item.struct), (value) => {
+    if (!Array.isArray(value)) return 'must be an array';
+    return max === undefined || value.length <= max || `must have at most ${max} items`;
+  });
+  return { struct, json, isOptional: false };
+}
+
+type Members = Record<string, Schema<unknown>>;
+type OptionalNames<M extends Members> = {
+  [K in keyof M]: undefined extends ValueOf<M[K]> ? K : never;
+}[keyof M];
+/** The object type of a set of members: those that may be left out are optional. */
+export type ObjectOf<M extends Members> =
+  & { [K in Exclude<keyof M, OptionalNames<M>>]: ValueOf<M[K]> }
+  & { [K in OptionalNames<M>]?: ValueOf<M[K]> };
+
+/** An object with exactly these members; an unknown one is refused. */
+export function object<M extends Members>(members: M): Schema<ObjectOf<M>> {
+  const names = Object.keys(members);
+  const json: JsonSchema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, members[name]?.json ?? {}])),
+    required: names.filter((name) => members[name]?.isOptional === false),
+    additionalProperties: false,
+  };
+  const structs = Object.fromEntries(
+    names.map((name) => [name, members[name]?.struct ?? superstruct.unknown()]),
+  );
+  const struct = inOurWords(superstruct.object(structs), isObject);
+  return { struct, json, isOptional: false };
+}
+
+/** An object whose members are not known beforehand, as a record's field map. */
+export function fieldMap(description: string): Schema<Record<string, unknown>> {
+  return schema(
+    { type: 'object', description, additionalProperties: true },
+    isObject,
+  );
+}
+
+/** A member that may be left out. */
+export function optional<Value>(inner: Schema<Value>): Schema<Value | undefined> {
+  return { struct: superstruct.optional(inner.struct), json: inner.json, isOptional: true };
+}
+
+/** A value or null. */
+export function nullable<Value>(inner: Schema<Value>): Schema<Value | null> {
+  const { type, ...rest } = inner.json;
+  const json: JsonSchema = typeof type === 'string' && rest.enum === undefined
+    ? { ...rest, type: [type, 'null'] }
+    : { anyOf: [inner.json, { type: 'null' }] };
+  return { struct: superstruct.nullable(inner.struct), json, isOptional: inner.isOptional };
+}
+
+/** The same schema with a sentence for the API description. */
+export function described<Value>(inner: Schema<Value>, description: string): Schema<Value> {
+  return { ...inner, json: { ...inner.json, description } };
+}
+
+/** Either of two shapes of answer (never used for input, where errors would be unclear). */
+export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
+  const struct = superstruct.define<unknown>('either', (value) => a.struct.is(value) || b.struct.is(value));
+  return { struct, json: { anyOf: [a.json, b.json] }, isOptional: false };
+}
+
+/** One of several shapes of an object; the text in member `tag` says which, and each shape has that member too. */
+export function variants<const M extends Record<string, Schema<unknown>>>(
+  tag: string,
+  shapes: M,
+): Schema<ValueOf<M[keyof M]>> {
+  const known = Object.keys(shapes);
+  const neither = superstruct.type({ [tag]: oneOf(known).struct });
+  const shapeOf = (value: unknown) => {
+    const word = typeof value === 'object' && value !== null ? Reflect.get(value, tag) : undefined;
+    const shape = typeof word === 'string' && Object.hasOwn(shapes, word) ? shapes[word] : undefined;
+    return shape?.struct ?? inOurWords(neither, isObject);
+  };
+  const struct = superstruct.dynamic<unknown>(shapeOf);
+  return { struct, json: { anyOf: Object.values(shapes).map(({ json }) => json) }, isOptional: false };
+}
+
+/** The envelope of every list. */
+export function pageOf<Item>(item: Schema<Item>) {
+  return object({
+    items: list(item),
+    page: integer({ min: 1 }),
+    per_page: integer({ min: 1, max: 200 }),
+    total_items: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
+    total_pages: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
+  });
+}
+
+/** The answer to an act that leaves nothing to be shown. */
+export const done = object({ ok: yes() });
+
+const unknownField = superstruct.define<unknown>('unknown', () => 'unknown field');
+
+function isObject(value: unknown): true | string {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) || 'must be an object';
+}
+
+/**
+ * The same struct with our words for a value that is missing or of another type, and for members that it does not know.
+ * The library's own words quote the value, and JSON can hold one that no text can be made of: `{"toString": 1}`.
+ */
+function inOurWords<Value, S>(
+  { entries, type }: superstruct.Struct<Value, S>,
+  check: (value: unknown) => true | string,
+): superstruct.Struct<unknown, unknown> {
+  return new superstruct.Struct<unknown, unknown>({
+    type,
+    schema: null,
+    *entries(value, context) {
+      if (check(value) !== true) return;
+      for (const [name, part, struct] of entries(value, context)) {
+        yield [name, part, struct.type === 'never' ? unknownField : struct];
+      }
+    },
+    validator: (value) => value === undefined ? 'is required' : check(value),
+  });
+}

@@ -1,0 +1,154 @@
+// An app admin reads and changes the app's hook files. Every change is audited, and in effect when it is answered.
+import { createHash } from 'node:crypto';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../../storage/sql/page.ts';
+import type { Config } from '../../../supervisor/protocol.ts';
+import { actorOf, type By } from '../../audit/actor.ts';
+import { auditApp } from '../../audit/write.ts';
+import type { Deps } from '../../deps.ts';
+import { fail, failValidation } from '../../errors.ts';
+import { checkFilename } from './filename.ts';
+import {
+  folderOf,
+  type HookFile,
+  largestFile,
+  largestFolder,
+  listFiles,
+  mostFiles,
+  readFile,
+  removeFile,
+  writeFile,
+} from './folder.ts';
+import type { FileFault, HookLoader, Loading } from '../ports.ts';
+import { reloadEverywhere } from './reload.ts';
+import { withdrawFromGone } from './withdraw.ts';
+
+type ReadDeps = { config: Pick<Config, 'hooks'> };
+type ChangeDeps = ReadDeps & Pick<Deps, 'databases' | 'newId' | 'now'> & { hooks: HookLoader };
+
+/** Files by name. */
+export async function listHookFiles(
+  { config }: ReadDeps,
+  app: AppDefinition,
+  page: PageRequest,
+): Promise<Page<HookFile>> {
+  return pageOfAll(await listFiles(folderOf(config, app)), page);
+}
+
+/** One file with its text. Throws `400 validation` for its name, `404 not_found`. */
+export async function showHookFile(
+  { config }: ReadDeps,
+  app: AppDefinition,
+  filename: string,
+): Promise<HookFile & { source: string }> {
+  const file = await readFile(folderOf(config, app), checkFilename(filename)) ?? failNoFile(filename);
+  if ('fault' in file) fail('conflict', `hook file "${filename}" ${file.fault}`);
+  return file;
+}
+
+/** What a file is to hold, and who wants it. */
+export interface HookFileChange {
+  filename: string;
+  source: string;
+  by: By;
+}
+
+/** A file that was put, and what became of it. */
+export interface PutAnswer {
+  file: HookFile;
+  reload: Loading;
+  /** What the type checker has against the app's files. */
+  warnings: FileFault[];
+}
+
+/**
+ * Writes a file and loads the app's files again. Throws `400 validation` for its name, its size or too many files, `404` for
+ * an app that was deleted meanwhile, `409 conflict` where the hooks directory has a directory of its name.
+ */
+export async function putHookFile(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { filename, source, by }: HookFileChange,
+): Promise<PutAnswer> {
+  const folder = folderOf(deps.config, app);
+  checkFilename(filename);
+  const print = printOf(source);
+  refuseTooMuch(await listFiles(folder), filename, print.size);
+  const details = { ...print, from: await printBefore(folder, filename) };
+  let isWritten = false;
+  try {
+    await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
+      isWritten = await writeFile(folder, filename, source);
+      if (!isWritten) fail('conflict', `a directory is called "${filename}"`);
+    });
+  } finally {
+    if (isWritten) await withdrawFromGone(deps, app, { filename, source });
+  }
+  const reload = await reloadEverywhere(deps, app);
+  const file = await readFile(folder, filename) ?? failNoFile(filename);
+  // The code is in effect already.
+  const warnings = await deps.hooks.check(app);
+  return { file: { filename, size: print.size, updated_at: file.updated_at }, reload, warnings };
+}
+
+/** Removes a file and loads the app's files again. Throws `400 validation` for its name, `404 not_found`. */
+export async function removeHookFile(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { filename, by }: { filename: string; by: By },
+): Promise<Loading> {
+  const folder = folderOf(deps.config, app);
+  checkFilename(filename);
+  const details = { from: await printBefore(folder, filename) };
+  await audited(deps, app, { action: 'hook_delete', filename, details, by }, async () => {
+    if (!await removeFile(folder, filename)) failNoFile(filename);
+  });
+  return await reloadEverywhere(deps, app);
+}
+
+/** Loads the app's files again, as they are on disk now. */
+export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: By): Promise<Loading> {
+  await audited(deps, app, { action: 'hook_reload', filename: app.id, details: {}, by }, async () => {});
+  return await reloadEverywhere(deps, app);
+}
+
+/** What tells one text from another, for the audit log. */
+function printOf(source: string): { size: number; sha256: string } {
+  return { size: Buffer.byteLength(source), sha256: createHash('sha256').update(source).digest('hex') };
+}
+
+/** Null where there was no file that can be read. */
+async function printBefore(folder: string, filename: string): Promise<ReturnType<typeof printOf> | null> {
+  const file = await readFile(folder, filename);
+  return file === undefined || 'fault' in file ? null : printOf(file.source);
+}
+
+function refuseTooMuch(files: readonly HookFile[], filename: string, size: number): void {
+  const others = files.filter((file) => file.filename !== filename);
+  const total = others.reduce((sum, file) => sum + file.size, size);
+  const refuse = (field: string, reason: string) => failValidation([{ field, reason }]);
+  if (size > largestFile) refuse('source', `must have at most ${largestFile} bytes`);
+  if (others.length >= mostFiles) refuse('filename', `the app has ${mostFiles} files, the most it can have`);
+  if (total > largestFolder) {
+    refuse('source', `the app's files must have at most ${largestFolder} bytes together`);
+  }
+}
+
+/** The entry is written first, and stays only when the change was made. */
+async function audited(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  change: { action: string; filename: string; details: Record<string, unknown>; by: By },
+  work: () => Promise<void>,
+): Promise<void> {
+  const { action, filename: target, details, by } = change;
+  const actor = await actorOf(deps, by.principal);
+  await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
+    await auditApp(sql, deps, { actor, action, target, details, origin: by.origin });
+    await work();
+  });
+}
+
+function failNoFile(filename: string): never {
+  fail('not_found', `hook file "${filename}" does not exist`);
+}

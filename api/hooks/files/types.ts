@@ -1,0 +1,53 @@
+// Declarations for those who write hooks: what the runner gives them, and the fields of the app's own collections.
+import { readFile } from 'node:fs/promises';
+import type { AppDefinition, CollectionDefinition, Field, FieldKind } from '../../../storage/definition.ts';
+import { shownFields, usersId, usersOf } from '../../../storage/workspace/identities.ts';
+
+const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
+const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
+
+const typeOf: Record<FieldKind, (field: Field) => string> = {
+  text: () => 'string',
+  number: () => 'number',
+  bool: () => 'boolean',
+  json: () => 'any',
+  datetime: () => 'string',
+  email: () => 'string',
+  url: () => 'string',
+  select: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
+  relation: () => 'string',
+  file: () => 'string',
+};
+
+/** The same with what editors know by themselves, for a type checker that knows none of it. */
+export async function checkedTypesOf(app: AppDefinition): Promise<string> {
+  return `${await typesOf(app)}${await readFile(globals, 'utf8')}`;
+}
+
+/** A declaration file. */
+export async function typesOf(app: AppDefinition): Promise<string> {
+  const collections = [...app.collections.values(), usersOf(app)];
+  return `${await readFile(declarations, 'utf8')}
+/** The collections of this app. */
+interface HookCollections {
+${collections.map(fieldsOf).join('\n')}
+}
+
+/** Those of them that hold profiles. */
+interface HookProfiles {
+${collections.filter(({ kind }) => kind === 'auth').map(({ id }) => `  ${id}: true;`).join('\n')}
+}
+`;
+}
+
+function fieldsOf({ id, kind, fields }: CollectionDefinition): string {
+  const ofUser = kind === 'auth' ? shownFields : id === usersId ? fields : [];
+  // All that is known of a user there is for everybody; only a login may be still to come.
+  const isThere = (field: Field) => field.name !== 'last_login' && ofUser.includes(field);
+  const all = kind === 'auth' ? [...shownFields, ...fields] : fields;
+  const lines = all.map((field) => {
+    const orNull = field.required === true || isThere(field) ? '' : ' | null';
+    return `    ${field.name}: ${typeOf[field.kind](field)}${orNull};`;
+  });
+  return `  ${id}: {\n${lines.join('\n')}\n  };`;
+}

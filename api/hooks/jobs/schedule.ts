@@ -1,0 +1,147 @@
+// Scheduled jobs of all apps. They are kept in the database and by one API process, not by runners, which may rest meanwhile.
+import type { Change } from '../../../storage/control/changes.ts';
+import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts';
+import { type AppJobs, listHookJobs, removeHookJobs } from '../../../storage/control/hook-jobs.ts';
+import type { Deps } from '../../deps.ts';
+import { noteFailure } from '../../logging/events.ts';
+import type { AppHooks } from '../app-hooks.ts';
+import { CronJob } from './job.ts';
+import { runJob } from './run.ts';
+import { type CronTimes, othersTurn, type ReadExpression } from './times.ts';
+
+/** What the schedule depends on. */
+export interface ScheduleParts {
+  deps: Pick<Deps, 'databases' | 'observe' | 'now'>;
+  times: CronTimes;
+  newId: () => string;
+  /** The app of these ids, as it is now. */
+  find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
+  hooksOf: (app: AppDefinition) => AppHooks;
+}
+
+interface Place {
+  workspace: string;
+  app: string;
+  schema: string;
+}
+
+interface Scheduled {
+  place: { workspace: string; app: string };
+  jobs: Map<string, CronJob>;
+}
+
+/** The jobs of all apps, run in this process. */
+export class Schedule {
+  readonly #parts: ScheduleParts;
+  /** By the schema of the app. */
+  readonly #apps = new Map<string, Scheduled>();
+  #reading: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(parts: ScheduleParts) {
+    this.#parts = parts;
+  }
+
+  /** When jobs of an app were last run, by name. */
+  lastRuns({ schema }: AppIdentity): ReadonlyMap<string, Date | null> {
+    const jobs = this.#apps.get(schema)?.jobs ?? [];
+    return new Map([...jobs].map(([name, { last }]) => [name, last]));
+  }
+
+  /** Reads the jobs again: of one app, or of all. */
+  read(only?: { workspace: string; app: string }): void {
+    // One after another, so that what was read first does not come last.
+    this.#reading = this.#reading.then(() => this.#read(only))
+      .catch(noteFailure(this.#parts.deps, 'read the jobs of hooks'));
+  }
+
+  /** Hears of a change in whatever process. */
+  heed(change: Change): void {
+    if (change.kind === 'jobs') this.read(change);
+    if (change.kind !== 'app' && change.kind !== 'workspace') return;
+    for (const [schema, { place }] of [...this.#apps]) {
+      const isMeant = change.kind === 'workspace' || change.app === place.app;
+      if (isMeant && change.workspace === place.workspace) void this.#within({ ...place, schema }, () => {});
+    }
+  }
+
+  /** Ends every job of an app. */
+  drop(schema: string): void {
+    for (const job of this.#apps.get(schema)?.jobs.values() ?? []) job.stop();
+    this.#apps.delete(schema);
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    this.#isClosed = true;
+    for (const schema of [...this.#apps.keys()]) this.drop(schema);
+  }
+
+  async #read(only: { workspace: string; app: string } | undefined): Promise<void> {
+    if (this.#isClosed) return;
+    const rows = await this.#parts.deps.databases.control.run((sql) => listHookJobs(sql, only));
+    const found = new Set(rows.map(({ schema }) => schema));
+    for (const [schema, { place }] of [...this.#apps]) {
+      const isMeant = only === undefined || (place.workspace === only.workspace && place.app === only.app);
+      if (isMeant && !found.has(schema)) this.drop(schema);
+    }
+    if (rows.length === 0) return;
+    const read = await this.#parts.times.open();
+    if (this.#isClosed) return;
+    for (const row of rows) await this.#follow(row, read);
+  }
+
+  async #follow({ workspace, app, schema, jobs }: AppJobs, read: ReadExpression): Promise<void> {
+    const scheduled = this.#apps.get(schema) ?? { place: { workspace, app }, jobs: new Map() };
+    this.#apps.set(schema, scheduled);
+    const names = new Set(jobs.map(({ name }) => name));
+    for (const [name, job] of [...scheduled.jobs]) {
+      if (names.has(name)) continue;
+      job.stop();
+      scheduled.jobs.delete(name);
+    }
+    for (const { name, expression } of jobs) {
+      const job = scheduled.jobs.get(name) ?? this.#make({ workspace, app, schema, name });
+      scheduled.jobs.set(name, job);
+      try {
+        job.follow(expression, read);
+        if (job.due === null) await othersTurn();
+        if (this.#apps.get(schema) !== scheduled) return;
+      } catch (error) {
+        // A runner that says what it should not; the other apps' jobs go on.
+        const { observe } = this.#parts.deps;
+        observe({ type: 'background_failed', task: 'schedule a job of hooks', error: String(error) });
+      }
+    }
+  }
+
+  #make(job: Place & { name: string }): CronJob {
+    const { deps: { now }, newId } = this.#parts;
+    const { name } = job;
+    return new CronJob({
+      now,
+      run: (due) => this.#within(job, (hooks) => runJob(hooks, { name, due, requestId: newId() })),
+      onOverlap: (due) =>
+        void this.#within(job, ({ log }) => {
+          const message = `job "${name}" still runs: its run of ${due.toISOString()} is left out`;
+          log.add({ level: 'warn', message });
+        }),
+    });
+  }
+
+  /** Does something with the hooks of an app. Of one that is gone, the jobs end. */
+  async #within(
+    { workspace, app: id, schema }: Place,
+    work: (hooks: AppHooks) => Promise<void> | void,
+  ): Promise<void> {
+    const { find, hooksOf, deps } = this.#parts;
+    try {
+      const app = await find(workspace, id);
+      if (app?.schema === schema) return await work(hooksOf(app));
+      this.drop(schema);
+      await deps.databases.control.run((sql) => removeHookJobs(sql, schema));
+    } catch (error) {
+      deps.observe({ type: 'background_failed', task: 'run a job of hooks', error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// An app's hooks in all API processes of the server: their logs and their states, merged.
+import type { Peers } from '../../process/peers.ts';
+import type { Counters } from '../pool/counters.ts';
+import type { HookLog, LogEntry } from './log.ts';
+import type { HookState } from '../ports.ts';
+
+/** What one process asks the others. The schema tells an app from all others. */
+export type HookQuestion =
+  | { about: 'state'; schema: string }
+  /** Lines after those that are known, by process. */
+  | { about: 'log'; schema: string; after: Readonly<Record<string, number>> };
+
+/** Lines of one process; `place` is that of the last. */
+export interface LogPart {
+  process: string;
+  place: number;
+  entries: readonly LogEntry[];
+}
+
+/** How hooks are in one process. */
+export interface StatePart {
+  state: Omit<HookState, 'processes'>;
+  lastKillAt: Counters['lastKillAt'];
+}
+
+/** A process asks the others for new lines as often. Milliseconds. */
+const lookEvery = 250;
+
+/** What the other processes answer, which are of this program. Null where an app is not known. */
+async function ask<Part>(peers: Pick<Peers, 'ask'>, question: HookQuestion): Promise<Part[]> {
+  const answers = await peers.ask(JSON.stringify(question));
+  return answers.flatMap((answer) => {
+    const part: Part | null = JSON.parse(answer);
+    return part ?? [];
+  });
+}
+
+/** How an app's hooks are in all processes that answer. */
+export async function stateEverywhere(
+  peers: Pick<Peers, 'ask'>,
+  schema: string,
+  own: StatePart,
+): Promise<HookState> {
+  return together([own, ...await ask<StatePart>(peers, { about: 'state', schema })]);
+}
+
+/** One state out of several: sums where there is something to add, else the value of the process that knows it best. */
+function together(parts: readonly StatePart[]): HookState {
+  const states = parts.map(({ state }) => state);
+  const sum = (name: 'runs' | 'errors' | 'in_flight') => states.reduce((all, state) => all + state[name], 0);
+  const known = (name: 'cpu_ms' | 'rss_bytes' | 'generation') => states.flatMap((state) => state[name] ?? []);
+  const sumKnown = (name: 'cpu_ms' | 'rss_bytes') =>
+    known(name).length === 0 ? null : known(name).reduce((all, one) => all + one, 0);
+  const killed = parts.reduce((a, b) => ((b.lastKillAt ?? 0) > (a.lastKillAt ?? 0) ? b : a));
+  const { loaded, registrations, jobs } = states.find((state) => state.loaded.length > 0) ?? killed.state;
+  const every = states.flatMap((state) => state.jobs);
+  const lastRunOf = (job: string) =>
+    every.flatMap(({ name, last_run }) => name === job ? last_run ?? [] : []).sort().at(-1) ?? null;
+  return {
+    processes: parts.length,
+    running: states.some(({ running }) => running),
+    generation: known('generation').length === 0 ? null : Math.max(...known('generation')),
+    loaded,
+    registrations,
+    jobs: jobs.map((job) => ({ ...job, last_run: lastRunOf(job.name) })),
+    runs: sum('runs'),
+    errors: sum('errors'),
+    last_kill: killed.state.last_kill,
+    in_flight: sum('in_flight'),
+    cpu_ms: sumKnown('cpu_ms'),
+    rss_bytes: sumKnown('rss_bytes'),
+  };
+}
+
+/** The log of an app as all processes have it. */
+export class LogEverywhere {
+  readonly #peers: Pick<Peers, 'ask' | 'isAlone'>;
+  readonly #schema: string;
+  readonly #own: HookLog;
+
+  constructor(peers: Pick<Peers, 'ask' | 'isAlone'>, schema: string, own: HookLog) {
+    this.#peers = peers;
+    this.#schema = schema;
+    this.#own = own;
+  }
+
+  /** See `HookLog`. */
+  requireRoom(): void {
+    this.#own.requireRoom();
+  }
+
+  /** What is kept, oldest first. */
+  async read(): Promise<LogEntry[]> {
+    return inOrder([...this.#own.entries, ...await this.#others(new Map())]);
+  }
+
+  /**
+   * Calls back for each line that is kept, and then for each from now on, until what is returned is called. Those of other
+   * processes come within half a second.
+   */
+  follow(tell: (entry: LogEntry) => void): () => void {
+    const places = new Map<string, number>();
+    const stopOwn = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const look = async () => {
+      const entries = await this.#others(places);
+      if (stopOwn.signal.aborted) return;
+      inOrder(entries).forEach(tell);
+      timer = setTimeout(look, lookEvery);
+    };
+    const begin = async () => {
+      const kept = this.#own.entries;
+      const meanwhile: LogEntry[] = [];
+      let hear: (entry: LogEntry) => void = (entry) => void meanwhile.push(entry);
+      const stop = this.#own.follow((entry) => hear(entry));
+      stopOwn.signal.addEventListener('abort', stop, { once: true });
+      if (!this.#peers.isAlone) kept.push(...await this.#others(places));
+      if (stopOwn.signal.aborted) return;
+      inOrder([...kept, ...meanwhile]).forEach(tell);
+      hear = tell;
+      if (!this.#peers.isAlone) timer = setTimeout(look, lookEvery);
+    };
+    void begin();
+    return () => {
+      stopOwn.abort();
+      clearTimeout(timer);
+    };
+  }
+
+  /** Lines of other processes after those places, which move on. */
+  async #others(places: Map<string, number>): Promise<LogEntry[]> {
+    if (this.#peers.isAlone) return [];
+    const question = { about: 'log', schema: this.#schema, after: Object.fromEntries(places) } as const;
+    const parts = await ask<LogPart>(this.#peers, question);
+    for (const { process, place } of parts) places.set(process, place);
+    return parts.flatMap(({ entries }) => entries);
+  }
+}
+
+function inOrder(entries: LogEntry[]): LogEntry[] {
+  return entries.sort((a, b) => a.ts < b.ts ? -1 : Number(a.ts > b.ts));
+}

@@ -1,0 +1,83 @@
+// An app's hook log as Server-Sent Events: what is kept, then every new line, until the reader goes or may no longer read, or
+// the app is gone.
+import type { ServerResponse } from 'node:http';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { Deps } from '../../deps.ts';
+import { type AnswerHeaders, eventStream, writeHead } from '../../http/response-headers.ts';
+import { decide, type Principal } from '../../scope.ts';
+import type { LogEntry } from './log.ts';
+import type { AppLog } from '../ports.ts';
+
+/** Who reads, and where to. */
+export interface LogReader {
+  response: ServerResponse;
+  headers: AnswerHeaders;
+  principal: Principal;
+  app: AppDefinition;
+}
+
+type LogDeps = Pick<Deps, 'now' | 'definitions'> & { tokens: Pick<Deps['tokens'], 'current'> };
+
+const lookMilliseconds = 2_000;
+const pingEvery = 7;
+const mostWaitingBytes = 1_048_576;
+
+/** Begins the stream and returns. */
+export async function serveLog(
+  deps: LogDeps,
+  log: AppLog,
+  { response, headers, principal, app }: LogReader,
+): Promise<void> {
+  writeHead(response, 200, [...headers, ...eventStream]);
+  if (response.req.method === 'HEAD') return void response.end();
+  response.write(': connected\n\n');
+  const write = (text: string) => {
+    // Whoever does not read what is sent is cut off.
+    if (response.writableLength > mostWaitingBytes) response.destroy();
+    else response.write(text);
+  };
+  const tell = (entry: LogEntry) => write(`event: log\ndata: ${JSON.stringify(entry)}\n\n`);
+  const stop = log.follow(tell);
+  const end = () => {
+    stop();
+    response.end();
+  };
+  let looks = 0;
+  const look = async () => {
+    // It ended at the last look, and whoever has not read the rest by now is cut off as well.
+    if (response.writableEnded) return void response.destroy();
+    const isThere = await isKept(deps, app);
+    if (response.writableEnded) return;
+    if (!mayRead(deps, principal, app)) {
+      write('event: unauthorized\ndata: {}\n\n');
+      end();
+    } else if (!isThere) end();
+    else if (++looks % pingEvery === 0) write(': ping\n\n');
+  };
+  const timer = setInterval(() => void look(), lookMilliseconds);
+  response.once('close', () => {
+    clearInterval(timer);
+    stop();
+  });
+}
+
+async function isKept(
+  { definitions }: Pick<Deps, 'definitions'>,
+  { id, schema, workspace }: AppDefinition,
+): Promise<boolean> {
+  try {
+    return (await definitions.app(workspace.id, id))?.schema === schema;
+  } catch {
+    return true; // its database is away: the next look finds out
+  }
+}
+
+function mayRead(
+  { tokens, now }: Pick<LogDeps, 'tokens' | 'now'>,
+  principal: Principal,
+  { id, workspace }: AppDefinition,
+): boolean {
+  if (now().getTime() >= principal.expiresAt * 1_000) return false;
+  const left = tokens.current(principal);
+  return left !== undefined && decide('app_admin', left, { workspace: workspace.id, app: id }) === 'allow';
+}

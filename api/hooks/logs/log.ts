@@ -1,0 +1,124 @@
+// What an app's hooks have written lately: kept in memory, and told to those who follow it.
+import { type Page, pageOfAll, type PageRequest } from '../../../storage/sql/page.ts';
+import type { LogLevel } from '../../../hook-runner/protocol.ts';
+import type { Json } from '../../../hook-runner/calls.ts';
+import type { Fault } from '../../../hook-runner/registrations.ts';
+import { fail } from '../../errors.ts';
+
+/** One line. All its text is the tenant's. */
+export interface LogEntry {
+  /** UTC, to the millisecond: such texts sort as their times do. */
+  ts: string;
+  level: LogLevel;
+  message: string;
+  file: string | null;
+  request_id: string | null;
+  fields: { readonly [name: string]: Json } | null;
+}
+
+/** What is written down: a line that no file, request or field belongs to leaves them out. */
+export type LogLine =
+  & Pick<LogEntry, 'level' | 'message'>
+  & Partial<Pick<LogEntry, 'file' | 'request_id' | 'fields'>>;
+
+const keptBytes = 262_144;
+const keptEntries = 1_000;
+const bytesAMinute = 1_048_576;
+const minute = 60_000;
+const mostFollowers = 32;
+
+/** The log of one app. */
+export class HookLog {
+  readonly #now: () => Date;
+  /** As JSON: as objects, lines of many small ones would take twenty times as much. */
+  readonly #entries: { text: string; bytes: number }[] = [];
+  #place = 0;
+  readonly #followers = new Set<(entry: LogEntry) => void>();
+  #bytes = 0;
+  #minuteBegan = 0;
+  #minuteBytes = 0;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** Adds a line; what comes faster than 1 MiB a minute is lost, and one line says so. */
+  add({ level, message, file = null, request_id = null, fields = null }: LogLine): void {
+    const now = this.#now();
+    const entry: LogEntry = { ts: now.toISOString(), level, message, file, request_id, fields };
+    const text = JSON.stringify(entry);
+    const bytes = Buffer.byteLength(text);
+    const time = now.getTime();
+    // A clock that is set back must not make the minute longer.
+    if (Math.abs(time - this.#minuteBegan) >= minute) {
+      this.#minuteBegan = time;
+      this.#minuteBytes = 0;
+    }
+    const before = this.#minuteBytes;
+    this.#minuteBytes += bytes;
+    if (before > bytesAMinute) return;
+    if (this.#minuteBytes <= bytesAMinute) return this.#keep(entry, { text, bytes });
+    const notice = 'more than 1 MiB of log in a minute: what follows in this minute is lost';
+    const nowhere = { file: null, request_id: null, fields: null };
+    const last: LogEntry = { ts: entry.ts, level: 'warn', message: notice, ...nowhere };
+    this.#keep(last, { text: JSON.stringify(last), bytes: 200 });
+  }
+
+  /** Adds what went wrong in the app's code. */
+  blame(
+    faults: readonly (Omit<Fault, 'stack'> & Partial<Pick<Fault, 'stack'>>)[],
+    requestId: string | null,
+  ): void {
+    for (const { message, file, ...place } of faults) {
+      this.add({ level: 'error', message, file, request_id: requestId, fields: place });
+    }
+  }
+
+  /** What is kept, oldest first. */
+  get entries(): LogEntry[] {
+    return this.#entries.map(read);
+  }
+
+  /** How many lines were ever kept. */
+  get place(): number {
+    return this.#place;
+  }
+
+  /** What is kept of the lines after a place, oldest first. */
+  after(place: number): LogEntry[] {
+    const fresh = Math.min(this.#place - place, this.#entries.length);
+    return fresh <= 0 ? [] : this.#entries.slice(-fresh).map(read);
+  }
+
+  /** Throws `429 too_many_requests` where as many follow as may: what each has not read yet is held for it. */
+  requireRoom(): void {
+    if (this.#followers.size < mostFollowers) return;
+    const most = `${mostFollowers} readers follow the log of this app already, which is the most`;
+    fail('too_many_requests', most, [['Retry-After', '10']]);
+  }
+
+  /** Calls back for each line from now on, until what is returned is called. */
+  follow(follower: (entry: LogEntry) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  #keep(entry: LogEntry, kept: { text: string; bytes: number }): void {
+    this.#entries.push(kept);
+    this.#place++;
+    this.#bytes += kept.bytes;
+    while (this.#bytes > keptBytes || this.#entries.length > keptEntries) {
+      this.#bytes -= this.#entries.shift()?.bytes ?? 0;
+    }
+    for (const follower of this.#followers) follower(entry);
+  }
+}
+
+function read({ text }: { text: string }): LogEntry {
+  return JSON.parse(text);
+}
+
+/** A page of what is kept, newest first. */
+export function logPage(entries: readonly LogEntry[], page: PageRequest): Page<LogEntry> {
+  return pageOfAll(entries.toReversed(), page);
+}

@@ -1,0 +1,243 @@
+// One runner with one state of an app's code: started, loaded, used, drained.
+import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
+import type { Turnstile } from '../../../storage/connections/semaphore.ts';
+import { ApiError } from '../../errors.ts';
+import { UnaryInvocation } from '../rpc/unary-invocation.ts';
+import { Channel, channelLimits } from '../rpc/channel.ts';
+import type { HostedRunner, RunnerUse, RunnerWish, SupervisedRunners } from './host.ts';
+import type { ChannelEnd, Invocation } from '../rpc/invocation.ts';
+import { Registrations } from '../registrations.ts';
+import { RequestIds } from '../rpc/request-ids.ts';
+import { RestWatch } from './idle-watch.ts';
+
+/** One run of a handler. */
+export interface Run {
+  requestId: string;
+  /** How deep the write is that the code runs for; 0 for a route or a job. */
+  depth: number;
+  /** In milliseconds of `performance.now()`. */
+  deadline: number;
+}
+
+/** What a call of hook code happens in. */
+export interface CallContext extends Run {
+  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A run that may have to end earlier than policy has it. */
+export type RunWish = Omit<Run, 'deadline'> & { deadline?: number | undefined };
+
+/** What a run of a handler needs: a runner with the code loaded, and how long it may take. */
+export interface Ready {
+  generation: Generation;
+  milliseconds: number;
+}
+
+/** What a generation is made of. */
+export interface GenerationOptions {
+  host: SupervisedRunners;
+  starts: Turnstile;
+  /** API processes of the server. */
+  workers: number;
+  wish: Omit<RunnerWish, 'onOutput'>;
+  /** Without its id. */
+  load: Omit<Load, 'type' | 'id' | 'limits'>;
+  /** Tells states of the code apart. */
+  fingerprint: string;
+  loadMilliseconds: number;
+  /** See `RestWatch`. */
+  restShare: number | undefined;
+  answer: (call: Call, context: CallContext) => Promise<unknown>;
+  onLog: (log: Log, requestId: string | null) => void;
+  onOutput: (text: string) => void;
+  /** Called once, however it ended. */
+  onGone: (end: ChannelEnd, message: string) => void;
+  report: (error: unknown) => void;
+}
+
+/** The code did not load: it was too slow, or took its runner down. The message is for its author. */
+export class LoadFailed extends Error {
+  /** Whether the code was running already. */
+  readonly isOfCode: boolean;
+
+  constructor(message: string, isOfCode: boolean) {
+    super(message);
+    this.name = 'LoadFailed';
+    this.isOfCode = isOfCode;
+  }
+}
+
+const readyMilliseconds = 3_000;
+
+/** A runner whose code is loaded. */
+export class Generation {
+  readonly number: number;
+  readonly fingerprint: string;
+  readonly loaded: Loaded;
+  readonly registrations: Registrations;
+  readonly channel: Channel;
+  /** In milliseconds of `performance.now()`. */
+  usedAt = performance.now();
+  readonly #options: GenerationOptions;
+  readonly #runner: HostedRunner;
+  readonly #requests: RequestIds;
+  readonly #rest: RestWatch;
+  #isDraining = false;
+
+  private constructor(
+    options: GenerationOptions,
+    parts: { runner: HostedRunner; channel: Channel; loaded: Loaded; requests: RequestIds },
+  ) {
+    this.#options = options;
+    this.#runner = parts.runner;
+    this.#requests = parts.requests;
+    const { restShare: share } = options;
+    this.#rest = new RestWatch({ now: () => performance.now(), measure: () => this.measure(), share });
+    this.channel = parts.channel;
+    this.loaded = parts.loaded;
+    this.number = options.load.generation;
+    this.fingerprint = options.fingerprint;
+    this.registrations = new Registrations(parts.loaded.files);
+  }
+
+  /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
+  static async open(options: GenerationOptions): Promise<Generation> {
+    const started = await options.starts.pass(() => start(options), options.wish.workspace);
+    const loaded = await loading(started.channel, options);
+    return new Generation(options, { ...started, loaded });
+  }
+
+  /** Whether it can be asked. */
+  get isOpen(): boolean {
+    return this.channel.isOpen && !this.#isDraining;
+  }
+
+  /** What its process may use. */
+  get memory_mb(): number {
+    return this.#options.wish.memory_mb;
+  }
+
+  /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends, and what `begin` throws. */
+  async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
+    const context = this.contextOf(run);
+    const asked = new UnaryInvocation('result', run.deadline, (call) => this.#options.answer(call, context));
+    try {
+      this.begin(asked, run, write);
+      return await asked.settled;
+    } finally {
+      this.ended();
+    }
+  }
+
+  /** Begins something whose answer may be several messages, `ended` being called after it. Throws `413 payload_too_large`. */
+  begin(invocation: Invocation, { requestId, depth }: Run, write: (id: number) => ToRunner): number {
+    this.usedAt = performance.now();
+    this.#rest.begin(this.usedAt);
+    return this.channel.begin(invocation, (id) => {
+      this.#requests.add(id, requestId);
+      return write(id);
+    }, depth > 0);
+  }
+
+  /** Something has ended. */
+  ended(): void {
+    this.usedAt = performance.now();
+    if (this.channel.inFlight > 0) return;
+    this.#rest.end(this.usedAt);
+    if (this.#isDraining) this.close();
+  }
+
+  /** Does what hook code asks for. Throws `ApiError`. */
+  answer(call: Call, context: CallContext): Promise<unknown> {
+    return this.#options.answer(call, context);
+  }
+
+  /** What calls of this run happen in. */
+  contextOf({ requestId, depth, deadline }: Run): CallContext {
+    return { requestId, depth, deadline, aside: (work) => this.channel.aside(work) };
+  }
+
+  /** Takes nothing new, and closes when what is under way has ended. */
+  drain(): void {
+    this.#isDraining = true;
+    if (this.channel.inFlight === 0) this.close();
+  }
+
+  /** Closes at once; what is under way fails. */
+  close(): void {
+    this.channel.end('closed', 'the hook runner was stopped');
+  }
+
+  /** Ends it when it takes more CPU time than its calls account for. */
+  async watch(): Promise<void> {
+    if (!await this.#rest.isOverdrawn()) return;
+    this.channel.end('cpu', 'the hook runner went on working while nothing was asked of it');
+  }
+
+  /** See `HostedRunner`. */
+  measure(): Promise<RunnerUse | undefined> {
+    return this.#runner.measure();
+  }
+
+  /** How its process ended, once it has. */
+  get exited(): HostedRunner['exited'] {
+    return this.#runner.exited;
+  }
+}
+
+/** A runner that is ready, and nothing loaded in it. */
+interface Started {
+  runner: HostedRunner;
+  channel: Channel;
+  requests: RequestIds;
+}
+
+/** Starts a process and waits until it is ready. Throws `RunnerRefused`, `LoadFailed`. */
+async function start(options: GenerationOptions): Promise<Started> {
+  const { host, wish, workers, onOutput, onLog, report } = options;
+  const runner = await host.start({ ...wish, onOutput });
+  const ready = Promise.withResolvers<void>();
+  const requests = new RequestIds();
+  const channel = new Channel({
+    socket: runner.socket,
+    workers,
+    onReady: ready.resolve,
+    onLog: (log) => onLog(log, requests.of(log.parent)),
+    report,
+    onEnd: (end, message) => {
+      if (end === 'closed') runner.stop();
+      else if (end !== 'exited') runner.kill(true);
+      ready.reject(new LoadFailed(message, false));
+      options.onGone(end, message);
+    },
+  });
+  const late = setTimeout(
+    () => channel.end('timeout', 'the hook runner did not start in time'),
+    readyMilliseconds,
+  );
+  await ready.promise.finally(() => clearTimeout(late));
+  return { runner, channel, requests };
+}
+
+async function loading(
+  channel: Channel,
+  { load, loadMilliseconds, answer }: GenerationOptions,
+): Promise<Loaded> {
+  const deadline = performance.now() + loadMilliseconds;
+  const requestId = `load ${load.generation}`;
+  const aside: CallContext['aside'] = (work) => channel.aside(work);
+  const asked = new UnaryInvocation(
+    'loaded',
+    deadline,
+    (call) => answer(call, { requestId, depth: 0, deadline, aside }),
+  );
+  const limits = { ...channelLimits, load_ms: Math.ceil(loadMilliseconds / 2) };
+  try {
+    channel.begin(asked, (id) => ({ type: 'load', id, ...load, limits }));
+    return await asked.settled;
+  } catch (error) {
+    // Whatever ran at its top level, it has had its time; a runner that is stuck in it is of no use.
+    channel.end('timeout', 'the hooks did not load in time');
+    throw error instanceof ApiError ? new LoadFailed(error.message, true) : error;
+  }
+}

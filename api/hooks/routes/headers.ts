@@ -1,0 +1,136 @@
+// Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
+import { fail } from '../../errors.ts';
+import { type AnswerHeader, type AnswerHeaders, notStored } from '../../http/response-headers.ts';
+import type { HeaderList } from '../../http/header-list.ts';
+
+/** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
+const hopByHop = [
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+const hiddenFromHooks = new Set([...hopByHop, 'authorization', 'cookie', 'cookie2', 'proxy-authorization']);
+
+/** They hold for the whole origin, on which other tenants are too; or speak to a proxy before us, which trusts us. */
+const notForHooks = new Set([
+  ...hopByHop,
+  'accept-ch',
+  'alt-svc',
+  'clear-site-data',
+  'content-length',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'critical-ch',
+  'date',
+  'nel',
+  'origin-agent-cluster',
+  'permissions-policy',
+  'proxy-authenticate',
+  'referrer-policy',
+  'report-to',
+  'reporting-endpoints',
+  'secure-session-registration',
+  'service-worker-allowed',
+  'set-login',
+  'strict-transport-security',
+  'use-as-dictionary',
+  'x-content-type-options',
+  'x-frame-options',
+  'x-lighttpd-send-file',
+  'x-request-id',
+  'x-sendfile',
+]);
+
+/** Of CORS, and what nginx, Envoy, LiteSpeed and Perlbal obey when the server behind them says so. */
+const notForHooksFrom = ['access-control-', 'x-accel-', 'x-envoy-', 'x-litespeed-', 'x-reproxy-'];
+
+const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+const valuePattern = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+const mostHeaders = 100;
+const mostBytes = 16_384;
+
+/** A request's headers as hook code sees them; `raw` has names and values in turn. */
+export function headersForHook(raw: readonly string[], cookiePrefix: string): [string, string][] {
+  const seen: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? '').toLowerCase();
+    if (!hiddenFromHooks.has(name) && !name.startsWith(`${cookiePrefix}_`)) {
+      seen.push([name, raw[at + 1] ?? '']);
+    }
+  }
+  return seen;
+}
+
+/** The app whose hook answers. */
+interface Place {
+  readonly id: string;
+  readonly workspace: { readonly id: string };
+}
+
+/**
+ * The headers of a hook's answer that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
+ * for what HTTP cannot carry.
+ */
+export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): AnswerHeader[] {
+  const sent: AnswerHeader[] = [];
+  let bytes = 0;
+  for (const [mixed, value] of given) {
+    const name = mixed.toLowerCase();
+    bytes += name.length + value.length;
+    if (!namePattern.test(name) || !valuePattern.test(value)) {
+      fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
+    }
+    if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
+    if (name === 'set-cookie') {
+      if (!isOurs(value, cookiePrefix)) sent.push([name, confined(value, app)]);
+    } else sent.push([name, value]);
+  }
+  if (given.length > mostHeaders || bytes > mostBytes) {
+    fail(
+      'hook_error',
+      `the hook's answer has more than ${mostHeaders} headers or ${mostBytes} bytes of them`,
+    );
+  }
+  return sent;
+}
+
+/**
+ * The server's own headers beside those of a hook. Pages of allowed origins may read the hook's, too. Most answers depend on
+ * who asks, so no cache keeps one unless the hook says so.
+ */
+export function headersBeside(given: HeaderList, own: AnswerHeaders): AnswerHeaders {
+  const names = given.map(([name]) => name.toLowerCase());
+  const sent = own.map((header): AnswerHeader => {
+    const [name, value] = header;
+    return name === 'Access-Control-Expose-Headers' ? [name, [value, ...names].join(', ')] : header;
+  });
+  return names.includes('cache-control') ? sent : [...sent, notStored];
+}
+
+/**
+ * Also where a browser would read the name otherwise than we do: it skips white space before it, and sends back a cookie
+ * without a name as its value alone, which then reads as a name and a value.
+ */
+function isOurs(cookie: string, prefix: string): boolean {
+  return cookie.replace(/^[\s=]+/, '').toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
+}
+
+/**
+ * Sent with the requests to other tenants, or to the admins' own routes, large cookies would have a browser refused there
+ * until it forgets them.
+ */
+function confined(cookie: string, { id, workspace }: Place): string {
+  const home = `/api/workspaces/${workspace.id}/apps/${id}/custom`;
+  const [pair = '', ...attributes] = cookie.split(';');
+  const kept = attributes.filter((attribute) => !/^\s*(?:domain|path)\s*(?:=|$)/i.test(attribute));
+  // Of several, browsers take the last.
+  const paths = attributes.flatMap((attribute) => /^\s*path\s*=\s*(.*?)\s*$/i.exec(attribute)?.[1] ?? []);
+  const path = paths.at(-1) ?? home;
+  return [pair, ...kept, ` Path=${path.startsWith(`${home}/`) ? path : home}`].join(';');
+}

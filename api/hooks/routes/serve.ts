@@ -1,0 +1,79 @@
+// Custom routes: the request goes to the app's runner, what comes back goes to the client as fast as the client takes it.
+import type { IncomingMessage } from 'node:http';
+import type { Bytes } from '../../../hook-runner/calls.ts';
+import type { RouteInvocation } from '../../../hook-runner/protocol.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { Deps } from '../../deps.ts';
+import { fail } from '../../errors.ts';
+import { authOf } from '../actor.ts';
+import type { AppHooks } from '../app-hooks.ts';
+import { Exchange } from './exchange.ts';
+import { headersForHook } from './headers.ts';
+import { spell } from '../rpc/inbound-values.ts';
+import type { CustomRequest } from '../ports.ts';
+
+type CustomDeps = Pick<Deps, 'config' | 'databases'>;
+
+/** `/api/workspaces/:workspace/apps/:app/custom/` */
+const slashesBefore = 7;
+
+/** Runs the route that a request is for. See `Hooks.serve`. */
+export async function serveCustom(
+  deps: CustomDeps,
+  hooks: AppHooks,
+  app: AppDefinition,
+  request: CustomRequest,
+): Promise<void> {
+  const { response, principal, requestId } = request;
+  const { req } = response;
+  const { cookie_prefix: cookiePrefix } = deps.config.http;
+  const registrations = hooks.known ?? await hooks.learn();
+  const method = req.method ?? 'GET';
+  const match = registrations.route(method, pathOf(req));
+  if (match === undefined) fail('not_found', 'no hook has registered this route');
+  // Spelled while it is its turn, and not when the hooks have one.
+  const body = method === 'GET' || method === 'HEAD' ? null : spelled(await request.body());
+  const auth = principal === null ? null : await authOf(deps, app, principal);
+  const message = (id: number): RouteInvocation => ({
+    type: 'route',
+    id,
+    method: match.route.method,
+    path: match.route.path,
+    params: match.params,
+    request: {
+      method,
+      url: req.url ?? '/',
+      headers: headersForHook(req.rawHeaders, cookiePrefix),
+      body,
+    },
+    auth,
+    request_id: requestId,
+  });
+  const turn = hooks.turns.take();
+  if (turn !== undefined) await turn;
+  const exchange = new Exchange(hooks, request, { route: match.route, cookiePrefix });
+  try {
+    await exchange.begin(message);
+  } catch (error) {
+    exchange.over();
+    throw error;
+  }
+}
+
+/** The path behind `/custom/`, still encoded: a slash within a part is no slash between parts. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const path = before('?', before('#', url));
+  // A request line may have the whole address (RFC 9112 section 3.2.2).
+  let at = path.startsWith('/') ? 0 : path.indexOf('/', path.indexOf('//') + 2);
+  for (let slash = 0; slash < slashesBefore; slash++) at = path.indexOf('/', at) + 1 || path.length;
+  return path.slice(at);
+}
+
+function spelled(body: Buffer): Bytes | null {
+  return body.length === 0 ? null : spell(body);
+}
+
+function before(mark: string, text: string): string {
+  const at = text.indexOf(mark);
+  return at === -1 ? text : text.slice(0, at);
+}

@@ -1,0 +1,14 @@
+// The network that a client's address belongs to: limits count networks, not addresses.
+import { isIPv6 } from 'node:net';
+
+/** The key of an address: itself, or the /64 of an IPv6 address, as one customer holds all of a /64. */
+export function networkOf(ip: string): string {
+  if (!ip.includes(':') || !isIPv6(ip)) return ip;
+  const [head = '', tail] = ip.split('%')[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined
+    ? []
+    : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...zeros, ...right].slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':');
+}

@@ -1,0 +1,32 @@
+// What must hold before a request is let in: the first-run setup is complete, and what others have changed is known.
+import { readInitialized } from '../../storage/control/server.ts';
+import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
+import type { Door } from './guards.ts';
+
+type SetupDeps = Pick<Deps, 'databases' | 'setup' | 'observe'>;
+
+/**
+ * Ends the request with `503 uninitialized` unless setup is done, of which another process may know and the database has the
+ * last word; and with `503 unavailable` when what others have changed cannot be known. A promise only where something is
+ * waited for.
+ */
+export function passGate(deps: SetupDeps, { hearing }: Pick<Door, 'hearing'>): Promise<void> | undefined {
+  return deps.setup.initialized ? hearing.behind() : refuseUnlessSetUp(deps);
+}
+
+async function refuseUnlessSetUp(deps: SetupDeps): Promise<void> {
+  await learnSetup(deps);
+  if (deps.setup.initialized) return;
+  fail('uninitialized', 'the first-run setup is not complete: POST /_/setup with {"password": "..."}');
+}
+
+/** Setup is done once, in one process; the others learn of it here. */
+export async function learnSetup({ databases, setup, observe }: SetupDeps): Promise<void> {
+  if (setup.initialized) return;
+  try {
+    setup.initialized = await databases.control.run(readInitialized);
+  } catch (error) {
+    observe({ type: 'background_failed', task: 'read the setup state', error: String(error) });
+  }
+}

@@ -1,0 +1,70 @@
+// Events that go out together, joined at most once for all streams that get the same.
+import type { RecordEvent } from '../event.ts';
+import type { RelatedByReader } from '../visibility/related-reads.ts';
+
+const maximalVariants = 16;
+/** From so many bytes on, those of an event are not copied to be joined with others: they may have to wait for many readers. */
+const largeBytes = 16_384;
+
+/** Some events in order, in one write. */
+export class Packet {
+  readonly events: readonly RecordEvent[];
+  #frames: readonly Buffer[] | undefined;
+  #variants: Map<string, readonly Buffer[]> | undefined;
+
+  constructor(events: readonly RecordEvent[]) {
+    this.events = events;
+  }
+
+  /** The Server-Sent Events, joined. */
+  get frames(): readonly Buffer[] {
+    this.#frames ??= join(this.events.map(({ frame }) => frame));
+    return this.#frames;
+  }
+
+  /** Bytes that depend on a name; those of the first names are shared by all streams that use the same one. */
+  variant(name: string, make: (event: RecordEvent) => readonly Buffer[]): readonly Buffer[] {
+    const known = this.#variants?.get(name);
+    if (known !== undefined) return known;
+    const bytes = join(this.events.flatMap(make));
+    this.#variants ??= new Map();
+    if (this.#variants.size < maximalVariants) this.#variants.set(name, bytes);
+    return bytes;
+  }
+}
+
+/** Events of one collection that wait for the same turn. */
+export interface Batch {
+  events: readonly RecordEvent[];
+  /** Number of its last event. */
+  last: number;
+  /** Bytes of their frames. */
+  bytes: number;
+  /** All of its events, for views that pass them all. */
+  whole: Packet;
+  /** What views look at besides, once it has been read. */
+  related?: RelatedByReader | undefined;
+}
+
+/** A batch of at least one event. */
+export function batchOf(events: readonly RecordEvent[]): Batch {
+  const bytes = events.reduce((sum, { frame }) => sum + frame.length, 0);
+  return { events, last: events.at(-1)?.seq ?? 0, bytes, whole: new Packet(events) };
+}
+
+function join(parts: readonly Buffer[]): readonly Buffer[] {
+  if (parts.length === 1) return parts;
+  const joined: Buffer[] = [];
+  let small: Buffer[] = [];
+  for (const part of parts) {
+    if (part.length < largeBytes) {
+      small.push(part);
+      continue;
+    }
+    if (small.length > 0) joined.push(Buffer.concat(small));
+    small = [];
+    joined.push(part);
+  }
+  if (small.length > 0) joined.push(Buffer.concat(small));
+  return joined;
+}

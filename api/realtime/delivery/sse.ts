@@ -1,0 +1,103 @@
+// Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html): one subscription on one response.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ApiError, fail } from '../../errors.ts';
+import { type AnswerHeaders, eventStream, writeHead } from '../../http/response-headers.ts';
+import type { Hub } from '../hub.ts';
+import type { Holder } from '../ports.ts';
+import type { Wire } from '../stream.ts';
+import type { Topic } from '../topic.ts';
+
+/** A request for the events of a collection. */
+export interface EventsRequest {
+  /** Node's own response: frames go past everything that would copy them. */
+  response: ServerResponse;
+  topic: Topic;
+  holder: Holder;
+  filter: string | undefined;
+  /** The `Last-Event-ID` header. */
+  lastEventId: string | undefined;
+  /** Headers of every answer of the server: security, CORS, the request id. */
+  headers: AnswerHeaders;
+}
+
+const ping = Buffer.from(': ping\n\n');
+/** How long a browser waits before it comes back with a rule or filter that could not be evaluated, in milliseconds. */
+const failurePause = 30_000;
+/** How long a stream waits for the answer before it on its connection, in milliseconds. */
+const mostWait = 5_000;
+
+/**
+ * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a cap, what the rules say, 400 for
+ * the filter, or behind an answer on the same connection that takes long.
+ */
+export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
+  const { response, topic, holder, filter, lastEventId } = request;
+  const seat = hub.seat(holder, filter);
+  try {
+    const socket = response.socket ?? await turnOf(response);
+    // Only now: the collection may have been made anew meanwhile.
+    const grant = await hub.grant({ topic, ...holder, filter });
+    if (socket.destroyed) return seat.release();
+    begin(request);
+    if (response.req.method === 'HEAD') {
+      seat.release();
+      response.end();
+      return;
+    }
+    const stream = hub.attach(socket, { place: topic, holder, wire: wireOf(response), seat });
+    response.once('close', () => stream.gone());
+    hub.subscribe(
+      stream,
+      { id: '', collection: topic.collection, filter, since: lastEventId, grant },
+      (cursor) => response.write(opening(cursor)),
+    );
+  } catch (error) {
+    seat.release();
+    throw error;
+  }
+}
+
+/**
+ * The connection, once the answers before it are through: a client that has all of one may ask again before its end is
+ * known here. Behind an answer without end the stream would gather without bound.
+ */
+async function turnOf(response: ServerResponse): Promise<Socket> {
+  const signal = AbortSignal.timeout(mostWait);
+  await once(response, 'socket', { signal }).catch(() => undefined);
+  return response.socket ?? fail('validation', 'the connection is busy with another answer');
+}
+
+/** The id dispatches no event, but lets a browser that loses the connection before its first event ask for what it missed. */
+function opening(cursor: string): string {
+  return `: connected\nretry: 3000\nid: ${cursor}\n\n`;
+}
+
+function begin({ response, headers }: EventsRequest): void {
+  // Neither a length nor chunks: the body ends with the connection (RFC 9112 section 6.3), and a frame is the same
+  // bytes on every socket.
+  response.removeHeader('Transfer-Encoding');
+  writeHead(response, 200, [...headers, ...eventStream, ['Connection', 'close']]);
+}
+
+function wireOf(response: ServerResponse): Wire {
+  return {
+    isSingle: true,
+    ping,
+    events: ({ frames }) => frames,
+    // Without data a browser would not dispatch it.
+    reset: (_id, cursor) => Buffer.from(`id: ${cursor}\nevent: reset\ndata: {}\n\n`),
+    // What failed would fail again in a replay, for ever: it is passed over, and the next event may be no better.
+    failed: (_id, cursor) => Buffer.from(`retry: ${failurePause}\nid: ${cursor}\nevent: reset\ndata: {}\n\n`),
+    lost: (_id, error) => error.status === 401 || error.status === 403 ? unauthorized(error) : undefined,
+    close({ why, message }) {
+      if (why === 'unauthorized') response.socket?.write(unauthorized({ code: why, message }));
+      response.end();
+    },
+  };
+}
+
+function unauthorized({ code, message }: Pick<ApiError, 'code' | 'message'>): Buffer {
+  return Buffer.from(`event: unauthorized\ndata: ${JSON.stringify({ code, message })}\n\n`);
+}

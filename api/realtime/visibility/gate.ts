@@ -1,0 +1,74 @@
+// Who may see which events: the `list` rule of the collection, the subscriber's own filter, and what is left of its token.
+import type { AppDefinition } from '../../../storage/definition.ts';
+import type { DefinitionCache } from '../../collections/cache.ts';
+import type { Deps } from '../../deps.ts';
+import { admit } from '../../rules/access.ts';
+import { decide, type Principal } from '../../scope.ts';
+import { failNoCollection, findApp } from '../../target.ts';
+import type { Gate, Review, TokenState, View, Wish } from '../ports.ts';
+import { DatabaseReader } from './related.ts';
+import { ReviewEmails } from './reauthorize-emails.ts';
+import { type Target, viewOf } from './rule-view.ts';
+import type { Place } from '../topic.ts';
+
+/** What the gate asks. */
+export interface GateDeps {
+  databases: Pick<Deps['databases'], 'app' | 'control'>;
+  definitions: Pick<DefinitionCache, 'app' | 'workspace' | 'onForget'>;
+  tokens: Pick<Deps['tokens'], 'current'>;
+  now: Deps['now'];
+}
+
+/** The gate of a server's own rules and tokens. */
+export class RuleGate implements Gate {
+  readonly #deps: GateDeps;
+  /** One for each version of an app's definitions, so that what it reads is read for all views of that version together. */
+  readonly #readers = new WeakMap<AppDefinition, { reader: DatabaseReader; version: number }>();
+  readonly #emails = new WeakMap<Review, ReviewEmails>();
+  #versions = 0;
+
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
+  }
+
+  async open({ topic, principal, query, filter }: Wish, review?: Review): Promise<View> {
+    const target = await this.#find(topic.workspace, topic.app, topic.collection);
+    const { databases, now } = this.#deps;
+    const deps = { databases, emails: review && this.#emailsOf(review) };
+    const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
+    const access = await admit(deps, target, 'list', asking);
+    const read = this.#readerOf(target.app);
+    return viewOf(target, access, { filter: filter ?? '', now, ...read });
+  }
+
+  tokenState(principal: Principal, place: Place): TokenState {
+    if (this.#deps.now().getTime() >= principal.expiresAt * 1_000) return 'expired';
+    const left = this.#deps.tokens.current(principal);
+    return left !== undefined && decide('member', left, place) === 'allow' ? 'good' : 'revoked';
+  }
+
+  onDefinitionChange(listener: Parameters<Gate['onDefinitionChange']>[0]): () => void {
+    return this.#deps.definitions.onForget(listener);
+  }
+
+  #readerOf(app: AppDefinition): { reader: DatabaseReader; version: number } {
+    let known = this.#readers.get(app);
+    if (known === undefined) {
+      known = { reader: new DatabaseReader(this.#deps.databases, app), version: ++this.#versions };
+      this.#readers.set(app, known);
+    }
+    return known;
+  }
+
+  #emailsOf(review: Review): ReviewEmails {
+    const emails = this.#emails.get(review) ?? new ReviewEmails(this.#deps.databases, review);
+    this.#emails.set(review, emails);
+    return emails;
+  }
+
+  async #find(workspace: string, id: string, name: string): Promise<Target> {
+    const app = await findApp(this.#deps.definitions, workspace, id);
+    const collection = app.collections.get(name) ?? failNoCollection(name);
+    return { app, collection };
+  }
+}

@@ -1,0 +1,44 @@
+// The emails of those whose subscriptions are reviewed together: asked for once, and those of many users in one query.
+import type { Databases } from '../../../storage/connections/databases.ts';
+import type { AppDefinition } from '../../../storage/definition.ts';
+import { findUserEmails } from '../../../storage/workspace/user-email.ts';
+import { type Emails, emailsIn } from '../../rules/emails.ts';
+import type { Review } from '../ports.ts';
+
+/** Users who are looked up in one query. */
+const mostAtOnce = 500;
+
+/** Keeps what it has found for one review. A query that fails is not kept: the next one to ask tries again. */
+export class ReviewEmails implements Emails {
+  readonly #databases: Pick<Databases, 'app' | 'control'>;
+  readonly #review: Review;
+  readonly #admins = new Map<string, string | undefined>();
+  readonly #users = new Map<string, string | undefined>();
+
+  constructor(databases: Pick<Databases, 'app' | 'control'>, review: Review) {
+    this.#databases = databases;
+    this.#review = review;
+  }
+
+  async ofAdmin(id: string): Promise<string | undefined> {
+    if (!this.#admins.has(id)) this.#admins.set(id, await emailsIn(this.#databases).ofAdmin(id));
+    return this.#admins.get(id);
+  }
+
+  async ofUser(app: AppDefinition, id: string): Promise<string | undefined> {
+    if (!this.#users.has(id)) await this.#findWith(app, id);
+    return this.#users.get(id);
+  }
+
+  /** Looks up those who wait behind this user, too. */
+  async #findWith({ workspace, schema }: AppDefinition, id: string): Promise<void> {
+    const ids = new Set([id]);
+    for (const caller of this.#review.callers()) {
+      if (ids.size === mostAtOnce) break;
+      if (caller.role === 'user' && !this.#users.has(caller.id)) ids.add(caller.id);
+    }
+    const found = await this.#databases.app(workspace.database, schema)
+      .run((sql) => findUserEmails(sql, [...ids]));
+    for (const each of ids) this.#users.set(each, found.get(each));
+  }
+}

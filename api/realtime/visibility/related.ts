@@ -1,0 +1,175 @@
+// Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
+import { type Room, TooMuchAtOnce } from '../../../storage/app/records/bounded-rows.ts';
+import type { Databases } from '../../../storage/connections/databases.ts';
+import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
+import type { Hop } from '../../../storage/app/filter/condition.ts';
+import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
+import { readableCollection } from '../../../storage/workspace/identities.ts';
+import { JsonText } from '../../../storage/sql/json-text.ts';
+import { planOf } from '../../../storage/app/records/plan.ts';
+import { selectRecords } from '../../../storage/app/records/related-records.ts';
+import { goneKey, type RecordChange } from '../event.ts';
+import type { Reader, Related, RelatedParts } from './related-reads.ts';
+
+/** What rules and filters look at of the records that are related to one batch of changes, in characters, roughly. */
+const mostCharacters = 67_108_864;
+
+/** Reads related records with the app's own rights: what callers may see of them is for their views to say. */
+export class DatabaseReader implements Reader {
+  readonly #databases: Pick<Databases, 'app'>;
+  readonly #app: AppDefinition;
+
+  constructor(databases: Pick<Databases, 'app'>, app: AppDefinition) {
+    this.#databases = databases;
+    this.#app = app;
+  }
+
+  async read(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related> {
+    const found = new Found();
+    const all = [...parts.values()];
+    const narrowed = this.#narrow(parts);
+    const room = { left: mostCharacters };
+    const depth = Math.max(0, ...all.map(({ hops }) => hops.length));
+    for (let level = 1; level <= depth; level++) {
+      const wanted = found.missing(
+        changes,
+        all.map(({ hops }) => hops).filter(({ length }) => length === level),
+      );
+      await Promise.all([...wanted].map(async ([target, ids]) => {
+        try {
+          found.add(target, ids, await this.#select(narrowed.get(target), ids, room));
+        } catch (error) {
+          found.fail(target, error);
+        }
+      }));
+    }
+    return (change, hops) => {
+      const part = parts.get(hops);
+      if (part === undefined) throw new TypeError(`nobody has asked for ${hops}`);
+      return found.follow(change, part.hops);
+    };
+  }
+
+  /** The collections with the fields that count only: records may be large. */
+  #narrow(parts: RelatedParts): Map<string, CollectionDefinition> {
+    const columns = new Map<string, Set<string>>();
+    for (const part of parts.values()) {
+      const target = part.hops.at(-1)?.target ?? '';
+      columns.set(target, (columns.get(target) ?? new Set()).union(part.columns));
+    }
+    const narrowed = new Map<string, CollectionDefinition>();
+    for (const [target, names] of columns) {
+      const collection = readableCollection(this.#app, target);
+      if (collection === undefined) continue;
+      const fields = collection.fields.filter(({ name }) => names.has(name));
+      narrowed.set(target, { ...collection, fields });
+    }
+    return narrowed;
+  }
+
+  async #select(
+    collection: CollectionDefinition | undefined,
+    ids: ReadonlySet<string>,
+    room: Room,
+  ): Promise<FilterRecord[]> {
+    if (collection === undefined) return [];
+    const { workspace: { database }, schema } = this.#app;
+    const records = await this.#databases.app(database, schema).run((sql) =>
+      selectRecords(sql, planOf(schema, collection), [...ids], { room })
+    );
+    room.left -= costOfReading(records);
+    if (room.left < 0) throw new TooMuchAtOnce();
+    return records;
+  }
+}
+
+/** What JSON takes up once rules and filters have looked into it is a multiple of its text, which was counted already. */
+function costOfReading(records: readonly FilterRecord[]): number {
+  let cost = 0;
+  for (const { fields } of records) {
+    for (const value of Object.values(fields)) if (value instanceof JsonText) cost += 3 * value.text.length;
+  }
+  return cost;
+}
+
+/** What was read, by collection and id. */
+class Found {
+  readonly #records = new Map<string, Map<string, FilterRecord | undefined>>();
+  readonly #failures = new Map<string, unknown>();
+
+  /** Which records the last of these hops lead to that are not known yet. */
+  missing(changes: readonly RecordChange[], paths: readonly (readonly Hop[])[]): Map<string, Set<string>> {
+    const missing = new Map<string, Set<string>>();
+    for (const hops of paths) {
+      const last = hops.at(-1);
+      if (last === undefined) continue;
+      const ids = missing.get(last.target) ?? new Set();
+      for (const change of changes) {
+        const id = this.#idAt(change, hops.slice(0, -1), last);
+        if (id !== undefined && !this.#isKnown(change, last.target, id)) ids.add(id);
+      }
+      if (ids.size > 0) missing.set(last.target, ids);
+    }
+    return missing;
+  }
+
+  add(target: string, ids: Iterable<string>, records: readonly FilterRecord[]): void {
+    const known = this.#records.get(target) ?? new Map<string, FilterRecord | undefined>();
+    for (const id of ids) known.set(id, undefined);
+    for (const record of records) known.set(record.id, record);
+    this.#records.set(target, known);
+  }
+
+  fail(target: string, failure: unknown): void {
+    this.#failures.set(target, failure);
+  }
+
+  /** Throws the failure to read what is asked for, or something on the way there. */
+  follow(change: RecordChange, hops: readonly Hop[]): FilterRecord | undefined {
+    let record: FilterRecord | undefined = shown(change.record);
+    for (const { column, target } of hops) {
+      const id = idIn(record, column);
+      if (id === undefined) return undefined;
+      record = goneRecord(change, target, id) ?? this.#get(target, id);
+    }
+    return record;
+  }
+
+  #idAt(change: RecordChange, before: readonly Hop[], { column }: Hop): string | undefined {
+    const isBroken = before.some(({ target }) => this.#failures.has(target));
+    return isBroken ? undefined : idIn(this.follow(change, before), column);
+  }
+
+  #isKnown(change: RecordChange, target: string, id: string): boolean {
+    return goneRecord(change, target, id) !== undefined || this.#records.get(target)?.has(id) === true;
+  }
+
+  #get(target: string, id: string): FilterRecord | undefined {
+    const known = this.#records.get(target);
+    if (known?.has(id) === true) return known.get(id);
+    throw this.#failures.get(target) ?? new TypeError(`a record of ${target} was not read`);
+  }
+}
+
+function goneRecord({ gone }: RecordChange, target: string, id: string): FilterRecord | undefined {
+  const record = gone?.records.get(goneKey(target, id));
+  return record === undefined ? undefined : shown(record);
+}
+
+function idIn(record: FilterRecord | undefined, column: string): string | undefined {
+  const id = record?.fields[column];
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** A record as it was published. Throws `TypeError` for anything else. */
+export function shown(record: object): FilterRecord {
+  if (!isShown(record)) throw new TypeError('what was published is no record');
+  return record;
+}
+
+function isShown(record: object): record is FilterRecord {
+  return 'id' in record && typeof record.id === 'string' &&
+    'fields' in record && typeof record.fields === 'object' && record.fields !== null &&
+    'created_at' in record && typeof record.created_at === 'string' &&
+    'updated_at' in record && typeof record.updated_at === 'string';
+}

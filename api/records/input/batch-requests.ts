@@ -1,0 +1,51 @@
+// The requests of a batch, read and checked one by one.
+import type { AppDefinition } from '../../../storage/definition.ts';
+import { failValidation, type FieldError } from '../../errors.ts';
+import type { RecordInput } from './values.ts';
+import { placeOf } from '../write-order.ts';
+
+/** One write as the body has it. */
+export interface BatchRequest {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  collection: string;
+  id?: string | undefined;
+  body?: RecordInput | undefined;
+}
+
+/** A write with what its method needs. */
+export type Write =
+  | { method: 'POST'; input: RecordInput; newId?: string }
+  | { method: 'PATCH'; id: string; input: RecordInput }
+  | { method: 'DELETE'; id: string };
+
+/** The writes that requests ask for. Throws `400 validation` with everything that their members lack or have too much. */
+export function writesOf(requests: readonly BatchRequest[]): Write[] {
+  const errors: FieldError[] = [];
+  const writes: Write[] = [];
+  for (const [index, { method, id, body }] of requests.entries()) {
+    const refuse = (member: string, reason: string) =>
+      errors.push({ field: `${nameOf(index)}.${member}`, reason });
+    if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
+    if (method !== 'DELETE' && body === undefined) refuse('body', 'is required');
+    if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
+    if (method !== 'POST' && id === undefined) refuse('id', 'is required');
+    if (method === 'POST') writes.push({ method, input: body ?? {} });
+    else if (method === 'PATCH') writes.push({ method, id: id ?? '', input: body ?? {} });
+    else writes.push({ method, id: id ?? '' });
+  }
+  if (errors.length > 0) failValidation(errors);
+  return writes;
+}
+
+/** What messages call a request of a batch. */
+export function nameOf(index: number): string {
+  return `requests.${index}`;
+}
+
+/** Places of the records whose ids are known before: all but those of users whom new profiles are of. */
+export function placesOf(app: AppDefinition, writes: readonly Write[]): string[] {
+  return writes.flatMap((write) => {
+    const id = write.method === 'POST' ? write.input['id'] ?? write.newId : write.id;
+    return typeof id === 'string' ? [placeOf(app, id)] : [];
+  });
+}

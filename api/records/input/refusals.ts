@@ -1,0 +1,36 @@
+// Turns what PostgreSQL refuses of a record (constraints) into errors that name the collection's fields.
+import { StorageError } from '../../../storage/errors.ts';
+import type { RecordPlan } from '../../../storage/app/records/plan.ts';
+import { ApiError } from '../../errors.ts';
+
+/** What is wrong with an id in a field that points to nothing. */
+export function reasonOfMissing({ fields }: RecordPlan, name: string | undefined): string {
+  const isFile = fields.some(({ field }) => field.name === name && field.kind === 'file');
+  return `there is no ${isFile ? 'file' : 'record'} with this id`;
+}
+
+/** The error to answer when a write failed; one that says nothing of the record is returned as it is. */
+export function refusalOf(error: unknown, plan: RecordPlan): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const field = plan.fieldOfConstraint(error.constraint);
+  switch (error.failure) {
+    case 'conflict':
+      return new ApiError(
+        'conflict',
+        field === undefined
+          ? `a record with this id already exists in "${plan.collection}"`
+          : `${field}: another record has this value`,
+      );
+    case 'missing_reference':
+      return new ApiError('validation', `${field ?? 'a relation'}: ${reasonOfMissing(plan, field)}`);
+    case 'restricted':
+      return new ApiError('conflict', 'a required relation of another record points to this record');
+    case 'invalid':
+      return new ApiError('validation', 'the record is too large, or a value is too long to be indexed');
+    case 'unavailable':
+    case 'timeout':
+    case 'undefined':
+    case 'serialization':
+      return error;
+  }
+}

@@ -1,0 +1,56 @@
+// What a caller asks of records: their order, and which of their fields.
+import type { SortKey } from '../../../storage/app/records/list-order.ts';
+import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
+import { fail } from '../../errors.ts';
+
+/** What relations lead to, by their names: null where they are empty or the caller may not read the record. */
+export type Expansion = Record<string, RelatedRecord | null>;
+
+/** A record at the end of a relation; `expand` where further relations of it were asked for. */
+export type RelatedRecord = StoredRecord & { expand?: Expansion };
+
+/** A record in an answer; `fields=` may leave the timestamps out. */
+export type RecordAnswer =
+  & Pick<StoredRecord, 'id' | 'collection' | 'fields'>
+  & { created_at?: string; updated_at?: string; expand?: Expansion };
+
+/** What an answer shows of a record. */
+export type Selection = (record: StoredRecord) => RecordAnswer;
+
+const ownColumns = new Set(['id', 'created_at', 'updated_at']);
+
+/** Reads `-created_at,title`. Throws `400 unknown_column`. */
+export function sortKeysOf(plan: RecordPlan, sort: string | undefined): SortKey[] {
+  return namesIn(sort).map((name) => {
+    const descending = name.startsWith('-');
+    const column = descending ? name.slice(1) : name;
+    if (!ownColumns.has(column) && !plan.hasField(column)) failUnknown(plan, 'sort', column);
+    return { column, descending };
+  });
+}
+
+/** Reads `title,created_at` into what it makes of a record. Throws `400 unknown_column`. */
+export function selectionOf(plan: RecordPlan, fields: string | undefined): Selection {
+  const names = namesIn(fields);
+  if (names.length === 0) return (record) => record;
+  const wanted = new Set(names);
+  for (const name of wanted) {
+    const known = ownColumns.has(name) || name === 'collection' || plan.hasField(name);
+    if (!known) failUnknown(plan, 'fields', name);
+  }
+  return ({ id, collection, fields, created_at, updated_at }) => ({
+    id,
+    collection,
+    fields: Object.fromEntries(Object.entries(fields).filter(([name]) => wanted.has(name))),
+    ...(wanted.has('created_at') ? { created_at } : {}),
+    ...(wanted.has('updated_at') ? { updated_at } : {}),
+  });
+}
+
+function namesIn(list: string | undefined): string[] {
+  return list === undefined || list.trim() === '' ? [] : list.split(',').map((name) => name.trim());
+}
+
+function failUnknown(plan: RecordPlan, parameter: string, name: string): never {
+  fail('unknown_column', `${parameter}: "${plan.collection}" has no field "${name.slice(0, 100)}"`);
+}

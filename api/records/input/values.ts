@@ -1,0 +1,98 @@
+// From a body's members to values that can be stored; everything that is wrong is said at once.
+import type { Stored } from '../../../storage/app/fields/kind.ts';
+import { isUuid } from '../../../storage/sql/ids.ts';
+import type { RecordPlan } from '../../../storage/app/records/plan.ts';
+import type { PlannedField } from '../../../storage/app/records/planned-field.ts';
+import { failValidation, type FieldError } from '../../errors.ts';
+import { type Credentials, memberOf, readCredentials, refusalOfMember } from './credentials.ts';
+import { refuseTooLong } from './length.ts';
+
+/** Field values and, on a create, `id`, as a caller sent them. */
+export type RecordInput = Readonly<Record<string, unknown>>;
+
+/** What an update changes: positions in the plan and the new values, side by side. */
+export interface ChangedValues {
+  positions: number[];
+  values: (Stored | null)[];
+}
+
+const reportedMembers = 100;
+const reportedLength = 100;
+
+/** What a create stores. */
+export interface NewValues {
+  /** When the caller chose one. */
+  id: string | undefined;
+  /** In the order of the plan. */
+  values: (Stored | null)[];
+  /** Names of the fields that have their default. */
+  defaulted: string[];
+  /** Of a profile. */
+  credentials: Credentials | undefined;
+}
+
+const newMembers = ['id'];
+const newMembersOfProfile = ['id', 'email', 'password'];
+
+/** The values of a new record. Throws `400 validation`. */
+export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
+  const errors = unknownMembers(plan, input, plan.isProfile ? newMembersOfProfile : newMembers);
+  const credentials = plan.isProfile ? readCredentials(input, errors) : undefined;
+  const values: (Stored | null)[] = [];
+  const defaulted: string[] = [];
+  for (const planned of plan.fields) {
+    const { name } = planned.field;
+    const given = memberOf(input, name);
+    if (given === undefined && planned.fallback !== null) {
+      values.push(planned.fallback);
+      defaulted.push(name);
+    } else values.push(read(planned, given, errors));
+  }
+  const id = memberOf(input, 'id');
+  if (id === undefined || (typeof id === 'string' && isUuid(id))) {
+    if (errors.length > 0) failValidation(errors);
+    refuseTooLong(values);
+    return { id: id?.toLowerCase(), values, defaulted, credentials };
+  }
+  failValidation([{ field: 'id', reason: 'must be a UUID' }, ...errors]);
+}
+
+/** The values that an update changes; what is left out stays. Throws `400 validation`. */
+export function valuesOfChange(plan: RecordPlan, input: RecordInput): ChangedValues {
+  const errors = unknownMembers(plan, input, []);
+  const changed: ChangedValues = { positions: [], values: [] };
+  // In the order of the plan, so that the same fields in any order are the same statement.
+  for (const [position, planned] of plan.fields.entries()) {
+    const { name } = planned.field;
+    const given = memberOf(input, name);
+    if (given === undefined) continue;
+    changed.positions.push(position);
+    changed.values.push(read(planned, given, errors));
+  }
+  if (errors.length > 0) failValidation(errors);
+  return changed;
+}
+
+/** One value; what is wrong with it is added to `errors`. */
+function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): Stored | null {
+  if (value === undefined || value === null) {
+    if (field.required === true) errors.push({ field: field.name, reason: 'is required' });
+    return null;
+  }
+  const reading = read(value);
+  if ('value' in reading) return reading.value;
+  errors.push({ field: field.name, reason: reading.reason });
+  return null;
+}
+
+function unknownMembers(plan: RecordPlan, input: RecordInput, known: readonly string[]): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of Object.keys(input)) {
+    if (known.includes(name) || plan.positionOf(name) !== undefined) continue;
+    const reason = plan.isProfile ? refusalOfMember(name) : undefined;
+    errors.push({ field: name.slice(0, reportedLength), reason: reason ?? 'unknown field' });
+    // The answer to a body of nothing but nonsense need not be as long as the body.
+    if (errors.length === reportedMembers) break;
+  }
+  return errors;
+}

@@ -1,0 +1,95 @@
+// What a caller's access asks of the statements on records.
+import type { Stored } from '../../../storage/app/fields/kind.ts';
+import type { Restriction, WriteRestriction } from '../../../storage/app/records/restriction.ts';
+import { canReach, firstValue } from '../../../storage/app/records/records.ts';
+import type { Residue } from '../../../storage/app/filter/fold.ts';
+import { filesId } from '../../../storage/app/files.ts';
+import { usersId } from '../../../storage/workspace/identities.ts';
+import { failValidation } from '../../errors.ts';
+import { type Access, guardOf, residueOf } from '../../rules/access.ts';
+import { mostGuarding } from '../../rules/caller-filter.ts';
+import { comparisonsToLookAt } from '../../rules/compile.ts';
+import type { RecordScope, RecordTarget } from '../collection.ts';
+import { reasonOfMissing } from '../input/refusals.ts';
+import type { RecordInput } from '../input/values.ts';
+
+/** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
+export function ruleOn(access: Access, target: RecordTarget, body?: RecordInput): Restriction | undefined {
+  const residue = residueOf(access, target, body);
+  return residue === undefined ? undefined : { residue };
+}
+
+/** A write that is about to happen: some fields by their positions, and their values. */
+export interface WrittenValues {
+  positions: readonly number[];
+  values: readonly (Stored | null)[];
+  /** Fields that hooks have set, or defaults: neither is the caller's reach. */
+  byOthers?: ReadonlySet<string> | undefined;
+}
+
+/** A relation or a file that is written, and what its caller must be allowed to read for it. */
+interface Pointing {
+  field: string;
+  id: string;
+  parameter: number;
+  table: { schema: string; collection: string };
+  residue: Residue;
+}
+
+/** The restriction of a create or an update: its rule, and that its relations point to what the caller may read. */
+export function restrictionOn(
+  access: Access,
+  scope: RecordScope,
+  body: RecordInput,
+  written: WrittenValues,
+): WriteRestriction {
+  const rule = ruleOn(access, scope.target, body);
+  return { rule, reaches: pointings(access, scope, written) };
+}
+
+/**
+ * Ends the request with `400` for relations to records that the caller may not read, in the words for records that do not
+ * exist. To be called when a restricted write has found nothing to write.
+ */
+export async function refuseUnreachable(
+  access: Access,
+  scope: RecordScope,
+  written: WrittenValues,
+): Promise<void> {
+  const refused: string[] = [];
+  for (const { field, id, ...reach } of pointings(access, scope, written)) {
+    if (!await scope.connection.run((sql) => canReach(sql, id, reach))) refused.push(field);
+  }
+  if (refused.length > 0) {
+    failValidation(refused.map((field) => ({ field, reason: reasonOfMissing(scope.plan, field) })));
+  }
+}
+
+/** Users need no rule to be pointed to: whoever knows the id of one may name it as owner, member or addressee. */
+function pointings(
+  access: Access,
+  { plan, target: { app } }: RecordScope,
+  written: WrittenValues,
+): Pointing[] {
+  const guard = guardOf(access, app);
+  if (guard === undefined) return [];
+  let comparisons = 0;
+  return written.positions.flatMap((position, index) => {
+    const field = plan.fields[position]?.field;
+    const value = written.values[index];
+    const target = field?.kind === 'file' ? filesId : field?.target;
+    if (field === undefined || target === undefined || target === usersId) return [];
+    if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
+    const residue = guard(target);
+    if (residue.kind === 'constant' && residue.passes) return [];
+    comparisons += comparisonsToLookAt(app, target);
+    if (comparisons > mostGuarding) {
+      failValidation([{
+        field: field.name,
+        reason: 'is one relation too many for one write, by the get rules',
+      }]);
+    }
+    const table = { schema: app.schema, collection: target };
+    return [{ field: field.name, id: value, parameter: firstValue + index, table, residue }];
+  });
+}

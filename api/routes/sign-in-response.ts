@@ -1,0 +1,33 @@
+// How every way in of an end-user answers: tokens, or 202 and a challenge for the second factor.
+import { answerTokens } from '../auth/sessions/cookies.ts';
+import type { SignInOutcome } from '../auth/login/sign-in-user.ts';
+import type { Deps } from '../deps.ts';
+import type { Reply } from '../contract/route.ts';
+import { described, object, optional, type Schema, text, type ValueOf, yes } from '../contract/schema.ts';
+import { userAnswer } from '../auth/account/user-response.ts';
+
+/** Tokens, and whose they are. */
+export const userSession = object({ access_token: text(), refresh_token: text(), user: userAnswer });
+const challenge = object({ mfa_required: yes(), challenge_id: text() });
+
+type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
+
+/** Members of a route that logs an end-user in. */
+export const signInAnswers: {
+  status: 200;
+  response: Schema<Answer>;
+  alternatives: Record<number, Schema<unknown>>;
+} = { status: 200, response: userSession, alternatives: { 202: challenge } };
+
+/** The app that a login can ask its tokens to be good for. */
+export const onlyApp = described(optional(text({ max: 40 })), 'The tokens are good for this app only.');
+
+/** Sets status and cookies, and answers the body. */
+export function answerSignIn(
+  call: { deps: Pick<Deps, 'config'>; reply: Reply },
+  outcome: SignInOutcome,
+): Answer {
+  if ('pair' in outcome) return answerTokens(call, outcome.pair, { user: outcome.user });
+  call.reply.status = 202;
+  return { mfa_required: true, challenge_id: outcome.challenge_id };
+}

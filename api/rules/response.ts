@@ -1,0 +1,51 @@
+// Access rules as responses show them.
+import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
+import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
+import { described, nullable, object, oneOf, optional, pageOf, text } from '../contract/schema.ts';
+import { actions, ruleOf, settingOf, templates } from './compile.ts';
+
+/** The shape of one, for the API description. */
+export const ruleAnswer = object({
+  collection: text(),
+  action: oneOf(actions),
+  template: oneOf(templates),
+  filter: described(nullable(text()), 'Null unless the template is `filter`.'),
+  broken: optional(
+    described(
+      text(),
+      'Only there when the filter names what is gone, and says what: the rule admits admins only until it is set again.',
+    ),
+  ),
+});
+
+/** The shape of a collection's rules. */
+export const rulesAnswer = pageOf(ruleAnswer);
+
+/** One rule. */
+export interface RuleAnswer {
+  collection: string;
+  action: Action;
+  template: Template;
+  filter: string | null;
+  broken?: string;
+}
+
+/** The rules of all five actions, defaults included. */
+export function showRules(
+  app: AppDefinition,
+  collection: CollectionDefinition,
+  page: PageRequest,
+): Page<RuleAnswer> {
+  const rules = actions.map((action) => {
+    const { template, filter } = settingOf(collection, action);
+    const { broken } = ruleOf(app, collection, action);
+    return {
+      collection: collection.id,
+      action,
+      template,
+      filter,
+      ...(broken === undefined ? {} : { broken }),
+    };
+  });
+  return pageOfAll(rules, page);
+}

@@ -1,0 +1,49 @@
+// The rows of an app's `_access_rules`: which of its rules are not the default.
+import type { AccessRule, Action } from '../definition.ts';
+import type { Sql } from '../connections/pool.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+
+/** Names a rule. */
+export interface RuleName {
+  collection: string;
+  action: Action;
+}
+
+function tableOf(schema: string): string {
+  return `${quoteIdentifier(schema)}._access_rules`;
+}
+
+/** An expression: the rules of the collection that `id` (an expression too) names, as an object by action. */
+export function rulesOfCollection(schema: string, id: string): string {
+  return `coalesce((
+    select jsonb_object_agg(action, jsonb_build_object('template', template, 'filter', filter))
+    from ${tableOf(schema)} where collection = ${id}), '{}')`;
+}
+
+/** Sets a rule in the place of the one there was. */
+export async function putAccessRule(
+  sql: Sql,
+  schema: string,
+  { collection, action, template, filter, now }: RuleName & AccessRule & { now: Date },
+): Promise<void> {
+  await sql.unsafe(
+    `insert into ${
+      tableOf(schema)
+    } (collection, action, template, filter, updated_at) values ($1, $2, $3, $4, $5)
+     on conflict (collection, action) do update
+     set template = excluded.template, filter = excluded.filter, updated_at = excluded.updated_at`,
+    [collection, action, template, filter, now],
+  );
+}
+
+/** Puts the default back. */
+export async function deleteAccessRule(
+  sql: Sql,
+  schema: string,
+  { collection, action }: RuleName,
+): Promise<void> {
+  await sql.unsafe(`delete from ${tableOf(schema)} where collection = $1 and action = $2`, [
+    collection,
+    action,
+  ]);
+}

@@ -1,0 +1,84 @@
+// The rows of an app's `_collections`: what its collections are declared to be.
+import { rulesOfCollection } from './access-rules.ts';
+import type { CollectionDefinition, CollectionKind, Field } from '../definition.ts';
+import type { Sql } from '../connections/pool.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+
+/** What changes with a definition. */
+export interface CollectionChange {
+  id: string;
+  fields: readonly Field[];
+  now: Date;
+}
+
+/** What one statement of a change may take: an index over a large table. Milliseconds. */
+export const changeMilliseconds = 60_000;
+
+const columns = 'id, kind, fields, version, created_at, updated_at';
+
+function tableOf(schema: string): string {
+  return `${quoteIdentifier(schema)}._collections`;
+}
+
+/** All collections of an app, by id. */
+export async function listCollections(sql: Sql, schema: string): Promise<CollectionDefinition[]> {
+  return [
+    ...await sql.unsafe<CollectionDefinition[]>(
+      `select ${columns}, ${rulesOfCollection(schema, 'c.id')} as rules from ${
+        tableOf(schema)
+      } as c order by id`,
+    ),
+  ];
+}
+
+/** How long the fields of all collections of an app are together, as JSON, in bytes. */
+export async function sizeOfCollections(sql: Sql, schema: string): Promise<number> {
+  const [row] = await sql.unsafe<{ size: number }[]>(
+    `select coalesce(sum(octet_length(fields::text)), 0)::float8 as size from ${tableOf(schema)}`,
+  );
+  return row?.size ?? 0;
+}
+
+/**
+ * Lets one transaction at a time change the collections of an app, and gives it the time that an index over a large
+ * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.
+ */
+export async function lockCollections(sql: Sql, schema: string): Promise<void> {
+  await sql.unsafe(`set local statement_timeout = ${changeMilliseconds}; set local transaction_timeout = 0`);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
+}
+
+/**
+ * Adds a definition; false when there is one of that id, which stays as it is. Versions begin anywhere, so that a
+ * collection made again under the same id has others than the one before, and so statements of its own.
+ */
+export async function insertCollection(
+  sql: Sql,
+  schema: string,
+  { id, kind, fields, now }: CollectionChange & { kind: CollectionKind },
+): Promise<boolean> {
+  const inserted = await sql.unsafe(
+    `insert into ${tableOf(schema)} (${columns})
+     values ($1, $2, $3::text::jsonb, floor(random() * 1000000000), $4, $4) on conflict (id) do nothing`,
+    [id, kind, JSON.stringify(fields), now],
+  );
+  return inserted.count === 1;
+}
+
+/** Replaces the fields of a definition and counts its version up. */
+export async function updateCollection(
+  sql: Sql,
+  schema: string,
+  { id, fields, now }: CollectionChange,
+): Promise<void> {
+  await sql.unsafe(
+    `update ${tableOf(schema)}
+     set fields = $2::text::jsonb, version = version + 1, updated_at = $3 where id = $1`,
+    [id, JSON.stringify(fields), now],
+  );
+}
+
+/** Removes a definition. */
+export async function deleteCollection(sql: Sql, schema: string, id: string): Promise<void> {
+  await sql.unsafe(`delete from ${tableOf(schema)} where id = $1`, [id]);
+}

@@ -1,0 +1,55 @@
+// Field kind `json`: any JSON value but null, which clears the field.
+import { textFault } from '../../sql/characters.ts';
+import { JsonText } from '../../sql/json-text.ts';
+import { type Kind, noFaults } from './kind.ts';
+
+const maximalDepth = 64;
+
+/** Any JSON value. Bodies are scanned before they are parsed, but hooks' values are not: all is checked here. */
+export const json: Kind = {
+  column: 'jsonb',
+  cast: '::text::jsonb',
+  // The driver would read it.
+  output: '::text',
+  comparable: 'json',
+  settings: [],
+  faultsOf: noFaults,
+  reader: () => (value) => {
+    const reason = faultOf(value, 0);
+    return reason === undefined ? { value: JSON.stringify(value) } : { reason };
+  },
+  fromDatabase: (text) => new JsonText(String(text)),
+};
+
+/** Why a value cannot be kept as it is; undefined when it can. */
+function faultOf(value: unknown, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return textFault(value);
+    case 'number':
+      return Number.isFinite(value) ? undefined : 'must not contain a number that is not finite';
+    case 'boolean':
+      return undefined;
+    case 'object':
+      return value === null ? undefined : containerFault(value, depth);
+    default:
+      return 'must be a JSON value';
+  }
+}
+
+function containerFault(value: object, depth: number): string | undefined {
+  if (depth >= maximalDepth) return `must not be nested deeper than ${maximalDepth}`;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const fault = faultOf(item, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const fault = key === '__proto__' ? 'must not contain the key __proto__' : textFault(key);
+    const inside = fault ?? faultOf(item, depth + 1);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}

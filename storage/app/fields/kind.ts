@@ -1,0 +1,47 @@
+// What every kind of field tells the rest of the program about itself.
+import type { Field } from '../../definition.ts';
+
+/** A value as it is handed to the driver: a text that the kind's cast understands, or a number. */
+export type Stored = string | number;
+
+/** What became of a value from outside: what to store, or why it is refused. */
+export type Reading = { value: Stored } | { reason: string };
+
+/** Reads one field's values. `null` and missing values never reach it. */
+export type Reader = (value: unknown) => Reading;
+
+/** Members of a declaration that only some kinds have. */
+export type Setting = 'min' | 'max' | 'options' | 'target' | 'cascade_delete' | 'unique' | 'index';
+
+/** A member of a declaration that is not as it must be. */
+export interface SettingFault {
+  setting: Setting;
+  reason: string;
+}
+
+/** How a filter may compare the values of a kind. */
+export type Comparable = 'text' | 'number' | 'boolean' | 'datetime' | 'uuid' | 'json';
+
+/** One kind of field. */
+export interface Kind {
+  /** Type of the column, as DDL spells it. Texts compare by code point, whatever the database's locale. */
+  readonly column: string;
+  /** Follows a parameter, so that its type does not depend on what the driver makes of a value. */
+  readonly cast: string;
+  /** Follows a column where it is selected. */
+  readonly output: string;
+  readonly comparable: Comparable;
+  /** The settings that a declaration of this kind may have. */
+  readonly settings: readonly Setting[];
+  /** What is wrong with the settings given; that they are of their own type is known. */
+  faultsOf(field: Field): SettingFault[];
+  /** The check of one field's values, made once a definition. */
+  reader(field: Field): Reader;
+  /** Turns what the driver read into what a response holds; without it, it is that already. */
+  fromDatabase?(value: unknown): unknown;
+}
+
+/** For kinds whose settings are right as soon as their types are. */
+export function noFaults(): SettingFault[] {
+  return [];
+}

@@ -1,0 +1,30 @@
+// The field kinds: one file each, listed here and nowhere else.
+import type { FieldKind } from '../../definition.ts';
+import { bool } from './bool.ts';
+import { datetime } from './datetime.ts';
+import { email } from './email.ts';
+import { file } from './file.ts';
+import { json } from './json.ts';
+import type { Kind } from './kind.ts';
+import { number } from './number.ts';
+import { relation } from './relation.ts';
+import { select } from './select.ts';
+import { text } from './text.ts';
+import { url } from './url.ts';
+
+/** Every kind of field by its name. */
+export const kinds: Record<FieldKind, Kind> = {
+  text,
+  number,
+  bool,
+  json,
+  datetime,
+  email,
+  url,
+  select,
+  relation,
+  file,
+};
+
+/** Their names, in the order of the table. */
+export const kindNames = Object.keys(kinds) as FieldKind[];

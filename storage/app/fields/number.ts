@@ -1,0 +1,27 @@
+// Field kind `number`: a finite double; `min` and `max` are values.
+import type { Field } from '../../definition.ts';
+import type { Kind, Reading, SettingFault } from './kind.ts';
+
+/** A finite IEEE 754 double. */
+export const number: Kind = {
+  column: 'double precision',
+  cast: '::double precision',
+  output: '',
+  comparable: 'number',
+  settings: ['min', 'max', 'unique', 'index'],
+  faultsOf,
+  reader: (field) => (value) => read(value, field),
+};
+
+function read(value: unknown, { min, max }: Field): Reading {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return { reason: 'must be a number' };
+  if (min !== undefined && value < min) return { reason: `must be at least ${min}` };
+  if (max !== undefined && value > max) return { reason: `must be at most ${max}` };
+  return { value };
+}
+
+function faultsOf({ min, max }: Field): SettingFault[] {
+  return min !== undefined && max !== undefined && min > max
+    ? [{ setting: 'min', reason: 'must not be greater than max' }]
+    : [];
+}

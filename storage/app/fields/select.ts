@@ -1,0 +1,37 @@
+// Field kind `select`: one of the declared options.
+import { textFault } from '../../sql/characters.ts';
+import type { Field } from '../../definition.ts';
+import type { Kind, SettingFault } from './kind.ts';
+
+const maximalOptions = 1_000;
+const longestOption = 500;
+
+/** One of a list of words. */
+export const select: Kind = {
+  column: 'text collate "C"',
+  cast: '::text',
+  output: '',
+  comparable: 'text',
+  settings: ['options', 'unique', 'index'],
+  faultsOf,
+  reader: (field) => {
+    const options = new Set<unknown>(field.options);
+    const reason = `must be one of ${(field.options ?? []).slice(0, 20).join(', ')}`;
+    return (value) => typeof value === 'string' && options.has(value) ? { value } : { reason };
+  },
+};
+
+function faultsOf({ options }: Field): SettingFault[] {
+  const fault = (reason: string): SettingFault[] => [{ setting: 'options', reason }];
+  if (options === undefined || options.length === 0) return fault('must list at least one option');
+  if (options.length > maximalOptions) return fault(`must list at most ${maximalOptions} options`);
+  if (new Set(options).size !== options.length) return fault('must not list an option twice');
+  for (const option of options) {
+    if (option === '' || option.length > longestOption) {
+      return fault(`must be texts of 1 to ${longestOption} characters`);
+    }
+    const reason = textFault(option);
+    if (reason !== undefined) return fault(reason);
+  }
+  return [];
+}

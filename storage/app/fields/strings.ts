@@ -1,0 +1,51 @@
+// What the kinds that hold strings share: well-formed text, bounds in characters, and what an index can hold.
+import { hasCharacters, textFault } from '../../sql/characters.ts';
+import type { Field } from '../../definition.ts';
+import type { Kind, Reading, SettingFault } from './kind.ts';
+
+/** A B-tree entry must fit a third of a page (https://www.postgresql.org/docs/18/btree.html), whatever compresses. */
+const indexableBytes = 2_600;
+
+const longestText = 1_000_000_000;
+
+/** Checks everything about a string but what it says. */
+export function readText(value: unknown, { min, max, unique, index }: Field): Reading {
+  if (typeof value !== 'string') return { reason: 'must be a string' };
+  const fault = textFault(value);
+  if (fault !== undefined) return { reason: fault };
+  if (min !== undefined && !hasCharacters(value, min)) {
+    return { reason: `must have at least ${min} characters` };
+  }
+  if (max !== undefined && hasCharacters(value, max + 1)) {
+    return { reason: `must have at most ${max} characters` };
+  }
+  const indexed = unique === true || index === true;
+  if (indexed && value.length * 3 > indexableBytes && Buffer.byteLength(value) > indexableBytes) {
+    return { reason: `must have at most ${indexableBytes} bytes, because the field is unique or indexed` };
+  }
+  return { value };
+}
+
+/** Bounds of a length: whole numbers from 0, in order. */
+function lengthFaults({ min, max }: Field): SettingFault[] {
+  const faults: SettingFault[] = [];
+  for (const [setting, bound] of [['min', min], ['max', max]] as const) {
+    if (bound !== undefined && !(Number.isInteger(bound) && bound >= 0 && bound <= longestText)) {
+      faults.push({ setting, reason: 'must be a whole number of characters from 0' });
+    }
+  }
+  if (faults.length === 0 && min !== undefined && max !== undefined && min > max) {
+    faults.push({ setting: 'min', reason: 'must not be greater than max' });
+  }
+  return faults;
+}
+
+/** All of such a kind but how it reads values. */
+export const stringKind: Omit<Kind, 'reader'> = {
+  column: 'text collate "C"',
+  cast: '::text',
+  output: '',
+  comparable: 'text',
+  settings: ['min', 'max', 'unique', 'index'],
+  faultsOf: lengthFaults,
+};

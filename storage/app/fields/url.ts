@@ -1,0 +1,21 @@
+// Field kind `url`: an http or https address, kept as it was written.
+import type { Field } from '../../definition.ts';
+import type { Kind, Reading } from './kind.ts';
+import { readText, stringKind } from './strings.ts';
+
+/** A web address. */
+export const url: Kind = {
+  ...stringKind,
+  reader: (field) => (value) => read(value, field),
+};
+
+/** The URL parser forgives white space, control characters, backslashes and a third slash; a stored address has none. */
+// deno-lint-ignore no-control-regex
+const plain = /^https?:\/\/(?!\/)[^\s\\\u0000-\u001f\u007f]+$/i;
+
+function read(value: unknown, field: Field): Reading {
+  const reading = readText(value, field);
+  if ('reason' in reading) return reading;
+  const text = String(reading.value);
+  return plain.test(text) && URL.canParse(text) ? reading : { reason: 'must be an http or https URL' };
+}

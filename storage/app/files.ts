@@ -1,0 +1,79 @@
+// Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
+import { isUuid } from '../sql/ids.ts';
+import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
+import type { Sql } from '../connections/pool.ts';
+import { qualified } from './tables.ts';
+
+/** Name of an app's table of files; no collection can have it. */
+export const filesId = '_files';
+
+/** One file. */
+export interface FileRow {
+  id: string;
+  filename: string;
+  mime: string;
+  /** Bytes. */
+  size: number;
+  /** The end-user who uploaded it; null for an admin or a hook. */
+  uploaded_by: string | null;
+  created_at: Date;
+}
+
+const columns = 'id::text, filename, mime, size::float8 as size, uploaded_by::text, created_at';
+
+function tableOf(schema: string): string {
+  return qualified({ schema, collection: filesId });
+}
+
+/** Adds a file, whose bytes are stored already. Throws `StorageError`. */
+export async function insertFile(sql: Sql, schema: string, file: FileRow): Promise<void> {
+  const { id, filename, mime, size, uploaded_by, created_at } = file;
+  await sql.unsafe(
+    `insert into ${tableOf(schema)} (id, filename, mime, size, uploaded_by, created_at)
+     values ($1::uuid, $2, $3, $4::float8::bigint, $5::uuid, $6)`,
+    [id, filename, mime, size, uploaded_by, created_at],
+  );
+}
+
+/** A file by its id. */
+export async function findFile(sql: Sql, schema: string, id: string): Promise<FileRow | undefined> {
+  const [row] = await sql.unsafe<FileRow[]>(`select ${columns} from ${tableOf(schema)} where id = $1::uuid`, [
+    id,
+  ]);
+  return row;
+}
+
+/** Files, newest first; with `uploadedBy`, those of one end-user. */
+export async function listFiles(
+  sql: Sql,
+  schema: string,
+  { uploadedBy, page }: { uploadedBy: string | undefined; page: PageRequest },
+): Promise<Page<FileRow>> {
+  const ofUser = (id: string) => isUuid(id) ? sql`uploaded_by = ${id}::uuid` : sql`false`;
+  const where = uploadedBy === undefined ? sql`true` : ofUser(uploadedBy);
+  return await selectPage<FileRow>(sql, page, {
+    columns: sql.unsafe(columns),
+    from: sql`${sql.unsafe(tableOf(schema))} where ${where}`,
+    order: sql`id desc`,
+  });
+}
+
+/** Holds off whoever begins to point to a file, until the transaction ends; false when there is none. */
+export async function lockFile(sql: Sql, schema: string, id: string): Promise<boolean> {
+  const found = await sql.unsafe(`select from ${tableOf(schema)} where id = $1::uuid for update`, [id]);
+  return found.count > 0;
+}
+
+/** Removes a file. Throws `StorageError` `restricted` while a record needs it. */
+export async function deleteFile(sql: Sql, schema: string, id: string): Promise<void> {
+  await sql.unsafe(`delete from ${tableOf(schema)} where id = $1::uuid`, [id]);
+}
+
+/** Those of the ids that are files. */
+export async function knownFiles(sql: Sql, schema: string, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.unsafe<{ id: string }[]>(
+    `select id::text from ${tableOf(schema)} where id = any($1::uuid[])`,
+    [[...ids]],
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,162 @@
+// A condition as a predicate over records in memory: compiled once, for streams and for records not yet stored.
+import { type ColumnTerm, type Condition, nameOfHops, type Term, type Truth } from './condition.ts';
+import { JsonText } from '../../sql/json-text.ts';
+import type { Patience } from './patience.ts';
+import { decide, type Found, readRequest, type RequestValues } from './request.ts';
+
+/** A record as responses show it (`StoredRecord` is one). */
+export interface FilterRecord {
+  id: string;
+  fields: Readonly<Record<string, unknown>>;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A record and those that its relations lead to. */
+export interface FilterSubject {
+  record: FilterRecord;
+  /**
+   * The related record by the name of its hops (`author`, `author.company`; see `relatedIn`), or undefined where there is
+   * none, or none that the caller may see. Without it, relations lead nowhere.
+   */
+  related?: (hops: string) => FilterRecord | undefined;
+  /** Bounds the work; without it, there is no bound. */
+  patience?: Patience | undefined;
+}
+
+/** Decides a condition for a record and a request. Throws nothing but the `RangeError` of the subject's patience. */
+export type Predicate = (subject: FilterSubject, request: RequestValues) => Truth;
+
+/** The meaning in memory; `fold` and `toSql` together have the same: a record passes when this answers true. */
+export function compile(condition: Condition): Predicate {
+  switch (condition.kind) {
+    case 'constant':
+      return () => condition.truth;
+    case 'not':
+      return negation(compile(condition.part));
+    case 'and':
+      return junction(condition.parts.map(compile), false);
+    case 'or':
+      return junction(condition.parts.map(compile), true);
+    case 'empty': {
+      const read = reader(condition.term);
+      return (subject, request) => {
+        const found = read(subject, request);
+        return found === null || found === 'absent';
+      };
+    }
+    case 'compare': {
+      const { operator } = condition;
+      const [left, right] = [reader(condition.left), reader(condition.right)];
+      return (subject, request) => {
+        const [one, other] = [left(subject, request), right(subject, request)];
+        if (subject.patience !== undefined) payFor(subject.patience, one, other);
+        return decide(operator, one, other, subject.patience);
+      };
+    }
+  }
+}
+
+function payFor(patience: Patience, left: Found, right: Found): void {
+  if (typeof left === 'object') patience.pay(left?.value);
+  if (typeof right === 'object') patience.pay(right?.value);
+}
+
+function negation(part: Predicate): Predicate {
+  return (subject, request) => {
+    const truth = part(subject, request);
+    return truth === 'unknown' ? truth : !truth;
+  };
+}
+
+/** `decisive` is the truth of one part that settles the whole: true for `||`, false for `&&`. */
+function junction(parts: readonly Predicate[], decisive: boolean): Predicate {
+  return (subject, request) => {
+    let whole: Truth = !decisive;
+    for (const part of parts) {
+      const truth = part(subject, request);
+      if (truth === decisive) return decisive;
+      if (truth === 'unknown') whole = truth;
+    }
+    return whole;
+  };
+}
+
+type Reader = (subject: FilterSubject, request: RequestValues) => Found;
+
+function reader(term: Term): Reader {
+  switch (term.kind) {
+    case 'value':
+      return () => term;
+    case 'now':
+    case 'request':
+      return (_, request) => readRequest(term, request);
+    case 'column':
+      return columnReader(term);
+  }
+}
+
+function columnReader(term: ColumnTerm): Reader {
+  const { hops, column } = term;
+  const read = valueReader(term);
+  const name = nameOfHops(hops);
+  if (name === '') return ({ record }) => read(memberOf(record, column));
+  return ({ related }) => {
+    const record = related?.(name);
+    return record === undefined ? null : read(memberOf(record, column));
+  };
+}
+
+function memberOf(record: FilterRecord, column: string): unknown {
+  if (column === 'id' || column === 'created_at' || column === 'updated_at') return record[column];
+  return Object.hasOwn(record.fields, column) ? record.fields[column] : undefined;
+}
+
+/** What a column's value is to an operator. A value that is not of its column's type is none. */
+function valueReader({ type, path }: ColumnTerm): (value: unknown) => Found {
+  switch (type) {
+    case 'text':
+      return (value) => typeof value === 'string' ? { kind: 'value', type, value } : null;
+    case 'uuid':
+      return (value) =>
+        typeof value === 'string' ? { kind: 'value', type, value: value.toLowerCase() } : null;
+    case 'number':
+      return (value) => typeof value === 'number' ? { kind: 'value', type, value } : null;
+    case 'boolean':
+      return (value) => typeof value === 'boolean' ? { kind: 'value', type, value } : null;
+    case 'datetime':
+      return (value) => {
+        const instant = typeof value === 'string' ? Date.parse(value) : NaN;
+        return Number.isNaN(instant) ? null : { kind: 'value', type, value: instant };
+      };
+    case 'json':
+      return (value) => jsonValue(follow(value instanceof JsonText ? value.value : value, path));
+  }
+}
+
+function jsonValue(value: unknown): Found {
+  switch (typeof value) {
+    case 'string':
+      return { kind: 'value', type: 'text', value };
+    case 'number':
+      return { kind: 'value', type: 'number', value };
+    case 'boolean':
+      return { kind: 'value', type: 'boolean', value };
+    default:
+      return value === undefined || value === null ? null : 'composite';
+  }
+}
+
+const position = /^\d+$/;
+
+/** As `jsonb_extract_path`: a number leads into an array, any text into an object, nothing out of anything else. */
+function follow(value: unknown, path: readonly string[]): unknown {
+  let place = value;
+  for (const step of path) {
+    if (typeof place !== 'object' || place === null) return undefined;
+    // An array's members are its numbers; its length is none.
+    const member = !Array.isArray(place) ? step : position.test(step) ? Number(step) : undefined;
+    place = member === undefined ? undefined : Object.getOwnPropertyDescriptor(place, member)?.value;
+  }
+  return place;
+}

@@ -1,0 +1,200 @@
+// A parsed filter meets its collection: names become columns, literals get the type of what they are compared with.
+import {
+  type ColumnTerm,
+  type Condition,
+  type Hop,
+  isColumn,
+  type ScalarType,
+  type Term,
+  typeOf,
+  type ValueTerm,
+} from './condition.ts';
+import { FilterError, shown } from './error.ts';
+import { comparedAs, type Meaning, operators } from './operators.ts';
+import { isPattern, longestPattern } from './pattern.ts';
+import { usersId } from '../../workspace/identities.ts';
+import type { FilterScope } from './source.ts';
+import type { Expression, Literal, Operand, Operator } from './tree.ts';
+import { lowerCase, readText } from './values.ts';
+
+type Present = Exclude<Operand, { kind: 'null' }>;
+
+const maximalHops = 3;
+/** As deep as JSON may be nested; PostgreSQL's functions take at most 100 arguments. */
+const maximalSteps = 64;
+
+/** Gives everything in a filter its meaning. Throws `FilterError`. */
+export function resolve(expression: Expression, scope: FilterScope): Condition {
+  switch (expression.kind) {
+    case 'and':
+    case 'or':
+      return { kind: expression.kind, parts: expression.parts.map((part) => resolve(part, scope)) };
+    case 'not':
+      return { kind: 'not', part: resolve(expression.part, scope) };
+    case 'compare':
+      return compare(expression.operator, [expression.left, expression.right], scope);
+    case 'in':
+      return isOneOf(expression.left, expression.items, scope);
+  }
+}
+
+function isOneOf(left: Operand, items: readonly Operand[], scope: FilterScope): Condition {
+  if (items.length > 0) {
+    return { kind: 'or', parts: items.map((item) => compare('=', [left, item], scope)) };
+  }
+  const term = left.kind === 'null' ? undefined : termOf(left, scope, undefined);
+  // Equal to nothing, and still unknown where the request lacks it.
+  return term?.kind === 'request'
+    ? { kind: 'compare', operator: '=', left: term, right: { kind: 'value', type: 'number', value: NaN } }
+    : { kind: 'constant', truth: false };
+}
+
+function compare(
+  operator: Operator,
+  [left, right]: readonly [Operand, Operand],
+  scope: FilterScope,
+): Condition {
+  if (left.kind === 'null') return compareWithNull(operator, right, { nullAt: left.at, scope });
+  if (right.kind === 'null') return compareWithNull(operator, left, { nullAt: right.at, scope });
+  const meaning = operators[operator];
+  const terms = sameCase(meaning, [
+    termOf(left, scope, typeBeside(left, right, { meaning, scope })),
+    termOf(right, scope, typeBeside(right, left, { meaning, scope })),
+  ]);
+  if (meaning.pattern) refuseLongPattern(right);
+  const [leftType, rightType] = terms.map(scalarTypeOf);
+  const isUnlike = leftType !== undefined && rightType !== undefined &&
+    comparedAs(meaning, leftType, rightType) === undefined;
+  return isUnlike ? unlike(meaning, terms) : { kind: 'compare', operator, left: terms[0], right: terms[1] };
+}
+
+/** Beside an email address, capitals in what is given by the filter or the request count as their small letters. */
+function sameCase(
+  { pattern }: Meaning,
+  terms: readonly [Term, Term],
+): readonly [Term, Term] {
+  if (pattern || !terms.some(isAddress)) return terms;
+  return [inLowerCase(terms[0]), inLowerCase(terms[1])];
+}
+
+/** A column of addresses, or the caller's own, which is kept as they are. */
+function isAddress(term: Term): boolean {
+  if (term.kind === 'request') return term.part === 'auth' && term.name === 'email';
+  return isColumn(term) && term.isEmail === true;
+}
+
+function inLowerCase(term: Term): Term {
+  if (term.kind === 'request') return { ...term, isEmail: true };
+  return term.kind === 'value' && typeof term.value === 'string'
+    ? { ...term, value: lowerCase(term.value) }
+    : term;
+}
+
+function refuseLongPattern(operand: Present): void {
+  const isLiteral = operand.kind === 'text' || operand.kind === 'number' || operand.kind === 'boolean';
+  if (!isLiteral || isPattern(operand.written)) return;
+  throw new FilterError('parse_error', `more than ${longestPattern} characters to search for`, operand.at);
+}
+
+/** The type that a value takes on from what is beside it; a literal only from what has a type of its own. */
+function typeBeside(
+  operand: Present,
+  other: Present,
+  { meaning, scope }: { meaning: Meaning; scope: FilterScope },
+): ScalarType | undefined {
+  if (meaning.pattern) return 'text';
+  if (other.kind === 'now' || other.kind === 'path') return scalarTypeOf(termOf(other, scope, undefined));
+  return operand.kind === 'request' && other.kind !== 'request' ? other.kind : undefined;
+}
+
+/** Of types that never meet: false, unless a side without a value makes it true. */
+function unlike({ withoutValue }: Meaning, terms: readonly Term[]): Condition {
+  if (!withoutValue) return { kind: 'constant', truth: false };
+  return { kind: 'or', parts: terms.filter(isColumn).map((term) => ({ kind: 'empty', term })) };
+}
+
+function compareWithNull(
+  operator: Operator,
+  other: Operand,
+  { nullAt, scope }: { nullAt: number; scope: FilterScope },
+): Condition {
+  if (operator !== '=' && operator !== '!=') {
+    throw new FilterError('parse_error', 'null can be compared with = and != only', nullAt);
+  }
+  const isEmpty = emptiness(other, scope);
+  return operator === '=' ? isEmpty : { kind: 'not', part: isEmpty };
+}
+
+function emptiness(operand: Operand, scope: FilterScope): Condition {
+  if (operand.kind === 'null') return { kind: 'constant', truth: true };
+  const term = termOf(operand, scope, undefined);
+  return term.kind === 'column' || term.kind === 'request'
+    ? { kind: 'empty', term }
+    : { kind: 'constant', truth: false };
+}
+
+/** A literal or a member of the request is read as `type`, where that is given. */
+function termOf(operand: Present, scope: FilterScope, type: ScalarType | undefined): Term {
+  switch (operand.kind) {
+    case 'path':
+      return columnOf(operand, scope);
+    case 'now':
+      return { kind: 'now' };
+    case 'request':
+      return { kind: 'request', part: operand.part, name: operand.name, readAs: type };
+    case 'text':
+    case 'number':
+    case 'boolean':
+      return literalAs(operand, type);
+  }
+}
+
+function columnOf({ names, at }: { names: readonly string[]; at: number }, scope: FilterScope): ColumnTerm {
+  const hops: Hop[] = [];
+  let { source } = scope;
+  for (const [index, name] of names.entries()) {
+    const column = source.columns.get(name);
+    const steps = names.slice(index + 1);
+    if (column === undefined) break;
+    if (steps.length === 0 || column.type === 'json') {
+      if (column.ofUser !== undefined) {
+        hops.push({ column: 'id', target: usersId, source: column.ofUser, isOwn: true });
+      }
+      if (steps.length > maximalSteps) throw tooLong(`${maximalSteps} steps into JSON`, at);
+      return { kind: 'column', hops, column: name, type: column.type, path: steps, isEmail: column.isEmail };
+    }
+    const next = column.target === undefined ? undefined : scope.target(column.target);
+    if (next === undefined || column.target === undefined) break;
+    source = next;
+    hops.push({ column: name, target: column.target, source });
+    if (hops.length > maximalHops) throw tooLong(`${maximalHops} relations`, at);
+  }
+  throw new FilterError('unknown_column', `unknown column ${shown(names.join('.'))}`, at);
+}
+
+function tooLong(limit: string, at: number): FilterError {
+  return new FilterError('parse_error', `a path takes at most ${limit}`, at);
+}
+
+const typeNames: Record<ScalarType, string> = {
+  text: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  datetime: 'a date and time such as 2026-01-02T03:04:05Z',
+  uuid: 'a UUID',
+};
+
+/** Beside a text, a number or truth value is the text that was written. */
+function literalAs(literal: Literal, type: ScalarType | undefined): ValueTerm {
+  if (type === undefined || type === literal.kind) {
+    return { kind: 'value', type: literal.kind, value: literal.value };
+  }
+  const value = readText[type](literal.written);
+  if (value !== undefined) return { kind: 'value', type, value };
+  throw new FilterError('parse_error', `${shown(literal.written)} is not ${typeNames[type]}`, literal.at);
+}
+
+function scalarTypeOf(term: Term): ScalarType | undefined {
+  const type = typeOf(term);
+  return type === 'json' ? undefined : type;
+}

@@ -1,0 +1,57 @@
+// How texts become values of the other types, and how two values of one type are ordered.
+import { textFault } from '../../sql/characters.ts';
+import { datetime } from '../fields/datetime.ts';
+import { isUuid } from '../../sql/ids.ts';
+import type { Scalar, ScalarType } from './condition.ts';
+
+const readInstant = datetime.reader({ name: 'literal', kind: 'datetime' });
+const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const dayPattern = /^\d{4}-\d\d-\d\d$/;
+
+/** Reads a text as a value of a type; undefined when it is none. */
+export const readText: Record<ScalarType, (text: string) => Scalar | undefined> = {
+  text: (text) => textFault(text) === undefined ? text : undefined,
+  number: (text) => {
+    const value = numberPattern.test(text) ? Number(text) : NaN;
+    return Number.isFinite(value) ? value : undefined;
+  },
+  boolean: (text) => text === 'true' ? true : text === 'false' ? false : undefined,
+  datetime: readMilliseconds,
+  uuid: (text) => isUuid(text) ? text.toLowerCase() : undefined,
+};
+
+/** RFC 3339; a space for its `T`, and a day alone (its first moment in UTC), are understood too. */
+function readMilliseconds(text: string): number | undefined {
+  const full = dayPattern.test(text) ? `${text}T00:00:00Z` : text.replace(/^(\S{10}) /, '$1T');
+  const reading = readInstant(full);
+  return 'value' in reading ? Date.parse(String(reading.value)) : undefined;
+}
+
+/** Which of two values of one type comes first: negative, zero or positive. Texts are ordered by code point; NaN by nothing. */
+export function order(left: Scalar, right: Scalar): number {
+  if (left === right) return 0;
+  if (typeof left === 'string' && typeof right === 'string') return orderTexts(left, right);
+  return left < right ? -1 : left > right ? 1 : NaN;
+}
+
+/**
+ * Code points above U+FFFF are written with surrogates, whose units (U+D800 to U+DFFF) are below those of U+E000 to U+FFFF:
+ * in the order of code points they are above.
+ */
+function orderTexts(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at++) {
+    const [a, b] = [left.charCodeAt(at), right.charCodeAt(at)];
+    if (a !== b) return a >= 0xd800 && b >= 0xd800 ? raised(a) - raised(b) : a - b;
+  }
+  return left.length - right.length;
+}
+
+function raised(unit: number): number {
+  return unit <= 0xdfff ? unit + 0x2800 : unit;
+}
+
+/** An email address as it is stored. Capitals beyond ASCII stay: the small letter of some is an ASCII one of somebody else. */
+export function lowerCase(address: string): string {
+  return address.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+}

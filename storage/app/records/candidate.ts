@@ -1,0 +1,41 @@
+// A record that is not stored yet: what it would look like, and whether it would pass.
+import type { FieldKind } from '../../definition.ts';
+import type { Stored } from '../fields/kind.ts';
+import type { Sql } from '../../connections/pool.ts';
+import type { RecordPlan, StoredRecord } from './plan.ts';
+import { firstValue, type NewRecord } from './records.ts';
+import { whereOfWrite, type WriteRestriction } from './restriction.ts';
+import { rowsOf } from '../../sql/rows.ts';
+
+/** Kinds whose values are stored in another form than answers show. */
+const shown: Partial<Record<FieldKind, (stored: Stored) => unknown>> = {
+  bool: (stored) => stored === 'true',
+  json: (stored) => JSON.parse(String(stored)),
+};
+
+/** The value of a field as an answer shows it. */
+export function shownValue(kind: FieldKind, stored: Stored | null): unknown {
+  return stored === null ? null : shown[kind]?.(stored) ?? stored;
+}
+
+/** The record as it would be answered once it is stored. */
+export function recordOf(plan: RecordPlan, { id, now, values }: NewRecord): StoredRecord {
+  const fields = Object.fromEntries(
+    plan.fields.map(({ field: { name, kind } }, index) => [name, shownValue(kind, values[index] ?? null)]),
+  );
+  return { id, collection: plan.collection, fields, created_at: now, updated_at: now };
+}
+
+/** Whether a new record would meet the restriction of its insert; nothing is written. */
+export async function wouldPass(
+  sql: Sql,
+  plan: RecordPlan,
+  { id, now, values }: NewRecord,
+  restriction: WriteRestriction,
+): Promise<boolean> {
+  const where = whereOfWrite(restriction, firstValue + values.length);
+  if (where.text === '') return true;
+  const text = `select (${where.text}) is true from ${plan.candidate()}`;
+  const [row] = await rowsOf(sql, { text }, [id, now, ...values, ...where.params]);
+  return row?.[0] === true;
+}

@@ -1,0 +1,237 @@
+// The statements of one version of a collection, and how its rows become records: made once, used by every request.
+import { BoundedMemory } from '../../connections/lru.ts';
+import type { CollectionDefinition, Field } from '../../definition.ts';
+import { instantFromDatabase } from '../fields/datetime.ts';
+import { kinds } from '../fields/kinds.ts';
+import { isShownOfUser, usersId, usersTable } from '../../workspace/identities.ts';
+import { type ListShape, orderOf } from './list-order.ts';
+import { planField, type PlannedField } from './planned-field.ts';
+import { quoteIdentifier } from '../../sql/quote.ts';
+import { RecordRows } from './rows.ts';
+import { recordAlias, type Where } from './restriction.ts';
+import { setUpdatedAt } from './updated-at.ts';
+import { snapshotColumn } from '../../sql/snapshot.ts';
+import { type Statement, Statements } from '../../connections/statements.ts';
+import { attachmentName, qualified } from '../tables.ts';
+
+/** A record as responses show it. Every field is there, null when it is empty. */
+export type StoredRecord = {
+  id: string;
+  collection: string;
+  fields: Record<string, unknown>;
+  /** RFC 3339, UTC, milliseconds. */
+  created_at: string;
+  updated_at: string;
+};
+
+/** The compiled form of one version of a collection. */
+export class RecordPlan {
+  readonly collection: string;
+  /** Those that were declared; a profile shows some of its user besides. */
+  readonly fields: readonly PlannedField[];
+  /** Whether each record belongs to the user with its id. */
+  readonly isProfile: boolean;
+  /** Positions of all fields: what an insert writes. */
+  readonly everyPosition: readonly number[];
+  readonly #insert: Statement;
+  readonly #selectOne: Statement;
+  /** Quoted name of the table. */
+  readonly table: string;
+  /** The same under the alias that restrictions know. */
+  readonly #records: string;
+  readonly #comment: string;
+  /** What is selected of a row for `record`. */
+  readonly columns: string;
+  readonly #rows: RecordRows;
+  /** Quoted names of all columns that an insert writes. */
+  readonly #written: string;
+  readonly #positions: ReadonlyMap<string, number>;
+  readonly #inserts = new Statements(noteText);
+  readonly #looks = new Statements(noteText);
+  readonly #updates = new Statements(noteText);
+  readonly #removals = new Statements(noteText);
+  readonly #lists = new Statements(noteText);
+  readonly #filteredLists = new Statements(noteText);
+  readonly #counts = new Statements(noteText);
+  readonly #filteredCounts = new Statements(noteText);
+  readonly #constraints: ReadonlyMap<string, string>;
+
+  constructor(schema: string, definition: CollectionDefinition) {
+    const { id, kind, fields, version } = definition;
+    this.collection = id;
+    this.isProfile = kind === 'auth';
+    this.fields = fields.map(planField);
+    this.everyPosition = fields.map((_, position) => position);
+    this.table = qualified(id === usersId ? usersTable : { schema, collection: id });
+    this.#records = `${this.table} as ${quoteIdentifier(recordAlias)}`;
+    // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
+    this.#comment = `/* ${version} */ `;
+    this.#rows = new RecordRows(definition, recordAlias);
+    this.columns = this.#rows.columns;
+    this.#written = ['id', 'created_at', 'updated_at', ...fields.map(({ name }) => name)].map(quoteIdentifier)
+      .join();
+    this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
+    this.#constraints = constraintsOf(definition);
+    this.#insert = always(this.#comment + this.#insertText());
+    this.#selectOne = always(
+      `${this.#comment}select ${this.columns} from ${this.#records} where "id" = $1::uuid`,
+    );
+  }
+
+  /** Where a field stands in `fields`; undefined when the collection lacks it. */
+  positionOf(name: string): number | undefined {
+    return this.#positions.get(name);
+  }
+
+  /** Whether answers can show, and lists can be sorted by, a field of this name. */
+  hasField(name: string): boolean {
+    return this.#positions.has(name) || this.isProfile && isShownOfUser(name);
+  }
+
+  /** The field whose unique or reference constraint this is; undefined for the primary key and anything else. */
+  fieldOfConstraint(constraint: string | undefined): string | undefined {
+    return constraint === undefined ? undefined : this.#constraints.get(constraint);
+  }
+
+  /** Inserts a record: `$1` id, `$2` the time, then all values. With a condition: the record as it would be stored. */
+  insert(where: string): Statement {
+    return where === ''
+      ? this.#insert
+      : this.#inserts.of(where, () => this.#comment + this.#candidateText(where));
+  }
+
+  /** One record by its id, `$1`. With a condition, a last column says whether it is true of the record. */
+  selectOne(where: string): Statement {
+    return where === '' ? this.#selectOne : this.#looks.of(
+      where,
+      () =>
+        `${this.#comment}select ${this.columns}, (${where}) is true from ${this.#records} where "id" = $1::uuid`,
+    );
+  }
+
+  /** Deletes a record by its id, `$1`. */
+  remove(where: string): Statement {
+    return this.#removals.of(where, () => {
+      const condition = where === '' ? '' : ` and ${where}`;
+      return `${this.#comment}delete from ${this.#records} where "id" = $1::uuid${condition} ` +
+        `returning ${this.columns}`;
+    });
+  }
+
+  /** How many records there are, or how many a condition is true of; and the snapshot that says so. */
+  count(where: string, isMadeUp: boolean): Statement {
+    const condition = where === '' ? '' : ` where ${where}`;
+    return (isMadeUp ? this.#filteredCounts : this.#counts).of(
+      where,
+      () =>
+        `${this.#comment}select count(*)::double precision, ${snapshotColumn} from ${this.#records}${condition}`,
+    );
+  }
+
+  /** Updates the fields at these positions: `$1` id, `$2` updated_at, then their values. */
+  update(positions: readonly number[], where: string): Statement {
+    return this.#updates.of(`${positions.join()} ${where}`, () => {
+      const changes = positions.map((position, index) => {
+        const { name, kind } = this.#field(position);
+        return `, ${quoteIdentifier(name)} = $${index + 3}${kinds[kind].cast}`;
+      });
+      const condition = where === '' ? '' : ` and ${where}`;
+      return `${this.#comment}update ${this.#records} set ${setUpdatedAt}${changes.join('')} ` +
+        `where "id" = $1::uuid${condition} returning ${this.columns}`;
+    });
+  }
+
+  /**
+   * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
+   * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
+   */
+  list({ sort, isStamped }: ListShape, where: Where, isMadeUp: boolean): Statement {
+    const order = orderOf(sort, (column) => this.#rows.sortable(column));
+    const condition = where.text === '' ? '' : ` where ${where.text}`;
+    const limit = where.params.length + 1;
+    const columns = isStamped ? `${this.columns}, ${snapshotColumn}` : this.columns;
+    return (isMadeUp ? this.#filteredLists : this.#lists).of(
+      `${isStamped ? '+' : ''}${order}${condition}`,
+      () =>
+        // In a select of its own, so that instants become texts on the page only, not on all that is sorted for it.
+        `${this.#comment}select ${columns} from (select * from ${this.#records}${condition} ` +
+        `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint) ` +
+        `as ${quoteIdentifier(recordAlias)} order by ${order}`,
+    );
+  }
+
+  /** A selected row as a record. */
+  record(row: readonly unknown[]): StoredRecord {
+    return {
+      id: String(row[0]),
+      collection: this.collection,
+      fields: this.#rows.fieldsOf(row),
+      created_at: instantFromDatabase(row[1]),
+      updated_at: instantFromDatabase(row[2]),
+    };
+  }
+
+  /**
+   * What to select from to judge the parameters of an insert before they are stored: a row of the columns' own types, with
+   * the values rounded as they will be.
+   */
+  candidate(): string {
+    const values = this.fields.map(({ field: { name, kind } }, index) =>
+      `, $${index + 3}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
+    ).join('');
+    const time = '$2::text::timestamptz(3)';
+    return `(select $1::uuid as "id", ${time} as "created_at", ${time} as "updated_at"${values}) ` +
+      `as ${quoteIdentifier(recordAlias)}`;
+  }
+
+  #field(position: number): Field {
+    const planned = this.fields[position];
+    if (planned === undefined) throw new RangeError('no such field');
+    return planned.field;
+  }
+
+  #insertText(): string {
+    const values = this.fields.map(({ field: { kind } }, index) => `, $${index + 3}${kinds[kind].cast}`).join(
+      '',
+    );
+    return `${this.#insertHead()} ` +
+      `values ($1::uuid, $2::text::timestamptz, $2::text::timestamptz${values}) returning ${this.columns}`;
+  }
+
+  #candidateText(where: string): string {
+    return `${this.#insertHead()} select ${this.#written} from ${this.candidate()} where ${where} ` +
+      `returning ${this.columns}`;
+  }
+
+  #insertHead(): string {
+    return `insert into ${this.#records} (${this.#written})`;
+  }
+}
+
+/** Characters of statements' texts, of which callers can have any number made. */
+const mostText = 16 * 1_048_576;
+const plans = new BoundedMemory<CollectionDefinition, RecordPlan>(mostText);
+
+function noteText(characters: number): void {
+  plans.grow(characters);
+}
+
+/** The plan of a definition: a pure function of it, remembered as long as the definition is in use. */
+export function planOf(schema: string, collection: CollectionDefinition): RecordPlan {
+  return plans.of(collection, () => new RecordPlan(schema, collection));
+}
+
+function constraintsOf({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
+  const constraints = new Map<string, string>();
+  for (const { name } of fields) {
+    constraints.set(attachmentName('unique', id, name), name);
+    constraints.set(attachmentName('reference', id, name), name);
+  }
+  // A profile has the id of its user, whom callers name by the email.
+  if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), 'email');
+  return constraints;
+}
+
+function always(text: string): Statement {
+  return { text, prepare: true };
+}

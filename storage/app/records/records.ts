@@ -1,0 +1,180 @@
+// The records of a collection: one statement each, access rules included.
+import type { Stored } from '../fields/kind.ts';
+import { rowsWithin } from './bounded-rows.ts';
+import type { Sql } from '../../connections/pool.ts';
+import type { ListShape } from './list-order.ts';
+import type { RecordPlan, StoredRecord } from './plan.ts';
+import { rowsOf } from '../../sql/rows.ts';
+import {
+  type Reach,
+  reachSql,
+  type Restriction,
+  type Where,
+  whereOf,
+  whereOfWrite,
+  type WriteRestriction,
+} from './restriction.ts';
+
+/** A new record: every field's value in the plan's order, null where it is empty. */
+export interface NewRecord {
+  id: string;
+  now: string;
+  values: readonly (Stored | null)[];
+}
+
+/** New values for some fields, named by their positions in the plan. */
+export interface RecordChange {
+  id: string;
+  now: string;
+  positions: readonly number[];
+  values: readonly (Stored | null)[];
+}
+
+/** Which records a list is of. */
+export interface RecordSelection {
+  restrictions: readonly Restriction[];
+  /** Whether a caller wrote one of the restrictions, so that their number is anybody's guess. */
+  isMadeUp: boolean;
+}
+
+/** Which of them. */
+export interface RecordSlice extends ListShape {
+  limit: number;
+  offset: number;
+  /** Of the values of all of them together, roughly. */
+  mostBytes: number;
+}
+
+/** A slice of records; with what its statement saw (`storage/sql/snapshot.ts`) when that was asked for and there are any. */
+export interface Listed {
+  records: StoredRecord[];
+  snapshot: string | undefined;
+}
+
+/** What a restricted look at one record finds. */
+export interface Look {
+  record: StoredRecord;
+  passes: boolean;
+}
+
+/** Number of the first parameter that holds a value, in an insert and in an update. */
+export const firstValue = 3;
+
+/**
+ * Stores a record; undefined when the restriction is not met. Throws `StorageError`: `conflict`, `missing_reference`,
+ * `invalid` (too large), `undefined`.
+ */
+export async function insertRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  record: NewRecord,
+  restriction: WriteRestriction,
+): Promise<StoredRecord | undefined> {
+  const where = whereOfWrite(restriction, firstValue + record.values.length);
+  const parameters = [record.id, record.now, ...record.values, ...where.params];
+  const [row] = await rowsOf(sql, plan.insert(where.text), parameters);
+  return row === undefined ? undefined : plan.record(row);
+}
+
+/** One record, or undefined. */
+export async function selectRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+): Promise<StoredRecord | undefined> {
+  const found = await lookAtRecord(sql, plan, id);
+  return found?.record;
+}
+
+/** One record and whether it passes, or undefined. */
+export async function lookAtRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<Look | undefined> {
+  const where = whereOf([rule], 2);
+  const [row] = await rowsOf(sql, plan.selectOne(where.text), [id, ...where.params]);
+  if (row === undefined) return undefined;
+  return { record: plan.record(row), passes: where.text === '' || row.at(-1) === true };
+}
+
+/**
+ * Changes a record; undefined when there is none or the stored one does not meet the restriction: PostgreSQL asks it of
+ * the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
+ */
+export async function updateRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  { id, now, positions, values }: RecordChange,
+  restriction: WriteRestriction,
+): Promise<StoredRecord | undefined> {
+  const where = whereOfWrite(restriction, firstValue + values.length);
+  const [row] = await rowsOf(sql, plan.update(positions, where.text), [id, now, ...values, ...where.params]);
+  return row === undefined ? undefined : plan.record(row);
+}
+
+/**
+ * Deletes a record that no relation points to. Answers it as it was; undefined when there is none or it does not pass.
+ * Throws `StorageError` `restricted` when a required relation does point to it.
+ */
+export async function deleteRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<StoredRecord | undefined> {
+  const where = whereOf([rule], 2);
+  const [row] = await rowsOf(sql, plan.remove(where.text), [id, ...where.params]);
+  return row === undefined ? undefined : plan.record(row);
+}
+
+/** A slice of the selected records in the order of the sort keys, then by id. Throws `TooMuchAtOnce`. */
+export async function listRecords(
+  sql: Sql,
+  plan: RecordPlan,
+  { restrictions, isMadeUp }: RecordSelection,
+  { sort, isStamped, limit, offset, mostBytes }: RecordSlice,
+): Promise<Listed> {
+  const where = whereOf(restrictions, 1);
+  const { text, prepare } = plan.list({ sort, isStamped }, where, isMadeUp);
+  const params = [...where.params, limit, offset];
+  const rows = await rowsWithin(sql, { text, prepare }, { params, room: { left: mostBytes } });
+  const snapshot = isStamped ? rows[0]?.at(-1) : undefined;
+  return {
+    records: rows.map((row) => plan.record(row)),
+    snapshot: typeof snapshot === 'string' ? snapshot : undefined,
+  };
+}
+
+/** A number of records, and what the statement that counted them saw. */
+export interface Counted {
+  total: number;
+  snapshot: string;
+}
+
+/** A count that can be told from all others. */
+export interface Count {
+  text: string;
+  params: Where['params'];
+  prepare: boolean;
+}
+
+/** The count of the selected records. */
+export function countOf(plan: RecordPlan, { restrictions, isMadeUp }: RecordSelection): Count {
+  const { text, params } = whereOf(restrictions, 1);
+  return { ...plan.count(text, isMadeUp), params };
+}
+
+/** Counts. */
+export async function countRecords(sql: Sql, { params, ...statement }: Count): Promise<Counted> {
+  const [row] = await rowsOf(sql, statement, params);
+  return { total: Number(row?.[0]), snapshot: String(row?.[1]) };
+}
+
+/** Whether the record with this id may be pointed to. */
+export async function canReach(sql: Sql, id: string, reach: Omit<Reach, 'parameter'>): Promise<boolean> {
+  const { text, params } = reachSql({ ...reach, parameter: 1 }, 2);
+  const [row] = await rowsOf(sql, { text: `select ${text}` }, [id, ...params]);
+  return row?.[0] === true;
+}

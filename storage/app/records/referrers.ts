@@ -1,0 +1,45 @@
+// Which relations point to a collection or to files, and what becomes of their records when what they point to is deleted.
+import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
+import { filesId } from '../files.ts';
+
+/** A relation that points to a collection, or a field that holds a file. */
+export interface Referrer {
+  collection: CollectionDefinition;
+  field: string;
+  /** `delete`: the record goes too. `empty`: it is left without a value. `refuse`: it must go first. */
+  then: 'delete' | 'empty' | 'refuse';
+}
+
+type Referrers = ReadonlyMap<string, readonly Referrer[]>;
+
+// A pure function of the definition, remembered as long as it is in use.
+const known = new WeakMap<AppDefinition, Referrers>();
+
+/** The fields of an app that point to one of its collections, or (`filesId`) to its files. */
+export function referrersOf(app: AppDefinition, target: string): readonly Referrer[] {
+  let referrers = known.get(app);
+  if (referrers === undefined) {
+    referrers = findAll(app);
+    known.set(app, referrers);
+  }
+  return referrers.get(target) ?? [];
+}
+
+function findAll({ collections }: AppDefinition): Referrers {
+  const all = [...collections.values()].flatMap((collection) =>
+    collection.fields
+      .filter(({ kind }) => kind === 'relation' || kind === 'file')
+      .map((field) => ({
+        target: field.kind === 'file' ? filesId : field.target ?? '',
+        collection,
+        field: field.name,
+        then: outcomeOf(field),
+      }))
+  );
+  return Map.groupBy(all, ({ target }) => target);
+}
+
+function outcomeOf({ cascade_delete, required }: Field): Referrer['then'] {
+  if (cascade_delete === true) return 'delete';
+  return required === true ? 'refuse' : 'empty';
+}

@@ -1,0 +1,96 @@
+// Records as relations lead to them: what records point to, and what points to records.
+import { type Room, rowsWithin } from './bounded-rows.ts';
+import type { Residue } from '../filter/fold.ts';
+import type { Sql } from '../../connections/pool.ts';
+import { quoteIdentifier } from '../../sql/quote.ts';
+import type { RecordPlan, StoredRecord } from './plan.ts';
+import { type Restriction, whereOf } from './restriction.ts';
+import { rowsOf } from '../../sql/rows.ts';
+import { setUpdatedAt } from './updated-at.ts';
+
+/** A record that is locked until the transaction ends: nobody can change it, or begin to point to it. */
+export interface Locked {
+  id: string;
+  /** Bytes of its values as text. */
+  size: number;
+}
+
+const lockedColumns = '"id"::text, octet_length((r.*)::text)';
+
+/** What is asked of records besides their ids. */
+export interface Reading {
+  rule?: Residue | undefined;
+  /** How much may be read; without it, however much there is. */
+  room?: Room | undefined;
+}
+
+/** Records by their ids, those that pass only; in no order. Throws `TooMuchAtOnce`. */
+export async function selectRecords(
+  sql: Sql,
+  plan: RecordPlan,
+  ids: readonly string[],
+  { rule, room = { left: Infinity } }: Reading = {},
+): Promise<StoredRecord[]> {
+  const where = whereOf([rule && { residue: rule }], 2);
+  const condition = where.text === '' ? '' : ` and ${where.text}`;
+  const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
+  const rows = await rowsWithin(sql, { text, prepare: false }, { params: [[...ids], ...where.params], room });
+  return rows.map((row) => plan.record(row));
+}
+
+/** Locks a record that is about to be deleted; undefined when there is none or it does not pass. */
+export async function lockRecord(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<Locked | undefined> {
+  const where = whereOf([rule], 2);
+  const condition = where.text === '' ? '' : ` and ${where.text}`;
+  const text =
+    `select ${lockedColumns} from ${plan.table} as r where r."id" = $1::uuid${condition} for update of r`;
+  const [row] = await rowsOf(sql, { text }, [id, ...where.params]);
+  return row === undefined ? undefined : lockedOf(row);
+}
+
+/** Locks records that point to one of `ids` through a field, at most `limit` of them. */
+export async function lockReferrers(
+  sql: Sql,
+  plan: RecordPlan,
+  { field, ids, limit }: { field: string; ids: readonly string[]; limit: number },
+): Promise<Locked[]> {
+  const text = `select ${lockedColumns} from ${plan.table} as r ` +
+    `where r.${quoteIdentifier(field)} = any($1::uuid[]) order by r."id" limit $2::bigint for update`;
+  const rows = await rowsOf(sql, { text }, [[...ids], limit]);
+  return rows.map(lockedOf);
+}
+
+/** Empties a relation of these records. Answers them as they are then. */
+export async function emptyRelation(
+  sql: Sql,
+  plan: RecordPlan,
+  { field, ids, now }: { field: string; ids: readonly string[]; now: string },
+): Promise<StoredRecord[]> {
+  const text = `update ${plan.table} as r set ${quoteIdentifier(field)} = null, ${setUpdatedAt} ` +
+    `where "id" = any($1::uuid[]) returning ${plan.columns}`;
+  const rows = await rowsOf(sql, { text }, [[...ids], now]);
+  return rows.map((row) => plan.record(row));
+}
+
+/**
+ * Deletes records of several collections in one statement: references are checked, and followed, when all of them are gone,
+ * also where they point to each other in a circle. Throws `StorageError` `restricted` for a required relation that is left.
+ */
+export async function deleteTogether(
+  sql: Sql,
+  parts: readonly { plan: RecordPlan; ids: readonly string[] }[],
+): Promise<void> {
+  const deletions = parts.map(({ plan }, index) =>
+    `gone_${index} as (delete from ${plan.table} where "id" = any($${index + 1}::uuid[]))`
+  );
+  await sql.unsafe(`with ${deletions.join(', ')} select`, parts.map(({ ids }) => [...ids]));
+}
+
+function lockedOf([id, size]: readonly unknown[]): Locked {
+  return { id: String(id), size: Number(size) };
+}

@@ -1,0 +1,81 @@
+// What a statement on records must ask besides what its caller wants: access rules and filters, and which related
+// records a caller may point to. They become SQL here, after the parameters that the statement has already.
+import type { Residue } from '../filter/fold.ts';
+import { toSql } from '../filter/to-sql.ts';
+import { quoteIdentifier } from '../../sql/quote.ts';
+import { qualified, type TableName } from '../tables.ts';
+
+/** What a record must pass to be read or written. */
+export interface Restriction {
+  residue: Residue;
+  /** What a related record must pass to be looked at, by the name of its collection; without it, every one is. */
+  guard?: (target: string) => Residue;
+}
+
+/** A record that a write points to, which its caller must be allowed to read. */
+export interface Reach {
+  /** Number of the statement's parameter that holds the id. */
+  parameter: number;
+  table: TableName;
+  residue: Residue;
+}
+
+/** What a write must pass. */
+export interface WriteRestriction {
+  rule?: Restriction | undefined;
+  /** Parameters are those of the statement: the first value is number 3. */
+  reaches: readonly Reach[];
+}
+
+/** A condition and its parameters; the text is empty when nothing is to be asked. */
+export interface Where {
+  text: string;
+  params: (string | number)[];
+}
+
+/** Alias under which restricted statements know the table of the records. */
+export const recordAlias = 'r';
+
+/** All restrictions that there are at once, with parameters from number `firstParameter` on. */
+export function whereOf(restrictions: readonly (Restriction | undefined)[], firstParameter: number): Where {
+  let text = '';
+  const params: (string | number)[] = [];
+  for (const restriction of restrictions) {
+    if (restriction === undefined || isPassed(restriction.residue)) continue;
+    const { residue, guard } = restriction;
+    const place = { alias: recordAlias, firstParameter: firstParameter + params.length };
+    const part = toSql(residue, guard === undefined ? place : { ...place, guard });
+    text = text === '' ? part.text : `${text} and ${part.text}`;
+    params.push(...part.params);
+  }
+  return { text, params };
+}
+
+/** The restrictions of a write: on the record, and on those that it points to. */
+export function whereOfWrite({ rule, reaches }: WriteRestriction, firstParameter: number): Where {
+  const whole = whereOf([rule], firstParameter);
+  for (const reach of reaches) {
+    const part = reachSql(reach, firstParameter + whole.params.length);
+    whole.text = whole.text === '' ? part.text : `${whole.text} and ${part.text}`;
+    whole.params.push(...part.params);
+  }
+  return whole;
+}
+
+/** Whether the record that a reach names is there and may be read. */
+export function reachSql({ parameter, table, residue }: Reach, firstParameter: number): Where {
+  const alias = 'reached';
+  const { text, params } = toSql(residue, { alias, firstParameter });
+  const name = quoteIdentifier(alias);
+  // `is true` keeps PostgreSQL from joining them, of which there may be hundreds: see `to-sql.ts`.
+  return {
+    text: `(exists (select from ${
+      qualified(table)
+    } as ${name} where ${name}."id" = $${parameter}::uuid and ${text})) is true`,
+    params,
+  };
+}
+
+function isPassed(residue: Residue): boolean {
+  return residue.kind === 'constant' && residue.passes;
+}

@@ -1,0 +1,57 @@
+// What is selected of a row, and how it becomes the fields of a record.
+import type { CollectionDefinition } from '../../definition.ts';
+import type { Kind } from '../fields/kind.ts';
+import { kinds } from '../fields/kinds.ts';
+import { isShownOfUser, shownOfUser, userColumn, userColumns, usersId } from '../../workspace/identities.ts';
+import { quoteIdentifier } from '../../sql/quote.ts';
+
+/** Columns of every table besides its fields, and the order in which they are selected: id, created, updated. */
+const ownColumns = 3;
+
+/** The rows of one version of a collection. */
+export class RecordRows {
+  /** What is to be selected for `fieldsOf`: id, created_at, updated_at, then the fields. The alias must be that of the table. */
+  readonly columns: string;
+  readonly #alias: string;
+  /** Whether the rows belong to users, and show fields of theirs. */
+  readonly #isProfile: boolean;
+  readonly #names: readonly string[];
+  readonly #converters: readonly Kind['fromDatabase'][];
+
+  constructor({ id, kind, fields }: CollectionDefinition, alias: string) {
+    this.#alias = alias;
+    this.#isProfile = kind === 'auth';
+    this.#names = fields.map(({ name }) => name);
+    this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
+    // Tables of collections hold milliseconds, that of the users what the clock had.
+    const rounded = id === usersId ? '::timestamptz(3)' : '';
+    this.columns = [
+      `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,
+      ...fields.map(({ name, kind }) =>
+        quoteIdentifier(name) + (kind === 'datetime' ? rounded : '') + kinds[kind].output
+      ),
+      ...(this.#isProfile ? [userColumns(alias)] : []),
+    ].join(', ');
+  }
+
+  /** A column to sort by, qualified: a bare name would be the selected text of an instant. */
+  sortable(column: string): string {
+    return this.#isProfile && isShownOfUser(column)
+      ? userColumn(column, this.#alias)
+      : `${this.#alias}.${quoteIdentifier(column)}`;
+  }
+
+  /** The fields of a selected row. */
+  fieldsOf(row: readonly unknown[]): Record<string, unknown> {
+    const fields: Record<string, unknown> = {};
+    if (this.#isProfile) shownOfUser(row[ownColumns + this.#names.length], fields);
+    let column = ownColumns;
+    for (const name of this.#names) {
+      const value = row[column];
+      const convert = this.#converters[column - ownColumns];
+      fields[name] = convert === undefined || value === null ? value : convert(value);
+      column++;
+    }
+    return fields;
+  }
+}

@@ -1,0 +1,52 @@
+// Records as somebody has looked at them: changed only while they are still the same.
+import type { Sql } from '../../connections/pool.ts';
+import type { RecordPlan, StoredRecord } from './plan.ts';
+import { firstValue, type Look, type RecordChange } from './records.ts';
+import {
+  recordAlias,
+  type Restriction,
+  whereOf,
+  whereOfWrite,
+  type WriteRestriction,
+} from './restriction.ts';
+import { rowsOf } from '../../sql/rows.ts';
+
+/** A look at one state of a record. */
+export interface VersionedLook extends Look {
+  /** Another one after each change. */
+  version: string;
+}
+
+/** Transaction and place of a row's version: https://www.postgresql.org/docs/current/ddl-system-columns.html */
+const versionColumn = `(${recordAlias}.xmin::text || ' ' || ${recordAlias}.ctid::text)`;
+
+/** One record, whether it passes, and which state of it this is; undefined when there is none. */
+export async function lookAtVersion(
+  sql: Sql,
+  plan: RecordPlan,
+  id: string,
+  rule?: Restriction,
+): Promise<VersionedLook | undefined> {
+  const where = whereOf([rule], 2);
+  const passes = where.text === '' ? 'true' : `(${where.text}) is true`;
+  const text = `select ${plan.columns}, ${versionColumn}, ${passes} from ${plan.table} as ${recordAlias} ` +
+    `where ${recordAlias}."id" = $1::uuid`;
+  const [row] = await rowsOf(sql, { text }, [id, ...where.params]);
+  if (row === undefined) return undefined;
+  return { record: plan.record(row), passes: row.at(-1) === true, version: String(row.at(-2)) };
+}
+
+/** Changes a record of this version; undefined when there is none or it does not meet the restriction. */
+export async function updateVersion(
+  sql: Sql,
+  plan: RecordPlan,
+  { id, now, positions, values, version }: RecordChange & { version: string },
+  restriction: WriteRestriction,
+): Promise<StoredRecord | undefined> {
+  const where = whereOfWrite(restriction, firstValue + values.length);
+  const same = `${versionColumn} = $${firstValue + values.length + where.params.length}::text`;
+  const statement = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
+  const parameters = [id, now, ...values, ...where.params, version];
+  const [row] = await rowsOf(sql, statement, parameters);
+  return row === undefined ? undefined : plan.record(row);
+}

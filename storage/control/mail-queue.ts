@@ -1,0 +1,121 @@
+// Rows of control.mail_queue: mail that waits to be sent.
+import type { Sql } from '../connections/pool.ts';
+
+/** A mail as it is stored. */
+export interface MailRow {
+  /** A v7 UUID. */
+  id: string;
+  workspace: string;
+  sealed: Buffer;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** A mail that the caller is to send now; the attempt is counted. */
+export interface ClaimedMail extends MailRow {
+  attempts: number;
+}
+
+/** Adds a mail of the server's own that is due at once. Throws `StorageError` `missing_reference` when its workspace is gone. */
+export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
+  const { id, workspace, sealed, created_at, expires_at } = mail;
+  await sql`
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at)
+    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at})`;
+}
+
+/** How much mail of a workspace's apps may wait. */
+export interface WaitingLimits {
+  mails: number;
+  bytes: number;
+}
+
+/**
+ * The same for a mail of an app, which waits behind all that are the server's own; false, and nothing is added, when more
+ * would wait than may. What comes in the same moment is not counted, so it may be a few more.
+ */
+export async function insertAppMail(
+  sql: Sql,
+  mail: MailRow,
+  { mails, bytes }: WaitingLimits,
+): Promise<boolean> {
+  const { id, workspace, sealed, created_at, expires_at } = mail;
+  const added = await sql`
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at, of_app)
+    select ${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, true from (
+      select count(*) as mails, coalesce(sum(octet_length(sealed)), 0) as bytes from control.mail_queue
+      where of_app and workspace = ${workspace}
+    ) as waiting where waiting.mails < ${mails} and waiting.bytes + ${sealed.length}::int <= ${bytes}
+    returning id`;
+  return added.length > 0;
+}
+
+/** When mail is claimed, and by whom. */
+export interface Turn {
+  now: Date;
+  /** The latest instant that mail may be put off to. */
+  last: Date;
+  leaseEnds: Date;
+  /** Ids of workspaces. */
+  served: string[];
+  /** Ids of workspaces whose mail is not to be claimed. */
+  full: string[];
+  /** Ids of mails. */
+  underWay: string[];
+}
+
+/** Mails of a workspace that others may be about to take in the same moment. */
+const atOnce = 16;
+
+/**
+ * The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. Those of workspaces that are
+ * being `served` come behind those of others: one with thousands of mails holds nobody else up. It looks at the first mails of
+ * each workspace, and so takes no longer when many are due. What is due after `last`, later than anything is put off, was
+ * put off by a clock that has been set back since, and is due; but not the mails `underWay`, which somebody is sending.
+ */
+export async function claimMail(
+  sql: Sql,
+  { now, last, leaseEnds, served, full, underWay }: Turn,
+): Promise<ClaimedMail | undefined> {
+  const [row] = await sql<ClaimedMail[]>`
+    with recursive senders as (
+      (select of_app, workspace from control.mail_queue order by of_app, workspace limit 1)
+      union all
+      select another.* from senders, lateral (
+        select of_app, workspace from control.mail_queue as mail
+        where (mail.of_app, mail.workspace) > (senders.of_app, senders.workspace)
+        order by of_app, workspace limit 1
+      ) as another
+    )
+    update control.mail_queue set attempts = attempts + 1, next_attempt_at = ${leaseEnds}
+    where id = (
+      select free.id from (
+        select due.id from senders, lateral (
+          (select id, next_attempt_at from control.mail_queue as mail
+            where mail.of_app = senders.of_app and mail.workspace = senders.workspace and next_attempt_at <= ${now}
+            order by next_attempt_at, id limit ${atOnce})
+          union all
+          (select id, next_attempt_at from control.mail_queue as mail
+            where mail.of_app = senders.of_app and mail.workspace = senders.workspace and next_attempt_at > ${last}
+              and id <> all(${underWay})
+            order by next_attempt_at, id limit ${atOnce})
+        ) as due
+        where workspace <> all(${full})
+        order by of_app, workspace = any(${served}), next_attempt_at, id
+      ) as due, lateral (
+        select id from control.mail_queue as mail where mail.id = due.id and (next_attempt_at <= ${now} or next_attempt_at > ${last})
+        for update skip locked
+      ) as free limit 1)
+    returning id, workspace, sealed, attempts, created_at, expires_at`;
+  return row;
+}
+
+/** Has a mail tried again later. */
+export async function postponeMail(sql: Sql, id: string, until: Date): Promise<void> {
+  await sql`update control.mail_queue set next_attempt_at = ${until} where id = ${id}`;
+}
+
+/** Removes a mail that was sent, or given up. */
+export async function removeMail(sql: Sql, id: string): Promise<void> {
+  await sql`delete from control.mail_queue where id = ${id}`;
+}

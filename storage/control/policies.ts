@@ -1,0 +1,78 @@
+// Rows of control.policies: what each level has set.
+import type { Sql } from '../connections/pool.ts';
+import { jsonb } from '../sql/jsonb.ts';
+
+/** Where a policy stands: at the system (both null), at a workspace, or at an app. */
+export interface PolicyPlace {
+  workspace: string | null;
+  app: string | null;
+}
+
+/** One stored policy. `spec` is as it was written; the caller knows its shape. */
+export interface PolicyRow extends PolicyPlace {
+  field: string;
+  spec: unknown;
+  updated_at: Date;
+}
+
+/** Puts everybody who writes policies in line until the transaction ends: a check against a parent then holds. */
+export async function lockPolicies(sql: Sql): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('policies', 0))`;
+}
+
+/** What counts in a workspace: the rows of the system, of the workspace and of its apps; without one, the system's. */
+export async function listPoliciesFor(sql: Sql, workspace: string | undefined): Promise<PolicyRow[]> {
+  return await sql<PolicyRow[]>`
+    select workspace, app, field, spec, updated_at from control.policies
+    where workspace is null or workspace = ${workspace ?? null}`;
+}
+
+/** Every row of a field, parents before their children. */
+export async function listPoliciesOf(sql: Sql, field: string): Promise<PolicyRow[]> {
+  return await sql<PolicyRow[]>`
+    select workspace, app, field, spec, updated_at from control.policies where field = ${field}
+    order by workspace collate "C" nulls first, app collate "C" nulls first`;
+}
+
+/** How long all that a workspace and its apps have set is together, as JSON, in bytes. */
+export async function sizeOfPolicies(sql: Sql, workspace: string): Promise<number> {
+  const [row] = await sql<{ size: number }[]>`
+    select coalesce(sum(octet_length(spec::text)), 0)::float8 as size from control.policies
+    where workspace = ${workspace}`;
+  return row?.size ?? 0;
+}
+
+/** Writes rows in the place of those there were. */
+export async function putPolicies(sql: Sql, rows: readonly PolicyRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const values = rows.map(({ workspace, app, field, spec, updated_at }) => ({
+    workspace,
+    app,
+    field,
+    spec,
+    updated_at,
+  }));
+  await sql`
+    insert into control.policies (workspace, app, field, spec, updated_at)
+    select workspace, app, field, spec, updated_at from jsonb_to_recordset(${jsonb(sql, values)})
+      as row (workspace text, app text, field text, spec jsonb, updated_at timestamptz)
+    on conflict on constraint policies_place
+    do update set spec = excluded.spec, updated_at = excluded.updated_at`;
+}
+
+/** Removes a row; false when there is none. */
+export async function deletePolicy(
+  sql: Sql,
+  { workspace, app, field }: PolicyPlace & { field: string },
+): Promise<boolean> {
+  const gone = await sql`
+    delete from control.policies
+    where field = ${field} and workspace is not distinct from ${workspace} and app is not distinct from ${app}`;
+  return gone.count > 0;
+}
+
+/** Removes what an app has set; false when that is nothing. */
+export async function deletePoliciesOfApp(sql: Sql, workspace: string, app: string): Promise<boolean> {
+  const gone = await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
+  return gone.count > 0;
+}

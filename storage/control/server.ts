@@ -1,0 +1,22 @@
+// The server as a whole: does the database answer, is the first-run setup complete.
+import type { Sql } from '../connections/pool.ts';
+
+/** Resolves when the database answers. */
+export async function pingServer(sql: Sql): Promise<void> {
+  await sql`select 1`;
+}
+
+/** Whether the master password has been set. */
+export async function readInitialized(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ initialized: boolean }[]>`select initialized from control.server`;
+  return row?.initialized === true;
+}
+
+/**
+ * Marks the first-run setup as complete; false when it was already. Within a transaction: others who try at the same
+ * time wait for its end.
+ */
+export async function claimSetup(sql: Sql): Promise<boolean> {
+  const [row] = await sql`update control.server set initialized = true where not initialized returning 1`;
+  return row !== undefined;
+}

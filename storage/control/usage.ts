@@ -1,0 +1,216 @@
+// How much an app or a workspace holds, and how much each was used (control.usage).
+import { holdApps } from '../workspace/apps.ts';
+import { actingAs, hurry } from '../provision/acting.ts';
+import type { Connection, Sql } from '../connections/pool.ts';
+import { StorageError } from '../errors.ts';
+import { jsonb } from '../sql/jsonb.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import { qualified } from '../app/tables.ts';
+
+/** A number of records. */
+export interface RecordCount {
+  records: number;
+  /** False where a collection was so large that the statistics of PostgreSQL were asked instead. */
+  exact: boolean;
+}
+
+/** What an app takes up, in bytes. */
+export interface AppSize {
+  /** Tables and indexes, with room that deleted records left in them. */
+  database_bytes: number;
+  files: number;
+  file_bytes: number;
+}
+
+/** What happened in an app since it was last told. */
+export interface Activity {
+  workspace: string;
+  /** The workspace's, which no later one of its id has. */
+  database: string;
+  /** The app's, which no later one of its id has. */
+  schema: string;
+  requests: number;
+  hook_runs: number;
+}
+
+/** Above this, counting the records of a collection takes long, and its statistics are within a few per cent. */
+const mostCounted = 5_000_000;
+
+/** Rows of the tables that are too large to be counted, roughly, by schema and name. */
+export type LargeTables = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** The large tables of a schema, or of the whole database: any role may ask. Throws `StorageError`. */
+export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeTables> {
+  const only = schema ?? null;
+  const rows = await sql<{ schema: string; name: string; rows: number }[]>`
+    select n.nspname::text as schema, c.relname::text as name, c.reltuples::float8 as rows
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where (${only}::text is null or n.nspname = ${only}) and c.relkind = 'r' and c.reltuples > ${mostCounted}`;
+  const found = new Map<string, Map<string, number>>();
+  for (const { schema, name, rows: number } of rows) {
+    found.set(schema, (found.get(schema) ?? new Map<string, number>()).set(name, number));
+  }
+  return found;
+}
+
+/** Runs something with the rights of an app; undefined when the app is gone. */
+export type AsApp = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result | undefined>;
+
+/** Does so on a connection of the provisioner, in a transaction for each, which keeps the app from being deleted meanwhile. */
+export function asAppOf(provisioner: Pick<Connection, 'transaction'>, schema: string): AsApp {
+  return (work) =>
+    provisioner.transaction(async (sql) => {
+      await hurry(sql);
+      if (!(await holdApps(sql, [schema])).has(schema)) return undefined;
+      return await actingAs(sql, schema, () => work(sql));
+    });
+}
+
+/** Records of these collections, of which some may be dropped meanwhile; of `large` ones, estimates. Throws `StorageError`. */
+export async function countRecordsOf(
+  asApp: AsApp,
+  schema: string,
+  collections: readonly string[],
+  large?: LargeTables,
+): Promise<RecordCount> {
+  const estimated = (large ?? await asApp((sql) => findLargeTables(sql, schema)))?.get(schema);
+  const sum = collections.reduce((total, name) => total + (estimated?.get(name) ?? 0), 0);
+  const counted = collections.filter((name) => estimated?.has(name) !== true);
+  const exact = counted.length === collections.length;
+  return { records: sum + await countTables(asApp, schema, counted), exact };
+}
+
+/** One statement for all, unless one of them turns out to be gone: it is then looked for by halves. */
+async function countTables(asApp: AsApp, schema: string, collections: readonly string[]): Promise<number> {
+  if (collections.length === 0) return 0;
+  const counts = collections.map((collection) =>
+    `(select count(*) from ${qualified({ schema, collection })})`
+  );
+  const text = `select (${counts.join(' + ')})::float8 as records`;
+  try {
+    const rows = await asApp((sql) => sql.unsafe<{ records: number }[]>(text));
+    return rows?.[0]?.records ?? 0;
+  } catch (error) {
+    // Nothing can be asked after it within a transaction, which gives the driver's own error.
+    if (!isGone(error)) throw error;
+  }
+  if (collections.length === 1) return 0;
+  const half = Math.ceil(collections.length / 2);
+  return await countTables(asApp, schema, collections.slice(0, half)) +
+    await countTables(asApp, schema, collections.slice(half));
+}
+
+/** What an app of a workspace adds to what the workspace holds. */
+export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {}
+
+/** The share of an app, or undefined when it is gone. Throws `StorageError`. */
+export async function shareOf(
+  asApp: AsApp,
+  schema: string,
+  large: LargeTables,
+): Promise<AppShare | undefined> {
+  try {
+    return await asApp((sql) => readShare((work) => work(sql), schema, large));
+  } catch (error) {
+    // Of a table, which ends the transaction: then each question has one of its own.
+    if (!isGone(error)) throw error;
+  }
+  return await readShare(asApp, schema, large);
+}
+
+async function readShare(
+  asApp: AsApp,
+  schema: string,
+  large: LargeTables,
+): Promise<AppShare | undefined> {
+  const rows = await asApp((sql) =>
+    sql.unsafe<{ collections: string[]; files: number; file_bytes: number }[]>(
+      `select (select coalesce(jsonb_agg(id), '[]') from ${
+        quoteIdentifier(schema)
+      }._collections) as collections,
+        count(*)::float8 as files, coalesce(sum(size), 0)::float8 as file_bytes
+      from ${quoteIdentifier(schema)}._files`,
+    )
+  );
+  if (rows?.[0] === undefined) return undefined;
+  const { collections, files, file_bytes } = rows[0];
+  return { ...await countRecordsOf(asApp, schema, collections, large), files, file_bytes };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof StorageError && error.failure === 'undefined';
+}
+
+/** What the schema of an app takes up, and its files. `sql` has the app's role. Throws `StorageError`. */
+export async function sizeOfApp(sql: Sql, schema: string): Promise<AppSize> {
+  const [row] = await sql.unsafe<AppSize[]>(
+    `select
+      (select coalesce(sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::float8
+        from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind = 'r') as database_bytes,
+      count(*)::float8 as files,
+      coalesce(sum(size), 0)::float8 as file_bytes
+    from ${quoteIdentifier(schema)}._files`,
+    [schema],
+  );
+  return row ?? { database_bytes: 0, files: 0, file_bytes: 0 };
+}
+
+/** Bytes of the database that `sql` is connected to. Throws `StorageError`. */
+export async function sizeOfDatabase(sql: Sql): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select pg_catalog.pg_database_size(pg_catalog.current_database())::float8 as bytes`;
+  return row?.bytes ?? 0;
+}
+
+/** Number of end-users of the workspace that `sql` is connected to, as its own role or an app's. */
+export async function countUsers(sql: Sql): Promise<number> {
+  const [row] = await sql<{ users: number }[]>`select count(*)::float8 as users from workspace.users_public`;
+  return row?.users ?? 0;
+}
+
+/**
+ * The same while nobody else makes users who asks this too: until the transaction ends, they wait. So a bound on their
+ * number holds whatever the number of processes.
+ */
+export async function countUsersAlone(sql: Sql): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('users', 0))`;
+  return await countUsers(sql);
+}
+
+/**
+ * Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped, also when
+ * another has its id.
+ */
+export async function addActivity(sql: Sql, hour: Date, activities: readonly Activity[]): Promise<void> {
+  await sql`
+    insert into control.usage (workspace, schema, hour, requests, hook_runs)
+    select workspace, schema, ${hour}, sum(requests), sum(hook_runs)
+    from jsonb_to_recordset(${jsonb(sql, activities)})
+      as row (workspace text, database text, schema text, requests bigint, hook_runs bigint)
+    -- Held, so that none goes meanwhile.
+    where exists (
+      select from control.workspaces w where w.id = row.workspace and w.database = row.database for key share)
+    group by workspace, schema
+    -- In one order, so that two processes never wait for each other.
+    order by workspace collate "C", schema collate "C"
+    on conflict (workspace, schema, hour) do update
+    set requests = usage.requests + excluded.requests, hook_runs = usage.hook_runs + excluded.hook_runs`;
+}
+
+/** What happened in a workspace, or in the app of it that has a schema, in the hours after `since`. */
+export async function activityOf(
+  sql: Sql,
+  { workspace, schema, since }: { workspace: string; schema?: string; since: Date },
+): Promise<Pick<Activity, 'requests' | 'hook_runs'>> {
+  const [row] = await sql<Activity[]>`
+    select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(hook_runs), 0)::float8 as hook_runs
+    from control.usage
+    where workspace = ${workspace} and schema = coalesce(${schema ?? null}, schema) and hour > ${since}`;
+  return { requests: row?.requests ?? 0, hook_runs: row?.hook_runs ?? 0 };
+}
+
+/** Removes what happened up to an hour. */
+export async function forgetActivity(sql: Sql, until: Date): Promise<void> {
+  await sql`delete from control.usage where hour <= ${until}`;
+}

@@ -1,0 +1,90 @@
+// Rows of control.workspaces.
+import type { WorkspaceDefinition } from '../definition.ts';
+import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
+import type { Sql } from '../connections/pool.ts';
+
+/** Adds a workspace in its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
+export async function insertWorkspace(
+  sql: Sql,
+  workspace: { id: string; name: string; database: string; now: Date },
+): Promise<WorkspaceDefinition> {
+  const { id, name, database, now } = workspace;
+  await sql`
+    insert into control.workspaces (id, name, database, created_at, updated_at)
+    values (${id}, ${name}, ${database}, ${now}, ${now})`;
+  return { id, name, database, created_at: now, updated_at: now };
+}
+
+/** Whether the id is taken. */
+export async function workspaceExists(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql`select 1 from control.workspaces where id = ${id}`;
+  return row !== undefined;
+}
+
+/** Whether exactly this workspace is there, not a later one with its id, once a deletion under way is over. */
+export async function isWorkspaceKept(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from control.workspaces where id = ${id} and database = ${database} for key share`;
+  return row !== undefined;
+}
+
+/** The workspace, or undefined. */
+export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
+  const [row] = await sql<WorkspaceDefinition[]>`
+    select id, name, database, created_at, updated_at from control.workspaces where id = ${id}`;
+  return row;
+}
+
+/** Some workspaces in the order of their ids; `only` leaves out all others. */
+export async function listWorkspaces(
+  sql: Sql,
+  request: PageRequest,
+  only: string | undefined,
+): Promise<Page<WorkspaceDefinition>> {
+  const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
+  return await selectPage<WorkspaceDefinition>(sql, request, {
+    columns: sql`id, name, database, created_at, updated_at`,
+    from: sql`control.workspaces where ${wanted}`,
+    order: sql`id collate "C"`,
+  });
+}
+
+/** Renames exactly this workspace and answers it with the name it had; undefined when it is gone. */
+export async function renameWorkspace(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+  { name, now }: { name: string; now: Date },
+): Promise<{ workspace: WorkspaceDefinition; from: string } | undefined> {
+  const [row] = await sql<(WorkspaceDefinition & { from: string })[]>`
+    with before as (
+      select id, name from control.workspaces where id = ${id} and database = ${database} for update)
+    update control.workspaces as now set name = ${name}, updated_at = ${now} from before where now.id = before.id
+    returning now.id, now.name, now.database, now.created_at, now.updated_at, before.name as from`;
+  if (row === undefined) return undefined;
+  const { from, ...workspace } = row;
+  return { workspace, from };
+}
+
+/** Removes exactly this workspace with its admins and their sessions, and answers it; undefined when it is gone. */
+export async function removeWorkspace(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+): Promise<WorkspaceDefinition | undefined> {
+  const [row] = await sql<WorkspaceDefinition[]>`
+    delete from control.workspaces where id = ${id} and database = ${database}
+    returning id, name, database, created_at, updated_at`;
+  return row;
+}
+
+/** The databases of all workspaces, in the order of their ids, or of only one of them. */
+export async function listWorkspaceDatabases(
+  sql: Sql,
+  only?: string,
+): Promise<{ id: string; database: string }[]> {
+  const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
+  return await sql<{ id: string; database: string }[]>`
+    select id, database from control.workspaces where ${wanted} order by id`;
+}

@@ -1,0 +1,49 @@
+// The one envelope of every list.
+import type { Fragment, Sql } from '../connections/pool.ts';
+
+/** Which slice a caller asked for. `count: false` skips the total. */
+export interface PageRequest {
+  page: number;
+  per_page: number;
+  count: boolean;
+}
+
+/** A slice of a list; the totals are -1 when they were not counted. */
+export interface Page<Item> {
+  items: Item[];
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+}
+
+/** How many rows to skip. */
+export function offsetOf(request: PageRequest): number {
+  return (request.page - 1) * request.per_page;
+}
+
+/** The slice of a list that is at hand as a whole. */
+export function pageOfAll<Item>(all: readonly Item[], request: PageRequest): Page<Item> {
+  const offset = offsetOf(request);
+  return pageOf(all.slice(offset, offset + request.per_page), all.length, request);
+}
+
+/** The slice of the rows that `from`, tables and conditions, names; they are counted where the caller wants it. */
+export async function selectPage<Row extends object>(
+  sql: Sql,
+  request: PageRequest,
+  { columns, from, order }: { columns: Fragment; from: Fragment; order: Fragment },
+): Promise<Page<Row>> {
+  const items = await sql<Row[]>`
+    select ${columns} from ${from} order by ${order} limit ${request.per_page} offset ${offsetOf(request)}`;
+  if (!request.count) return pageOf([...items], 0, request);
+  const [total] = await sql<{ count: number }[]>`select count(*)::int as count from ${from}`;
+  return pageOf([...items], total?.count ?? 0, request);
+}
+
+/** Wraps rows and their total (ignored when the caller asked for none). */
+export function pageOf<Item>(items: Item[], total: number, request: PageRequest): Page<Item> {
+  const { page, per_page, count } = request;
+  const total_items = count ? total : -1;
+  return { items, page, per_page, total_items, total_pages: count ? Math.ceil(total / per_page) : -1 };
+}

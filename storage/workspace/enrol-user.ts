@@ -1,0 +1,43 @@
+// The one way in which an app writes to the workspace's users.
+import { StorageError } from '../errors.ts';
+import { shownOfUser, userColumns, usersTable } from './identities.ts';
+import type { Sql } from '../connections/pool.ts';
+import { rowsOf } from '../sql/rows.ts';
+import { qualified } from '../app/tables.ts';
+
+/** A user to be, if nobody has the email. */
+export interface Enrolment {
+  id: string;
+  /** Lower case. */
+  email: string;
+  password_hash: string | null;
+  now: Date;
+}
+
+/**
+ * Finds the user with an email or makes one, and keeps it from being deleted until the transaction ends. Answers its id, which
+ * is the given one for a new user. Runs as an app's role, which may not write to the table: the function may, and does
+ * nothing else. So profile and user are one transaction, whatever ends it.
+ */
+export async function enrolUser(
+  sql: Sql,
+  { id, email, password_hash, now }: Enrolment,
+): Promise<string> {
+  const [row] = await sql<{ id: string | null }[]>`
+    select workspace.enrol_user(${id}, ${email}, ${password_hash}, ${now}) as id`;
+  // Somebody made the user after the statement looked, and deleted it before the function did.
+  if (row === undefined || row.id === null) throw new StorageError('serialization', 'the user is gone');
+  return row.id;
+}
+
+/** What a profile would show of the user with an email; the id is undefined when there is none. Runs as an app's role. */
+export async function foreseeUser(
+  sql: Sql,
+  email: string,
+): Promise<{ id: string | undefined; fields: Record<string, unknown> }> {
+  const text = `select r."id", ${userColumns('r')} from ${qualified(usersTable)} as r where r."email" = $1`;
+  const [user] = await rowsOf(sql, { text }, [email]);
+  const fields: Record<string, unknown> = {};
+  shownOfUser(user?.[1] ?? [email, false, null, []], fields);
+  return { id: user === undefined ? undefined : String(user[0]), fields };
+}

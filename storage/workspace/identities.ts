@@ -1,0 +1,92 @@
+// The workspace's end-users as apps see them: the built-in collection `users` of every app, and what a profile in a
+// collection of kind `auth` shows of the user that it belongs to.
+import type { AppDefinition, CollectionDefinition, Field } from '../definition.ts';
+import { instantFromDatabase } from '../app/fields/datetime.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import { qualified, type TableName } from '../app/tables.ts';
+
+/** Name of the built-in collection; no other can have it. */
+export const usersId = 'users';
+
+/** What apps may read of users: a view without hashes and secrets. */
+export const usersTable: TableName = { schema: 'workspace', collection: 'users_public' };
+
+/** Fields that every collection of kind `auth` has besides those that were declared, as its definition lists them. */
+export const impliedFields: readonly Field[] = [
+  { name: 'email', kind: 'email', required: true, unique: true },
+  { name: 'password_hash', kind: 'text' },
+  { name: 'verified', kind: 'bool' },
+  { name: 'last_login', kind: 'datetime' },
+  { name: 'oauth_providers', kind: 'json' },
+];
+
+/** Those of them that records show, filters see and lists are sorted by. For all that, the others do not exist. */
+export const shownFields: readonly Field[] = impliedFields.filter(({ name }) => name !== 'password_hash');
+
+const shownNames: ReadonlySet<string> = new Set(shownFields.map(({ name }) => name));
+
+/** Whether records of an `auth` collection show a field of this name that is their user's. */
+export function isShownOfUser(name: string): boolean {
+  return shownNames.has(name);
+}
+
+const userFields: readonly Field[] = [
+  { name: 'email', kind: 'email' },
+  { name: 'verified', kind: 'bool' },
+  { name: 'has_password', kind: 'bool' },
+  { name: 'totp_enabled', kind: 'bool' },
+  { name: 'oauth_providers', kind: 'json' },
+  { name: 'last_login', kind: 'datetime' },
+];
+
+// One for each app, so that nothing which is remembered for a collection is shared by tenants.
+const built = new WeakMap<AppDefinition, CollectionDefinition>();
+
+/** The built-in collection of an app. Its rules are the defaults: admins only. */
+export function usersOf(app: AppDefinition): CollectionDefinition {
+  let users = built.get(app);
+  if (users === undefined) {
+    const { created_at } = app;
+    users = {
+      id: usersId,
+      kind: 'base',
+      fields: userFields,
+      version: 0,
+      rules: {},
+      created_at,
+      updated_at: created_at,
+    };
+    built.set(app, users);
+  }
+  return users;
+}
+
+/** A collection that records can be read of: one of the app's own, or `users`. */
+export function readableCollection(app: AppDefinition, id: string): CollectionDefinition | undefined {
+  return app.collections.get(id) ?? (id === usersId ? usersOf(app) : undefined);
+}
+
+const view = qualified(usersTable);
+
+/** A field of the user whose id the row with this alias has, as an expression to sort by. */
+export function userColumn(name: string, alias: string): string {
+  const collation = name === 'email' ? ' collate "C"' : '';
+  return `(select u.${quoteIdentifier(name)}${collation} from ${view} as u where u."id" = ${alias}."id")`;
+}
+
+/** All shown fields of that user in one column, for `shownOfUser`: one look at the user for all of them. */
+export function userColumns(alias: string): string {
+  const values = shownFields.map(({ name, kind }) =>
+    `u.${quoteIdentifier(name)}` + (kind === 'datetime' ? '::timestamptz(3)::text' : '')
+  );
+  return `(select json_build_array(${values.join(', ')}) from ${view} as u where u."id" = ${alias}."id")`;
+}
+
+/** Puts what `userColumns` selected into the fields of a record. */
+export function shownOfUser(selected: unknown, fields: Record<string, unknown>): void {
+  const values: unknown[] = Array.isArray(selected) ? selected : [];
+  for (const [index, { name, kind }] of shownFields.entries()) {
+    const value = values[index] ?? null;
+    fields[name] = kind === 'datetime' && value !== null ? instantFromDatabase(value) : value;
+  }
+}

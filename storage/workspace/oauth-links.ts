@@ -1,0 +1,48 @@
+// Rows of workspace.oauth_links: which account at a provider is which user.
+import type { Sql } from '../connections/pool.ts';
+
+/** An account at a provider. */
+export interface Account {
+  provider: string;
+  /** The userinfo URL that told the subject. */
+  source: string;
+  /** The provider's own id of the account. */
+  subject: string;
+}
+
+/** The id of the user that an account belongs to, or undefined. */
+export async function findLinkedUser(
+  sql: Sql,
+  { provider, source, subject }: Account,
+): Promise<string | undefined> {
+  const [row] = await sql<{ user_id: string }[]>`
+    select user_id from workspace.oauth_links
+    where provider = ${provider} and source = ${source} and subject = ${subject}`;
+  return row?.user_id;
+}
+
+/** Holds others off who come with the same account, until the transaction ends: the first makes user and link. */
+export async function lockAccount(sql: Sql, { provider, source, subject }: Account): Promise<void> {
+  const name = JSON.stringify(['oauth', provider, source, subject]);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+}
+
+/** Gives an account to a user, and names its provider in the user's row. */
+export async function insertLink(
+  sql: Sql,
+  { provider, source, subject }: Account,
+  { userId, now }: { userId: string; now: Date },
+): Promise<void> {
+  await sql`
+    insert into workspace.oauth_links (provider, source, subject, user_id, created_at)
+    values (${provider}, ${source}, ${subject}, ${userId}, ${now})`;
+  await sql`
+    update workspace.users set updated_at = ${now}, oauth_providers = (
+      select jsonb_agg(distinct provider order by provider) from workspace.oauth_links where user_id = ${userId})
+    where id = ${userId}`;
+}
+
+/** Takes all accounts away from a user; the user's row is the caller's to change. */
+export async function dropLinks(sql: Sql, userId: string): Promise<void> {
+  await sql`delete from workspace.oauth_links where user_id = ${userId}`;
+}

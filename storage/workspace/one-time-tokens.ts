@@ -1,0 +1,116 @@
+// Rows of workspace.one_time_tokens: what works once.
+import { type MailLimits, type MailPurpose, spendMail } from './mail-budgets.ts';
+import type { Sql } from '../connections/pool.ts';
+
+/** What a token is good for. */
+export type TokenPurpose = MailPurpose | 'mfa';
+
+/** A way in of end-users. */
+export type LoginMethod = 'password' | 'otp' | 'oauth';
+
+/** A token as it is stored. */
+export interface OneTimeToken {
+  /** A v7 UUID. */
+  id: string;
+  purpose: TokenPurpose;
+  /** The address that it was made for, in lower case. */
+  email: string;
+  user_id: string | null;
+  hash: Buffer;
+  app: string | null;
+  /** Of a challenge, and of nothing else: the way in that it is the second step of. */
+  method: LoginMethod | null;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** What redeeming a token tells. */
+export type Redeemed = Pick<OneTimeToken, 'id' | 'email' | 'user_id' | 'app' | 'method'>;
+
+/** How a token is looked for. */
+export interface TokenQuery {
+  purpose: TokenPurpose;
+  hash: Buffer;
+  now: Date;
+}
+
+/** Adds a token, and removes a few that have long expired. */
+export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> {
+  await addToken(sql, token);
+  await pruneTokens(sql, token.created_at);
+}
+
+/** A token for a user who is deleted meanwhile is nobody's, as one for an address that nobody has. */
+async function addToken(sql: Sql, token: OneTimeToken): Promise<void> {
+  const { id, purpose, email, user_id, hash, app, method, created_at, expires_at } = token;
+  await sql`
+    insert into workspace.one_time_tokens (id, purpose, email, user_id, hash, app, method, created_at, expires_at)
+    values (
+      ${id}, ${purpose}, ${email}, (select id from workspace.users where id = ${user_id} for key share), ${hash}, ${app},
+      ${method}, ${created_at}, ${expires_at})`;
+}
+
+async function pruneTokens(sql: Sql, now: Date): Promise<void> {
+  await sql`
+    delete from workspace.one_time_tokens where id in (
+      select id from workspace.one_time_tokens where expires_at <= ${now} order by expires_at limit 20
+      for update skip locked)`;
+}
+
+/**
+ * Adds a token that is to be mailed, in place of all earlier ones of its purpose for its address. Without a budget for
+ * the mail it changes nothing and answers false: the token that was mailed last stays good.
+ */
+export async function replaceToken(
+  sql: Sql,
+  token: OneTimeToken & { purpose: MailPurpose },
+  limits: MailLimits,
+): Promise<boolean> {
+  const { id, purpose, email, created_at: now } = token;
+  // Two requests at once would each overlook the other's token; the budget's row lets one through after the other.
+  if (!await spendMail(sql, { purpose, email, now, limits })) return false;
+  // It holds its user's row, which comes before any token: so does whoever ends all tokens of a user.
+  await addToken(sql, token);
+  await sql`
+    update workspace.one_time_tokens set used_at = ${now}
+    where purpose = ${purpose} and email = ${email} and used_at is null and id <> ${id}`;
+  await pruneTokens(sql, now);
+  return true;
+}
+
+/** A token that could be redeemed now, or undefined. */
+export async function findToken(sql: Sql, { purpose, hash, now }: TokenQuery): Promise<Redeemed | undefined> {
+  const [row] = await sql<Redeemed[]>`
+    select id, email, user_id, app, method from workspace.one_time_tokens
+    where purpose = ${purpose} and hash = ${hash} and used_at is null and expires_at > ${now}`;
+  return row;
+}
+
+/** Uses a token up: of several attempts at once, exactly one is answered it. */
+export async function redeemToken(
+  sql: Sql,
+  { purpose, hash, now }: TokenQuery,
+): Promise<Redeemed | undefined> {
+  const [row] = await sql<Redeemed[]>`
+    update workspace.one_time_tokens set used_at = ${now}
+    where purpose = ${purpose} and hash = ${hash} and used_at is null and expires_at > ${now}
+    returning id, email, user_id, app, method`;
+  return row;
+}
+
+/** Makes tokens that are still pending for a user worthless: all, or those of one purpose. */
+export async function voidTokensOf(
+  sql: Sql,
+  { userId, email, purpose, now }: {
+    userId: string;
+    /** Also those for this address that say no user. */
+    email?: string;
+    purpose?: TokenPurpose;
+    now: Date;
+  },
+): Promise<void> {
+  const wanted = purpose === undefined ? sql`true` : sql`purpose = ${purpose}`;
+  await sql`
+    update workspace.one_time_tokens set used_at = ${now}
+    where (user_id = ${userId} or email = ${email ?? null}) and used_at is null and ${wanted}`;
+}

@@ -1,0 +1,92 @@
+// Who waits for a password to be hashed, and for how long.
+import { readdir } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import type { Owner } from '../../../../api/auth/passwords/queue.ts';
+import { Passwords } from '../../../../api/auth/passwords/passwords.ts';
+import { ApiError } from '../../../../api/errors.ts';
+
+const owner = 'masters';
+
+describe('the queue of passwords', () => {
+  it('turns away with 503 and Retry-After what does not fit, and does the rest', async () => {
+    const few = new Passwords({ now: Date.now, limits: { threads: 1, waiting: 3 } });
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => few.hash(owner, 'x')));
+    const refused = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [outcome.reason] : []);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    for (const error of refused) {
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ code: 'unavailable', headers: [['Retry-After', '2']] });
+    }
+    await few.close();
+  });
+
+  it('turns away what has waited too long', async () => {
+    let clock = 0;
+    const slow = new Passwords({ now: () => clock, limits: { threads: 1, waitMilliseconds: 100 } });
+    const [first, second] = [slow.hash(owner, 'x'), slow.hash(owner, 'x')];
+    clock = 101;
+    await expect(first).resolves.toMatch(/^\$argon2id/);
+    await expect(second).rejects.toMatchObject({ code: 'unavailable' });
+    await slow.close();
+  });
+
+  it('leaves a core to other requests while there are some, and only then', async () => {
+    const threadsOf = async (others: () => number) => {
+      let clock = 0;
+      // Every look at the clock is a second later.
+      const some = new Passwords({
+        now: () => clock += 1_000,
+        answered: others,
+        limits: { threads: 2, waitMilliseconds: 1e9 },
+      });
+      const before = (await readdir('/proc/self/task')).length;
+      const hashes = Promise.all(Array.from({ length: 4 }, () => some.hash(owner, 'x')));
+      const during = (await readdir('/proc/self/task')).length;
+      expect(await hashes).toHaveLength(4);
+      await some.close();
+      return during - before;
+    };
+    let answered = 0;
+    const [busy, idle] = [await threadsOf(() => answered += 200), await threadsOf(() => 0)];
+    expect([busy, idle]).toEqual([1, 2]);
+  });
+
+  it('rejects what is under way when it closes', async () => {
+    const closing = new Passwords({ now: Date.now, limits: { threads: 1 } });
+    const outcomes = Promise.allSettled([closing.hash(owner, 'x'), closing.hash(owner, 'y')]);
+    await closing.close();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+});
+
+describe('owners of passwords', () => {
+  /** Has passwords hashed for these owners, all asked for at once; answers who was served, in that order, and who was not. */
+  async function outcomeOf(
+    owners: readonly Owner[],
+    waiting: number,
+  ): Promise<{ served: Owner[]; refused: Owner[] }> {
+    const one = new Passwords({ now: Date.now, limits: { threads: 1, waiting } });
+    const served: Owner[] = [];
+    const refused: Owner[] = [];
+    await Promise.all(
+      owners.map((name) => one.hash(name, 'x').then(() => served.push(name), () => refused.push(name))),
+    );
+    await one.close();
+    return { served, refused };
+  }
+  const [a, b, c] = ['users of a', 'users of b', 'admins of a'] as const;
+  const times = (count: number, name: Owner): Owner[] => Array.from({ length: count }, () => name);
+
+  it('take turns, however many of one were there first', async () => {
+    const { served, refused } = await outcomeOf([...times(6, a), ...times(2, b), c], 20);
+    // The first of all found nobody in line.
+    expect(served).toEqual([a, a, b, c, a, b, a, a, a]);
+    expect(refused).toEqual([]);
+  });
+
+  it('take places of a full line from the one that has most, and from nobody else', async () => {
+    const { served, refused } = await outcomeOf([...times(6, a), ...times(4, b), c, ...times(3, a)], 5);
+    expect(served.toSorted()).toEqual([...times(3, a), ...times(2, b), c].toSorted());
+    expect(refused.toSorted()).toEqual([...times(6, a), ...times(2, b)].toSorted());
+  });
+});

@@ -1,0 +1,62 @@
+// What one address may keep in the memory of a server, as it is counted.
+import { once } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { holdings } from '../../../api/http/memory-limit.ts';
+
+const unit = 65_536;
+const full = expect.objectContaining({ code: 'too_many_requests' });
+
+/** An answer on a connection of its own. */
+function answer() {
+  const socket = new Socket();
+  return { socket, response: new ServerResponse(new IncomingMessage(socket)) };
+}
+
+it('auth.ip-key: the addresses of an IPv6 /64 hold together what one may', () => {
+  const hold = holdings(2 * unit);
+  hold(answer().response, '2001:db8::1', unit);
+  hold(answer().response, '2001:db8::2', unit);
+  expect(() => hold(answer().response, '2001:db8::3', unit)).toThrow(full);
+  hold(answer().response, '2001:db8:0:1::3', unit);
+});
+
+it('all that a request held is free once its answer is through', () => {
+  const hold = holdings(3 * unit);
+  const { response } = answer();
+  hold(response, '192.0.2.1', unit);
+  hold(response, '192.0.2.1', unit);
+  hold(answer().response, '192.0.2.1', unit);
+  expect(() => hold(answer().response, '192.0.2.1', unit)).toThrow(full);
+  response.emit('close');
+  response.emit('close');
+  hold(answer().response, '192.0.2.1', 2 * unit);
+  expect(() => hold(answer().response, '192.0.2.1', unit)).toThrow(full);
+});
+
+it('or once its connection is gone, of which an answer that had to wait is told nothing', async () => {
+  const hold = holdings(unit);
+  const { socket, response } = answer();
+  hold(response, '192.0.2.1', unit);
+  socket.destroy();
+  await once(socket, 'close');
+  hold(answer().response, '192.0.2.1', unit);
+});
+
+it('is not counted for a connection that is gone already', async () => {
+  const hold = holdings(unit);
+  const { socket, response } = answer();
+  socket.destroy();
+  await once(socket, 'close');
+  hold(response, '192.0.2.1', unit);
+  hold(answer().response, '192.0.2.1', unit);
+});
+
+it('one request alone holds what it needs', () => {
+  const hold = holdings(2 * unit);
+  const { response } = answer();
+  hold(response, '192.0.2.1', unit);
+  hold(response, '192.0.2.1', 2 * unit);
+  expect(() => hold(answer().response, '192.0.2.1', unit)).toThrow(full);
+});

@@ -1,0 +1,51 @@
+// The writes of a process while names of what they change come and go.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { WriteLedger } from '../../../../api/records/cache/write-tracker.ts';
+import { collectAll } from '../../../harness/old-objects.ts';
+
+let writes: WriteLedger;
+beforeEach(async () => {
+  writes = new WriteLedger({ isCurrent: () => true, settled: () => Promise.resolve() });
+  await Promise.resolve();
+});
+
+const write = (names: string[], work = () => Promise.resolve()) => writes.during({ names, ids: [] }, work);
+
+describe('a ledger of more collections than there are at any time', () => {
+  it('does not grow with them', async () => {
+    collectAll();
+    const before = process.memoryUsage().heapUsed;
+    for (let made = 0; made < 400_000; made++) await write([`a_0123456789abcdef0123.collection_${made}`]);
+    collectAll();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1_048_576);
+    // It is there yet.
+    expect(writes.stampOf(['a'])).toBeDefined();
+  });
+
+  it('knows what is under way, and that what was written before may be another by now', async () => {
+    await write(['a']);
+    const before = writes.stampOf(['a']) ?? 0;
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = write(['slow'], () => {
+      begun.resolve();
+      return end.promise;
+    });
+    await begun.promise;
+    for (let made = 0; made < 40_000; made++) {
+      const names = [`one ${made}`, `other ${made}`];
+      await write(names, () => {
+        for (const name of [...names, 'slow']) {
+          if (writes.stampOf([name]) !== undefined) throw new Error(`${name} is not under way`);
+        }
+        return Promise.resolve();
+      });
+    }
+    end.resolve();
+    await slow;
+    expect(writes.stampOf(['slow'])).toBeDefined();
+    const after = writes.stampOf(['a']) ?? 0;
+    expect(after).toBeGreaterThanOrEqual(before);
+    await write(['a']);
+    expect(writes.stampOf(['a'])).toBeGreaterThan(after);
+  });
+});

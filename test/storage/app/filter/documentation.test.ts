@@ -1,0 +1,102 @@
+// The examples of docs/reference/filters.md, run as a reader would.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Field } from '../../../../storage/definition.ts';
+import { FilterError } from '../../../../storage/app/filter/error.ts';
+import type { RequestValues } from '../../../../storage/app/filter/request.ts';
+import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
+
+const page = readFileSync(new URL('../../../../docs/reference/filters.md', import.meta.url), 'utf8');
+
+/** The lines of all blocks of a kind, split at their arrows. */
+function examples(kind: string): (readonly [filter: string, answer: string])[] {
+  return blocks(kind).flatMap((block) => block.trim().split('\n')).map((line) => {
+    const [filter, answer, ...rest] = line.split(' → ');
+    if (filter === undefined || answer === undefined || rest.length > 0) {
+      throw new Error(`no example: ${line}`);
+    }
+    return [filter, answer];
+  });
+}
+
+function blocks(kind: string): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\``, 'gms'))].map(([, block]) =>
+    block ?? ''
+  );
+}
+
+const people: readonly Field[] = [
+  { name: 'name', kind: 'text' },
+  { name: 'boss', kind: 'relation', target: 'people' },
+];
+
+const articles: readonly Field[] = [
+  { name: 'key', kind: 'text' },
+  { name: 'title', kind: 'text' },
+  { name: 'state', kind: 'select', options: ['draft', 'public'] },
+  { name: 'views', kind: 'number' },
+  { name: 'featured', kind: 'bool' },
+  { name: 'due', kind: 'datetime' },
+  { name: 'meta', kind: 'json' },
+  { name: 'author', kind: 'relation', target: 'people' },
+  { name: 'owner', kind: 'relation', target: 'users' },
+];
+
+let tables: FilteredTables;
+let drop: () => Promise<void>;
+let titles: string[];
+let ada: RequestValues;
+const now = Date.parse('2026-02-01T00:00:00Z');
+
+beforeAll(async () => {
+  ({ tables, drop } = await makeTables({ people, articles }));
+  const records: Record<string, Record<string, unknown>[]> = JSON.parse(blocks('json')[0] ?? '{}');
+  const ids = new Map<unknown, string>();
+  for (const { email } of records['users'] ?? []) {
+    ids.set(email, await tables.insertUser({ email: String(email), verified: true }));
+  }
+  // Bosses come before those they are bosses of.
+  for (const { name, boss } of (records['people'] ?? []).toReversed()) {
+    ids.set(name, await tables.insert('people', { name, boss: ids.get(boss) }));
+  }
+  for (const article of records['articles'] ?? []) {
+    const relations = { author: ids.get(article['author']), owner: ids.get(article['owner']) };
+    await tables.insert('articles', { ...article, ...relations, key: article['title'] });
+  }
+  titles = (records['articles'] ?? []).map(({ title }) => String(title));
+  ada = requestOf({
+    now,
+    auth: { id: ids.get('ada@example.com') ?? '', email: 'ada@example.com', role: 'user' },
+  });
+});
+
+afterAll(() => drop());
+
+async function expectAnswer(filter: string, answer: string, request: RequestValues): Promise<void> {
+  const keys = answer === 'none' ? [] : answer === 'all' ? titles : answer.split(', ');
+  const selection = { sql: [...keys].sort(), memory: [...keys].sort() };
+  expect(await tables.select(filter, { request, collection: 'articles' })).toEqual(selection);
+}
+
+describe('docs/reference/filters.md', () => {
+  it('has examples of all kinds', () => {
+    expect(examples('filter').length).toBeGreaterThan(40);
+    expect(examples('rule').length).toBeGreaterThan(8);
+  });
+
+  it.each(examples('filter'))('is right about %s → %s', async (filter, answer) => {
+    const [code, message] = answer.split(/: (.*)/);
+    if (message === undefined) return await expectAnswer(filter, answer, requestOf({ now }));
+    const error: unknown = await tables.select(filter, { collection: 'articles' }).catch((refusal) =>
+      refusal
+    );
+    if (!(error instanceof FilterError)) throw new Error(`${filter} is not refused`);
+    expect([error.code, error.message]).toEqual([code, message]);
+  });
+
+  it.each(examples('rule'))('is right about the rule %s → %s', async (rule, answers) => {
+    const [, forAda, forAnybody] = /^Ada: (.*); anonymous: (.*)$/.exec(answers) ?? [];
+    await expectAnswer(rule, forAda ?? '', ada);
+    await expectAnswer(rule, forAnybody ?? '', requestOf({ now }));
+  });
+});

@@ -1,0 +1,22 @@
+// How much one decision in memory may look at.
+import { expect, it } from 'vitest';
+import type { Condition, Term } from '../../../../storage/app/filter/condition.ts';
+import { compile } from '../../../../storage/app/filter/evaluate.ts';
+import { Patience } from '../../../../storage/app/filter/patience.ts';
+
+const column = (name: string): Term => ({ kind: 'column', hops: [], column: name, type: 'text', path: [] });
+const equal: Condition = { kind: 'compare', operator: '=', left: column('left'), right: column('right') };
+const stamp = '2026-01-02T03:04:05.678Z';
+const request = { now: 0, auth: null, method: 'GET', query: {}, body: {} };
+
+it.each([
+  ['left', { left: 'x'.repeat(9_000_000), right: 'x' }],
+  ['right', { left: 'x', right: 'x'.repeat(9_000_000) }],
+])('comparisons pay for a long text on their %s, until nothing is left', (_side, fields) => {
+  const decide = compile(equal);
+  const patience = new Patience();
+  const record = { id: 'x', fields, created_at: stamp, updated_at: stamp };
+  expect(decide({ record, patience }, request)).toBe(false);
+  expect(() => decide({ record, patience }, request)).toThrow('more than 16777216 characters to compare');
+  expect(decide({ record }, request)).toBe(false);
+});

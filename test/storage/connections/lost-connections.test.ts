@@ -1,0 +1,117 @@
+// Whether there are sessions that nobody hears of, on a cluster of one process's own.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { unlimited } from '../../../storage/connections/permits.ts';
+import { type Connection, type Endpoint, Pool } from '../../../storage/connections/pool.ts';
+import { Sessions } from '../../../storage/connections/sessions.ts';
+import { LostSessions } from '../../../storage/connections/lost-connections.ts';
+import { ask, makeTestCluster, type TestCluster } from '../../harness/cluster.ts';
+
+const tenant = 'w_1';
+let cluster: TestCluster;
+let access: Endpoint;
+let control: Pool;
+let sessions: Sessions;
+let lostSessions: LostSessions;
+let open: Pool[] = [];
+/** Resolves with the end of the next look. */
+let looked = Promise.withResolvers<void>();
+
+const pool = (database: string, of?: Sessions) => {
+  const made = new Pool({ ...access, database }, { cap: 1, permits: unlimited, now: Date.now, sessions: of });
+  open.push(made);
+  return made;
+};
+const greet = (on: Pool) => on.run((sql) => sql`select`);
+
+beforeAll(async () => {
+  cluster = await makeTestCluster();
+  const postgres = await cluster.prepare();
+  await postgres.start();
+  await ask(postgres, `create database ${tenant}`);
+  access = { ...postgres.access, ssl: 'disable' };
+});
+beforeEach(() => {
+  control = pool(access.database);
+  sessions = new Sessions();
+  const observed: Connection = {
+    run: (work) => control.run(work).finally(() => looked.resolve()),
+    transaction: (work) => control.transaction(work),
+  };
+  lostSessions = new LostSessions(observed, sessions);
+});
+afterEach(async () => {
+  lostSessions.close();
+  await Promise.all(open.map((each) => each.end()));
+  open = [];
+});
+afterAll(() => cluster.remove());
+
+/** Whether they are gone by now, as far as two looks can say, the first of which may have begun too early. */
+async function areGone(): Promise<boolean> {
+  const gone = lostSessions.gone().then(() => true);
+  for (let looks = 0; looks < 2; looks++) {
+    looked = Promise.withResolvers();
+    if (await Promise.race([gone, looked.promise.then(() => false)])) return true;
+  }
+  return false;
+}
+
+it('there are none besides the sessions of this process, and those with no tenant', async () => {
+  await greet(pool(tenant, sessions));
+  await greet(pool(access.database, new Sessions()));
+  await greet(pool(tenant));
+  await lostSessions.gone();
+});
+
+it('those of a process before it are, until they have ended', async () => {
+  const before = pool(tenant, new Sessions());
+  await greet(before);
+  expect(await areGone()).toBe(false);
+  const gone = lostSessions.gone();
+  await before.end();
+  await gone;
+});
+
+it('those that this process has lost are, until they have ended', async () => {
+  const patience = 100;
+  const impatient = new Pool({ ...access, database: tenant }, {
+    ...{ cap: 1, permits: unlimited, now: Date.now, sessions, patience },
+  });
+  open.push(impatient);
+  await greet(impatient);
+  const lost = impatient.run((sql) => sql`select pg_sleep(3)`);
+  await expect(lost).rejects.toMatchObject({ failure: 'unavailable' });
+  expect(await areGone()).toBe(false);
+  await lostSessions.gone();
+  const [row] = await control.run((sql) =>
+    sql<{ count: number }[]>`select count(*)::int as count from pg_stat_activity where datname = ${tenant}`
+  );
+  expect(row?.count).toBe(0);
+});
+
+it('can be asked for again by whoever has just heard that they are gone', async () => {
+  await lostSessions.gone();
+  await lostSessions.gone();
+});
+
+it('are only those that were there when they were asked for', async () => {
+  const before = pool(tenant, new Sessions());
+  await greet(before);
+  expect(await areGone()).toBe(false);
+  const gone = lostSessions.gone();
+  // Under load some session is on its way out at each look.
+  const later = pool(tenant, new Sessions());
+  looked = Promise.withResolvers();
+  await looked.promise;
+  await greet(later);
+  await before.end();
+  await gone;
+});
+
+it('cannot be said to be none while the database does not answer', async () => {
+  await cluster.stop();
+  expect(await areGone()).toBe(false);
+  const gone = lostSessions.gone();
+  await (await cluster.prepare()).start();
+  await gone;
+});
