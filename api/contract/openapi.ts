@@ -50,7 +50,7 @@ const json = 'application/json';
 /** Of the statuses that routes answer, the one without a body. */
 const notModified = 304;
 /** The version of the interface: the program's own (a test compares it with package.json). */
-const version = '0.1.0';
+const version = '0.2.0';
 
 /** Describes the routes. Throws `RangeError` for a path parameter that has no description. */
 export function openApiOf(routes: readonly AnyRoute[]): OpenApiDocument {
