@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit/chain.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { isAssigned } from '../../storage/control/tenant-databases.ts';
-import { Turnstile } from '../../storage/connections/semaphore.ts';
+import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { noteFailure } from '../logging/events.ts';
 import { withEveryLog } from './logs.ts';
@@ -80,9 +80,9 @@ export class Seals implements SealDesk {
   }
 
   async #sealAwaited(): Promise<void> {
-    const turnstile = new Turnstile(lanes);
+    const queue = new FairQueue({ slots: lanes });
     const waiting = [...this.#awaited.values()];
-    await Promise.all(waiting.map((awaited) => turnstile.pass(() => this.#settle(awaited))));
+    await Promise.all(waiting.map((awaited) => queue.run(() => this.#settle(awaited))));
   }
 
   /** One log: sealed as far as its rows can be seen; those that cannot be yet are waited for. */

@@ -1,13 +1,13 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
 import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
-import type { Turnstile } from '../../storage/connections/semaphore.ts';
+import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { noteFailure } from '../logging/events.ts';
 import { type CodeSnapshot, readCode } from './files/code-snapshot.ts';
 import type { Counters } from './pool/counters.ts';
-import type { Crowd } from './pool/call-slots.ts';
+import type { SharedSlots } from './pool/slots.ts';
 import { faultOfCode, refusalOf, retryAfter } from './files/faults.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './pool/generation.ts';
 import type { SupervisedRunners } from './pool/host.ts';
@@ -20,15 +20,15 @@ import { Registrations } from './registrations.ts';
 import { type LimitDeps, RunLimit } from './pool/run-limit.ts';
 import { retryWhileFull } from './pool/start-retry.ts';
 import { Suspects } from './pool/quarantine.ts';
-import { Turns } from './pool/app-slots.ts';
+import { AppSlots } from './pool/slots.ts';
 
 /** What the hooks of every app need. */
 export interface HookParts {
   deps: LimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
   host: SupervisedRunners;
-  crowd: Crowd;
+  slots: SharedSlots;
   /** Of processes; loading code is no part of it. */
-  starts: Turnstile;
+  starts: FairQueue;
   /** Most of a core that a runner may take while nothing is asked of it; four fifths unless it is given. */
   restShare?: number | undefined;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
@@ -48,7 +48,7 @@ export class AppHooks {
   /** The same as URLs name it. */
   readonly place: { readonly workspace: string; readonly app: string };
   readonly log: HookLog;
-  readonly turns: Turns;
+  readonly slots: AppSlots;
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   readonly #parts: HookParts;
   readonly #limit: RunLimit;
@@ -70,7 +70,7 @@ export class AppHooks {
     this.place = { workspace: workspace.id, app: id };
     this.#parts = parts;
     this.#limit = new RunLimit(parts.deps, this.place);
-    this.turns = new Turns(parts.crowd, workspace.id);
+    this.slots = new AppSlots(parts.slots, workspace.id);
     this.log = new HookLog(parts.deps.now);
   }
 

@@ -1,6 +1,6 @@
 // The hooks of this process, put together.
 import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
-import type { Turnstile } from '../../storage/connections/semaphore.ts';
+import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { Peers } from '../process/peers.ts';
 import type { HookParts } from './app-hooks.ts';
@@ -28,7 +28,7 @@ interface HookSurroundings {
   /** See `HookParts`. */
   restShare?: number;
   /** See `HookParts`; of as many at once as a core has time for unless it is given. */
-  starts?: Turnstile;
+  starts?: FairQueue;
 }
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */

@@ -102,12 +102,12 @@ async function call(
   const run = () => hooks.run({ requestId, depth, deadline }, message);
   // What a hook waits for must not wait for the turn that the hook itself has.
   if (aside !== undefined) return await aside(run);
-  const turn = hooks.turns.take();
+  const turn = hooks.slots.acquire();
   if (turn !== undefined) await turn;
   try {
     return await run();
   } finally {
-    hooks.turns.give();
+    hooks.slots.release();
   }
 }
 

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Change } from '../../storage/control/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
-import { Turnstile } from '../../storage/connections/semaphore.ts';
+import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import { noteFailure } from '../logging/events.ts';
 import type { Peers } from '../process/peers.ts';
 import type { Place } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
-import { Crowd } from './pool/call-slots.ts';
+import { createSharedSlots } from './pool/slots.ts';
 import { firstToStop } from './pool/eviction.ts';
 import type { Schedule } from './jobs/schedule.ts';
 import { serveCustom } from './routes/serve.ts';
@@ -54,12 +54,12 @@ export class Runners implements Hooks {
   readonly #name = randomUUID();
 
   constructor(
-    { starts = new Turnstile(startsAtOnce), ...parts }:
-      & Omit<HookParts, 'makeRoom' | 'crowd' | 'starts'>
+    { starts = new FairQueue({ slots: startsAtOnce }), ...parts }:
+      & Omit<HookParts, 'makeRoom' | 'slots' | 'starts'>
       & Partial<Pick<HookParts, 'starts'>>
       & Surroundings,
   ) {
-    this.#parts = { ...parts, starts, crowd: new Crowd(), makeRoom: () => this.#makeRoom() };
+    this.#parts = { ...parts, starts, slots: createSharedSlots(), makeRoom: () => this.#makeRoom() };
     this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds).unref();
   }
 

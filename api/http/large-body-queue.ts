@@ -1,6 +1,6 @@
 // Work on large texts, which blocks the event loop: one such piece at a time.
 import { setTimeout as pause } from 'node:timers/promises';
-import { Turnstile } from '../../storage/connections/semaphore.ts';
+import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 
 /** Nobody waits longer for what has held up everybody for other reasons. Milliseconds. */
 const longestRest = 1_000;
@@ -17,14 +17,14 @@ export type LargeTurns = (workspace: string | undefined) => Promise<void>;
  * would have to wait for a piece in each of them.
  */
 export function createLargeTurns(): LargeTurns {
-  const turnstile = new Turnstile(1);
+  const queue = new FairQueue({ slots: 1 });
   return (workspace) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const work = () => {
       resolve();
       return restAfterwards();
     };
-    void turnstile.pass(work, workspace);
+    void queue.run(work, workspace);
     return promise;
   };
 }

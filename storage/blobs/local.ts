@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { codeOf, isOutOfRoom, unlessMissing } from '../sql/error-code.ts';
 import { isUuid } from '../sql/ids.ts';
 import { syncFolder } from './sync-folder.ts';
-import { Turnstile } from '../connections/semaphore.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
 import {
   type BlobKey,
   BlobMissing,
@@ -32,8 +32,8 @@ export class LocalBlobs implements BlobStore {
    * Many uploads at once would take whole turns of the event loop and all threads that Node writes with, and everything else
    * would wait for them. Workspaces take turns: on a slow disk a hundred uploads of one would hold up all others' for seconds.
    */
-  readonly #writes = new Turnstile(1);
-  readonly #syncs = new Turnstile(1);
+  readonly #writes = new FairQueue({ slots: 1 });
+  readonly #syncs = new FairQueue({ slots: 1 });
 
   /** `giveWay` is asked before each chunk is written. */
   constructor(root: string, giveWay: GiveWay = () => undefined) {
@@ -100,8 +100,8 @@ export class LocalBlobs implements BlobStore {
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<number> {
     const file = await open(path, 'wx', 0o600);
-    const inTurn = (turnstile: Turnstile, work: () => Promise<void>) =>
-      turnstile.pass(async () => {
+    const inTurn = (queue: FairQueue, work: () => Promise<void>) =>
+      queue.run(async () => {
         await this.#giveWay();
         await work();
       }, owner);

@@ -5,7 +5,7 @@ import { currentVersions, ownSchema, type Provisioning } from '../provision/clus
 import { appSchema, ensureOwner } from '../provision/app.ts';
 import { listAppsBehind, setAppVersion } from '../workspace/apps.ts';
 import { highestVersions, listBehind, setVersions } from '../control/tenant-databases.ts';
-import { Turnstile } from '../connections/semaphore.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
 
 const concurrency = 4;
 
@@ -30,14 +30,14 @@ export async function migrateFleet(
   const behind = await databases.control.run((sql) => listBehind(sql, versions));
   if (behind.length === 0) return;
   let done = 0;
-  const turnstile = new Turnstile(concurrency);
+  const queue = new FairQueue({ slots: concurrency });
   const work = async (database: string) => {
     await migrateDatabase(provisioning, database);
     await databases.control.run((sql) => setVersions(sql, database, versions));
     report(++done, behind.length);
   };
   report(0, behind.length);
-  await Promise.all(behind.map((database) => turnstile.pass(() => work(database))));
+  await Promise.all(behind.map((database) => queue.run(() => work(database))));
 }
 
 /** The owner of an app's schema migrates it, so that nothing in it ever runs with more rights than the app has. */

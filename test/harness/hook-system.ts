@@ -13,7 +13,7 @@ import { effectivePolicies } from '../../api/policies/effective.ts';
 import { ActivityMeter } from '../../api/usage/activity.ts';
 import { createWorkspace } from '../../api/workspaces/create.ts';
 import { Secrets } from '../../storage/secrets.ts';
-import type { Turnstile } from '../../storage/connections/semaphore.ts';
+import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import { createHooks as createSupervision } from '../../supervisor/hooks/hooks.ts';
 import type { Config, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
@@ -38,7 +38,7 @@ export interface HookOptions {
   /** See `HookParts`. */
   restShare?: number;
   /** See `HookParts`. */
-  starts?: Turnstile;
+  starts?: FairQueue;
   settings?: Partial<Pick<Config['hooks'], 'max_runners' | 'idle_ms'>>;
   /** Speaks for the runners, in place of real ones. */
   speaker?: Speaker;

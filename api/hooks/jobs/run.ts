@@ -14,7 +14,7 @@ export async function runJob(hooks: AppHooks, { name, due, requestId }: JobRun):
   try {
     // Other code by now: the schedule follows.
     if (!(await hooks.learn()).jobs.some((job) => job.name === name)) return;
-    const turn = hooks.turns.take();
+    const turn = hooks.slots.acquire();
     if (turn !== undefined) await turn;
     try {
       const result = await hooks.run({ requestId, depth: 0 }, (id) => ({
@@ -26,7 +26,7 @@ export async function runJob(hooks: AppHooks, { name, due, requestId }: JobRun):
       }));
       if (result.outcome === 'failed') hooks.log.blame(result.faults, requestId);
     } finally {
-      hooks.turns.give();
+      hooks.slots.release();
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

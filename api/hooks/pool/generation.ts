@@ -1,6 +1,6 @@
 // One runner with one state of an app's code: started, loaded, used, drained.
 import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
-import type { Turnstile } from '../../../storage/connections/semaphore.ts';
+import type { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
 import { UnaryInvocation } from '../rpc/unary-invocation.ts';
 import { Channel, channelLimits } from '../rpc/channel.ts';
@@ -36,7 +36,7 @@ export interface Ready {
 /** What a generation is made of. */
 export interface GenerationOptions {
   host: SupervisedRunners;
-  starts: Turnstile;
+  starts: FairQueue;
   /** API processes of the server. */
   workers: number;
   wish: Omit<RunnerWish, 'onOutput'>;
@@ -102,7 +102,7 @@ export class Generation {
 
   /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
   static async open(options: GenerationOptions): Promise<Generation> {
-    const started = await options.starts.pass(() => start(options), options.wish.workspace);
+    const started = await options.starts.run(() => start(options), options.wish.workspace);
     const loaded = await loading(started.channel, options);
     return new Generation(options, { ...started, loaded });
   }

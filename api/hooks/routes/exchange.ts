@@ -131,8 +131,8 @@ export class Exchange implements CustomSink {
     this.#isOver = true;
     this.#generation?.channel.cancel(this.#id);
     this.#generation?.ended();
-    if (this.#isStreaming) this.#hooks.turns.endStream();
-    else this.#hooks.turns.give();
+    if (this.#isStreaming) this.#hooks.slots.endStream();
+    else this.#hooks.slots.release();
     // A client that left before the answer began is answered nothing.
     this.#begun.resolve();
   }
@@ -168,7 +168,7 @@ export class Exchange implements CustomSink {
   }
 
   #streamOn(): void {
-    this.#hooks.turns.stream();
+    this.#hooks.slots.beginStream();
     this.#isStreaming = true;
   }
 

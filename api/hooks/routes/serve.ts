@@ -49,7 +49,7 @@ export async function serveCustom(
     auth,
     request_id: requestId,
   });
-  const turn = hooks.turns.take();
+  const turn = hooks.slots.acquire();
   if (turn !== undefined) await turn;
   const exchange = new Exchange(hooks, request, { route: match.route, cookiePrefix });
   try {

@@ -14,7 +14,7 @@ it('a write within a hook has its hooks answer while all turns of the app are ta
   const source = `onRecordBeforeCreate('posts', (e) => { e.record.fields.title = 'hooked'; });`;
   const hooks = await own.app('within', { 'a.js': source });
   const writes = writeHooksOf(hooks, await hooks.learn()).on('posts', 'create');
-  const taken = Array.from({ length: 32 }, () => hooks.turns.take());
+  const taken = Array.from({ length: 32 }, () => hooks.slots.acquire());
   await Promise.all(taken);
   let asides = 0;
   const aside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -31,7 +31,7 @@ it('hook.veto-fail-closed: a write is refused whose hooks find no turn, and no r
   const hooks = await own.app('crowded', { 'a.js': `onRecordBeforeCreate('posts', () => {});` });
   const writes = writeHooksOf(hooks, await hooks.learn()).on('posts', 'create');
   // 32 that run, and 128 that wait.
-  for (let taken = 0; taken < 160; taken++) void hooks.turns.take();
+  for (let taken = 0; taken < 160; taken++) void hooks.slots.acquire();
   const record = { id: randomUUID(), collection: 'posts', fields: {}, created_at: '', updated_at: '' };
   const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 0 };
   const refused = { code: 'hook_busy', status: 503 };

@@ -14,10 +14,10 @@ const run = (name: string) => ({ name, due: new Date(0), requestId: 'test' });
 it('takes one of the turns of its app, and gives it back however it ends', async () => {
   const source = `cronAdd('works', '@yearly', () => {}); cronAdd('throws', '@yearly', () => { throw 1; });`;
   const hooks = await own.app('turns', { 'a.js': source });
-  const taken = Array.from({ length: 31 }, () => hooks.turns.take());
+  const taken = Array.from({ length: 31 }, () => hooks.slots.acquire());
   await Promise.all(taken);
   for (const name of ['works', 'throws', 'works']) await runJob(hooks, run(name));
-  expect(hooks.turns.take()).toBeUndefined();
+  expect(hooks.slots.acquire()).toBeUndefined();
   expect(hooks.log.entries.map(({ message }) => message)).toEqual(['1']);
 });
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   own = await ownHooks();
   hooks = await own.app('routes', { 'a.ts': source });
   await hooks.reload(true);
-  for (let turn = 0; turn < taken; turn++) await hooks.turns.take();
+  for (let turn = 0; turn < taken; turn++) await hooks.slots.acquire();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

@@ -1,16 +1,17 @@
 // How the hooks of many apps share one process.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { Crowd } from '../../../../api/hooks/pool/call-slots.ts';
-import { Turns } from '../../../../api/hooks/pool/app-slots.ts';
-import { Turnstile } from '../../../../storage/connections/semaphore.ts';
+import { AppSlots, createSharedSlots, type SharedSlots } from '../../../../api/hooks/pool/slots.ts';
+import { FairQueue } from '../../../../storage/concurrency/fair-queue.ts';
 import { as, expectOk, ownWorkspace } from '../../../harness/api.ts';
 import { ownHooks } from '../../../harness/hook-system.ts';
 
+const busy = expect.objectContaining({ code: 'hook_busy' });
+
 /** Takes places until one has to be waited for. */
-function fill(crowd: Crowd, workspace: string): { held: number; waiting: Promise<void> } {
+function fill({ calls }: SharedSlots, workspace: string): { held: number; waiting: Promise<void> } {
   for (let held = 0;; held++) {
-    const waiting = crowd.take(workspace);
+    const waiting = calls.acquire(workspace);
     if (waiting !== undefined) return { held, waiting };
   }
 }
@@ -29,59 +30,60 @@ function settled(): Promise<void> {
 
 describe('the calls of hooks over all apps', () => {
   it('are 256 at once, of which one workspace has half at most', () => {
-    const crowd = new Crowd();
-    expect(fill(crowd, 'a').held).toBe(128);
-    expect(fill(crowd, 'b').held).toBe(128);
-    expect(fill(crowd, 'c').held).toBe(0);
+    const shared = createSharedSlots();
+    expect(fill(shared, 'a').held).toBe(128);
+    expect(fill(shared, 'b').held).toBe(128);
+    expect(fill(shared, 'c').held).toBe(0);
   });
 
   it('go to the workspace that has fewest, and to who waits longest among those that have as many', async () => {
-    const crowd = new Crowd();
-    const [first, second] = [fill(crowd, 'a'), fill(crowd, 'b')];
+    const shared = createSharedSlots();
+    const [first, second] = [fill(shared, 'a'), fill(shared, 'b')];
     const kept = order([
       ['a', first.waiting],
       ['b', second.waiting],
-      ['a', crowd.take('a')],
-      ['c', crowd.take('c')],
-      ['d', crowd.take('d')],
-      ['c', crowd.take('c')],
-      ['d', crowd.take('d')],
+      ['a', shared.calls.acquire('a')],
+      ['c', shared.calls.acquire('c')],
+      ['d', shared.calls.acquire('d')],
+      ['c', shared.calls.acquire('c')],
+      ['d', shared.calls.acquire('d')],
     ]);
-    for (let turn = 0; turn < 4; turn++) crowd.give('a');
+    for (let turn = 0; turn < 4; turn++) shared.calls.release('a');
     await settled();
     expect(kept).toEqual(['c', 'd', 'c', 'd']);
-    crowd.give('a');
-    crowd.give('a');
-    crowd.give('a');
+    shared.calls.release('a');
+    shared.calls.release('a');
+    shared.calls.release('a');
     await settled();
     expect(kept).toEqual(['c', 'd', 'c', 'd', 'a', 'a']);
-    crowd.give('b');
+    shared.calls.release('b');
     await settled();
     expect(kept.at(-1)).toBe('b');
   });
 
   it('that stream are 512 at once, of which one workspace has 128', () => {
-    const crowd = new Crowd();
+    const shared = createSharedSlots();
     const streams = (workspace: string, count: number) =>
-      Array.from({ length: count }, () => crowd.stream(workspace)).filter((isTaken) => isTaken).length;
+      Array.from({ length: count }, () => shared.streams.tryAcquire(workspace)).filter((isTaken) => isTaken)
+        .length;
     expect(streams('a', 130)).toBe(128);
     expect(['b', 'c', 'd', 'e'].map((workspace) => streams(workspace, 128))).toEqual([128, 128, 128, 0]);
-    crowd.endStream('a');
+    shared.streams.release('a');
     expect([streams('e', 2), streams('a', 1)]).toEqual([1, 0]);
   });
 
   it('of an app wait for its own turns first', async () => {
-    const turns = new Turns(new Crowd(), 'a');
-    const taken = Array.from({ length: 160 }, () => turns.take());
+    const slots = new AppSlots(createSharedSlots(), 'a');
+    const taken = Array.from({ length: 160 }, () => slots.acquire());
     expect(taken.filter((turn) => turn === undefined)).toHaveLength(32);
-    expect(() => turns.take()).toThrow('too many hook calls of this app');
+    expect(() => slots.acquire()).toThrow('too many hook calls of this app');
     const kept = order([['first', taken[32]], ['second', taken[33]]]);
-    turns.give();
+    slots.release();
     await settled();
     expect(kept).toEqual(['first']);
-    for (let turn = 0; turn < 159; turn++) turns.give();
+    for (let turn = 0; turn < 159; turn++) slots.release();
     await settled();
-    expect(turns.take()).toBeUndefined();
+    expect(slots.acquire()).toBeUndefined();
   });
 
   it('of a workspace that holds all it may leave room for another on a real server', async () => {
@@ -115,8 +117,8 @@ describe('the calls of hooks over all apps', () => {
 
 it('an app whose process is to start does not wait for all those of another workspace', async () => {
   const starting: (() => void)[] = [];
-  const starts = new Turnstile(4);
-  const asking = vi.spyOn(starts, 'pass');
+  const starts = new FairQueue({ slots: 4 });
+  const asking = vi.spyOn(starts, 'run');
   const own = await ownHooks({
     settings: { max_runners: 20 },
     starts,
@@ -145,4 +147,41 @@ it('an app whose process is to start does not wait for all those of another work
   expect(asked).toHaveLength(13);
   expect(asked.at(-1)).toMatchObject({ workspace: 'acme' });
   await own.end();
+});
+
+it('an answer that streams gives its turn back, and at most 64 of an app do', async () => {
+  const slots = new AppSlots(createSharedSlots(), 'a');
+  for (let stream = 0; stream < 64; stream++) {
+    expect(slots.acquire()).toBeUndefined();
+    slots.beginStream();
+  }
+  expect(slots.acquire()).toBeUndefined();
+  expect(() => slots.beginStream()).toThrow(busy);
+  slots.endStream();
+  slots.beginStream();
+  for (let turn = 0; turn < 32; turn++) expect(slots.acquire()).toBeUndefined();
+  // That of the one which was refused was kept until it could stream.
+  let isTaken = false;
+  void slots.acquire()?.then(() => isTaken = true);
+  await nextTurn();
+  expect(isTaken).toBe(false);
+});
+
+it('a turn that was waited for has its place too', async () => {
+  const shared = createSharedSlots();
+  const slots = new AppSlots(shared, 'a');
+  const taken = Array.from({ length: 64 }, () => slots.acquire());
+  for (let turn = 0; turn < 32; turn++) slots.release();
+  await Promise.all(taken);
+  // 128 of one workspace: 32 are taken.
+  const others = Array.from({ length: 97 }, () => shared.calls.acquire('a'));
+  expect(others.filter((place) => place === undefined)).toHaveLength(96);
+});
+
+it('answers that stream are counted for their workspace also when it does nothing else', () => {
+  const shared = createSharedSlots();
+  for (let stream = 0; stream < 128; stream++) expect(shared.streams.tryAcquire('a')).toBe(true);
+  expect(shared.calls.acquire('a')).toBeUndefined();
+  shared.calls.release('a');
+  expect(shared.streams.tryAcquire('a')).toBe(false);
 });

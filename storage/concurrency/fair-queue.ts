@@ -1,0 +1,198 @@
+// A fair queue: a number of slots, shared by owners of whom none can keep the others waiting.
+
+/** Why a place in the queue was refused. */
+export type Refusal = 'full' | 'late' | 'closed';
+
+/** The limits of a queue. Every one but `slots` is unbounded unless it is given. */
+export interface FairQueueOptions {
+  /** How many hold a slot at once; a function where that changes with the times. */
+  slots: number | (() => number);
+  /** How many slots one owner holds at once. */
+  perOwner?: number;
+  /** How many wait at once, over all owners. */
+  maxWaiting?: number;
+  /** How long one waits, in milliseconds. */
+  timeoutMs?: number;
+  /** The error of a refusal. A `QueueRefusal` unless it is given. */
+  refuse?: (refusal: Refusal) => Error;
+}
+
+/** The error of a queue that says nothing of its own: full, too late, or closed. */
+export class QueueRefusal extends Error {
+  constructor(refusal: Refusal) {
+    super(`refused by a queue: ${refusal}`);
+  }
+}
+
+interface Waiter {
+  admit(): void;
+  reject(error: Error): void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface Owner {
+  running: number;
+  waiting: Waiter[];
+}
+
+/**
+ * Admits up to `slots` at once. The owner that holds fewest slots is next; of those alike, the one whose turn is longest ago;
+ * of one owner, first come, first served. A slot that is released goes straight to whoever is next. In a full queue the last
+ * waiter of the owner with most of them makes way for an owner with fewer.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  /** Owners with slots or waiters. */
+  readonly #owners = new Map<string, Owner>();
+  /** Owners with waiters, in the order of their turns. */
+  readonly #turns = new Map<string, Owner>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Does work in a slot and returns its result. Throws what the work throws, and the error of a refusal. */
+  async run<Result>(work: () => Promise<Result>, owner = ''): Promise<Result> {
+    const admitted = this.acquire(owner);
+    if (admitted !== undefined) await admitted;
+    try {
+      return await work();
+    } finally {
+      this.release(owner);
+    }
+  }
+
+  /** Takes a slot: at once, or by a promise. `first`: before the owner's other waiters. Throws or rejects with a refusal. */
+  acquire(owner = '', { first = false } = {}): void | Promise<void> {
+    if (this.tryAcquire(owner)) return;
+    const refused = this.#makeWay(owner);
+    if (refused !== undefined) throw refused;
+    return new Promise((resolve, reject) => this.#enqueue(owner, { resolve, reject, first }));
+  }
+
+  /** Takes a slot if one is free and nobody with a better claim waits for it. */
+  tryAcquire(owner = ''): boolean {
+    const running = this.#owners.get(owner)?.running ?? 0;
+    const { perOwner = Infinity } = this.#options;
+    if (this.#running >= this.#slots() || running >= perOwner) return false;
+    this.#start(this.#ownerOf(owner));
+    return true;
+  }
+
+  /** Gives a slot back. */
+  release(owner = ''): void {
+    const own = this.#ownerOf(owner);
+    own.running--;
+    this.#running--;
+    this.#forgetIdle(owner, own);
+    this.advance();
+  }
+
+  /** Admits whoever may go on now. To be called where `slots` has become more without a release. */
+  advance(): void {
+    while (this.#running < this.#slots()) {
+      const next = this.#next();
+      if (next === undefined) return;
+      const [name, owner] = next;
+      const waiter = owner.waiting.shift();
+      if (waiter === undefined) return;
+      this.#waiting--;
+      this.#turns.delete(name);
+      if (owner.waiting.length > 0) this.#turns.set(name, owner);
+      this.#start(owner);
+      clearTimeout(waiter.timer);
+      waiter.admit();
+    }
+  }
+
+  /** Refuses all that wait. */
+  close(): void {
+    for (const [name, { waiting }] of [...this.#turns]) {
+      for (const waiter of [...waiting]) this.#refuse(name, waiter, 'closed');
+    }
+  }
+
+  #enqueue(
+    name: string,
+    { resolve, reject, first }: { resolve: () => void; reject: (error: Error) => void; first: boolean },
+  ): void {
+    const waiter: Waiter = { admit: resolve, reject, timer: undefined };
+    const { timeoutMs } = this.#options;
+    if (timeoutMs !== undefined) {
+      waiter.timer = setTimeout(() => this.#refuse(name, waiter, 'late'), timeoutMs);
+    }
+    const owner = this.#ownerOf(name);
+    if (first) owner.waiting.unshift(waiter);
+    else owner.waiting.push(waiter);
+    this.#waiting++;
+    this.#turns.set(name, owner);
+  }
+
+  /** Makes room for one more waiter of an owner; returns the error where there is none to be made. */
+  #makeWay(name: string): Error | undefined {
+    const { maxWaiting = Infinity } = this.#options;
+    if (this.#waiting < maxWaiting) return undefined;
+    let longest: [string, Owner] | undefined;
+    for (const entry of this.#turns) {
+      if (longest === undefined || entry[1].waiting.length > longest[1].waiting.length) longest = entry;
+    }
+    const own = this.#owners.get(name)?.waiting.length ?? 0;
+    const last = longest?.[1].waiting.at(-1);
+    if (longest === undefined || last === undefined || longest[1].waiting.length <= own + 1) {
+      return this.#refusal('full');
+    }
+    this.#refuse(longest[0], last, 'full');
+    return undefined;
+  }
+
+  #refuse(name: string, waiter: Waiter, refusal: Refusal): void {
+    const owner = this.#ownerOf(name);
+    const place = owner.waiting.indexOf(waiter);
+    if (place === -1) return;
+    owner.waiting.splice(place, 1);
+    this.#waiting--;
+    if (owner.waiting.length === 0) this.#turns.delete(name);
+    this.#forgetIdle(name, owner);
+    clearTimeout(waiter.timer);
+    waiter.reject(this.#refusal(refusal));
+  }
+
+  #refusal(refusal: Refusal): Error {
+    return this.#options.refuse?.(refusal) ?? new QueueRefusal(refusal);
+  }
+
+  #next(): [string, Owner] | undefined {
+    const { perOwner = Infinity } = this.#options;
+    let next: [string, Owner] | undefined;
+    for (const entry of this.#turns) {
+      const { running } = entry[1];
+      if (running >= perOwner || (next !== undefined && running >= next[1].running)) continue;
+      next = entry;
+      // None holds fewer.
+      if (running === 0) break;
+    }
+    return next;
+  }
+
+  #start(owner: Owner): void {
+    owner.running++;
+    this.#running++;
+  }
+
+  #slots(): number {
+    const { slots } = this.#options;
+    return typeof slots === 'number' ? slots : slots();
+  }
+
+  #ownerOf(name: string): Owner {
+    let owner = this.#owners.get(name);
+    if (owner === undefined) this.#owners.set(name, owner = { running: 0, waiting: [] });
+    return owner;
+  }
+
+  #forgetIdle(name: string, { running, waiting }: Owner): void {
+    if (running === 0 && waiting.length === 0) this.#owners.delete(name);
+  }
+}
