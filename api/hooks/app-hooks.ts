@@ -213,7 +213,6 @@ export class AppHooks {
       Generation.open({
         host,
         starts,
-        workers: deps.config.api.workers,
         wish: { ...this.place, memory_mb },
         load: { ...this.place, generation: ++this.#generations, files, env },
         fingerprint,

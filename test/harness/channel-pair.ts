@@ -52,7 +52,6 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
     runner.on('error', () => {});
     const channel = new Channel({
       socket,
-      workers: 1,
       onReady: () => {},
       onLog: () => {},
       report: (error) => ended.reject(error),

@@ -37,8 +37,6 @@ export interface Ready {
 export interface GenerationOptions {
   host: SupervisedRunners;
   starts: FairQueue;
-  /** API processes of the server. */
-  workers: number;
   wish: Omit<RunnerWish, 'onOutput'>;
   /** Without its id. */
   load: Omit<Load, 'type' | 'id' | 'limits'>;
@@ -194,13 +192,12 @@ interface Started {
 
 /** Starts a process and waits until it is ready. Throws `RunnerRefused`, `LoadFailed`. */
 async function start(options: GenerationOptions): Promise<Started> {
-  const { host, wish, workers, onOutput, onLog, report } = options;
+  const { host, wish, onOutput, onLog, report } = options;
   const runner = await host.start({ ...wish, onOutput });
   const ready = Promise.withResolvers<void>();
   const requests = new RequestIds();
   const channel = new Channel({
     socket: runner.socket,
-    workers,
     onReady: ready.resolve,
     onLog: (log) => onLog(log, requests.of(log.parent)),
     report,

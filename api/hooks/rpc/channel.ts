@@ -3,7 +3,6 @@
 import type { Socket } from 'node:net';
 import type { FromRunner, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
 import { InFlight } from '../../../storage/connections/in-flight.ts';
-import { BusyPoll } from './busy-poll.ts';
 import { CallDesk } from './call-handler.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameBudget } from './frame-budget.ts';
@@ -25,8 +24,6 @@ export const channelLimits = {
 
 interface ChannelOptions {
   socket: Socket;
-  /** API processes of the server. */
-  workers: number;
   onReady: () => void;
   onLog: (log: Log) => void;
   /** Called once. Unless it was `closed` or has `exited`, the runner is to be killed. */
@@ -57,7 +54,6 @@ export class Channel {
   readonly #desk: CallDesk;
   readonly #deadlines = new Deadlines((id) => this.#runOut(id));
   readonly #open = new InFlight<Invocation>();
-  readonly #poll: BusyPoll;
   readonly #ping = new Ping({
     send: (id) => this.send({ type: 'ping', id }),
     onStuck: () => this.end('timeout', 'the hook runner does not come back from its code'),
@@ -71,8 +67,7 @@ export class Channel {
 
   constructor(options: ChannelOptions) {
     this.#options = options;
-    const { socket, workers, report } = options;
-    this.#poll = new BusyPoll({ isAwaited: () => this.#open.size > 0, workers });
+    const { socket, report } = options;
     this.#reader = new FrameReader(channelLimits.result_bytes, (given, bytes) => this.#take(given, bytes));
     this.#writer = new FrameWriter(socket, {
       onStall: () => this.end('not_reading', 'the hook runner does not read what it is sent'),
@@ -123,7 +118,6 @@ export class Channel {
     else this.#budget.begin(id, text);
     // A runner that rests may begin; one that is busy gets what comes meanwhile in one piece.
     if (this.#open.size === 1) this.#writer.flush();
-    this.#poll.begin();
     return id;
   }
 

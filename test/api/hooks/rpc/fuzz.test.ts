@@ -144,7 +144,7 @@ describe('a channel', () => {
     const failures: unknown[] = [];
     const report = (error: unknown) => void failures.push(error);
     const hears = { onReady: () => {}, onLog: () => {}, report, onEnd: ended.resolve };
-    const channel = new Channel({ socket, workers: 1, ...hears });
+    const channel = new Channel({ socket, ...hears });
     const answer = () => Promise.resolve(null);
     const event = new UnaryInvocation('result', performance.now() + 5_000, answer);
     event.settled.catch(() => 'as it may be');
