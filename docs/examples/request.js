@@ -1,4 +1,4 @@
-/** One request; `credentials: 'include'` lets a server of another origin set and read its cookies. */
+/** Sends a request and returns the JSON response. `credentials: 'include'` lets a server of another origin use its cookies. */
 export async function request(url, { method, token, body }) {
   const response = await fetch(url, {
     method,
@@ -9,14 +9,14 @@ export async function request(url, { method, token, body }) {
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.message);
-  return answer;
+  const result = await response.json();
+  if (!response.ok) throw new Error(result.message);
+  return result;
 }
 
 /**
- * New tokens by the refresh cookie. It works once, and all tabs have the same one: they take turns, since a second use ends the
- * login. Locks are there on `https:` and on localhost.
+ * Gets new tokens with the refresh cookie. All tabs share that cookie, and a second use of it would end the session, so the
+ * tabs take turns. Browsers have locks on `https:` and on localhost.
  */
 export const refresh = (server) =>
   navigator.locks.request('refresh', () => request(`${server}/_/auth/refresh`, { method: 'POST', body: {} }));
