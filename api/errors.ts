@@ -17,34 +17,34 @@ export const errorCodes = {
     status: 400,
     meaning: 'The body, a parameter or a query value is missing, unknown or of the wrong type.',
   },
-  policy_violation: { status: 400, meaning: 'A value lies outside the bound that a level above sets.' },
+  policy_violation: { status: 400, meaning: 'A value lies outside the limit that a higher level sets.' },
   unknown_column: {
     status: 400,
-    meaning: 'A filter, sort, fields or expand names something that the collection lacks.',
+    meaning: 'A filter, sort, fields or expand names something that the collection does not have.',
   },
-  parse_error: { status: 400, meaning: 'The filter expression could not be parsed.' },
+  parse_error: { status: 400, meaning: 'The filter expression cannot be parsed.' },
   hook_veto: { status: 400, meaning: 'A hook refused the write.' },
   unauthorized: { status: 401, meaning: 'The token is missing, invalid, expired or revoked.' },
-  bad_credentials: { status: 401, meaning: 'Wrong password, unknown email or wrong code.' },
-  forbidden: { status: 403, meaning: 'Authenticated, but not allowed.' },
+  bad_credentials: { status: 401, meaning: 'The password, the email or the code is wrong.' },
+  forbidden: { status: 403, meaning: 'The caller is authenticated, but not allowed to do this.' },
   quota_exceeded: {
     status: 403,
     also: [413, 429],
     meaning:
-      'A quota is used up; the message names it. 413 for `quota.storage_mb`, 429 for `quota.requests_per_sec`, else 403.',
+      'A quota is used up; the message names it. The status is 413 for `quota.storage_mb`, 429 for `quota.requests_per_sec`, otherwise 403.',
   },
   not_found: { status: 404, meaning: 'The object or the route does not exist.' },
-  workspace_not_found: { status: 404, meaning: 'The workspace of the URL does not exist.' },
-  app_not_found: { status: 404, meaning: 'The app of the URL does not exist.' },
+  workspace_not_found: { status: 404, meaning: 'The workspace in the URL does not exist.' },
+  app_not_found: { status: 404, meaning: 'The app in the URL does not exist.' },
   method_not_allowed: {
     status: 405,
-    meaning: 'The path exists, but not with this method; `Allow` lists those it has.',
+    meaning: 'The path exists, but not with this method. `Allow` lists its methods.',
   },
-  conflict: { status: 409, meaning: 'A duplicate, or something that is still referenced.' },
-  payload_too_large: { status: 413, meaning: 'The body exceeds its cap.' },
+  conflict: { status: 409, meaning: 'The value already exists, or the object is still referenced.' },
+  payload_too_large: { status: 413, meaning: 'The body is too large.' },
   range_not_satisfiable: {
     status: 416,
-    meaning: 'The `Range` lies outside of the file; `Content-Range` says how long it is.',
+    meaning: 'The `Range` lies outside the file. `Content-Range` gives its length.',
   },
   deserialization: {
     status: 422,
@@ -52,20 +52,23 @@ export const errorCodes = {
   },
   too_many_requests: {
     status: 429,
-    meaning: 'Rate limit or lockout; `Retry-After` says how many seconds to wait.',
+    meaning: 'The rate limit is exceeded, or the account is locked. Try again after `Retry-After` seconds.',
   },
-  internal: { status: 500, meaning: 'An unexpected failure; the log has it under the request id.' },
+  internal: { status: 500, meaning: 'An unexpected failure. Look for the request id in the log.' },
   hook_error: { status: 500, meaning: 'A hook failed or ran out of time.' },
-  uninitialized: { status: 503, meaning: 'The first-run setup is not complete.' },
+  uninitialized: { status: 503, meaning: 'The server has not been set up yet.' },
   unavailable: {
     status: 503,
-    meaning: 'A part of the server does not answer now; try again after `Retry-After` seconds.',
+    meaning: 'A part of the server does not respond. Try again after `Retry-After` seconds.',
   },
   hook_busy: {
     status: 503,
-    meaning: 'Too many hook calls are waiting; try again after `Retry-After` seconds.',
+    meaning: 'Too many hook calls are waiting. Try again after `Retry-After` seconds.',
   },
-  hook_unavailable: { status: 503, meaning: 'The hook runner keeps crashing and is left down for a while.' },
+  hook_unavailable: {
+    status: 503,
+    meaning: 'The app’s hook process keeps crashing and stays stopped for some time.',
+  },
 } as const satisfies Record<string, CodeRow>;
 
 /** A code of the table above. */

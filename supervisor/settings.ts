@@ -62,112 +62,135 @@ function secret(kind: Kind<string>, doc: string): Setting<string> {
 
 /** The settings. Their keys are those of the configuration file. */
 export const settings: SettingsOf<Config> = {
-  data_dir: row(notEmpty, './data', 'Directory of everything the server keeps.'),
+  data_dir: row(notEmpty, './data', 'Directory of everything that the server stores.'),
   http: {
     host: row(hostName, '127.0.0.1', 'Address to listen on.'),
-    port: row(integer(0, 65_535), 8080, 'Port to listen on; 0 takes any free one and prints it.'),
-    cookie_secure: row(boolean, true, 'Session cookies are sent over HTTPS only.'),
-    cookie_prefix: row(token, 'svc', 'First part of the names of the session cookies.'),
-    security_headers: row(boolean, true, 'Every response carries the security headers.'),
+    port: row(integer(0, 65_535), 8080, 'Port to listen on. 0 takes any free one and prints it.'),
+    cookie_secure: row(boolean, true, 'True: browsers send session cookies over HTTPS only.'),
+    cookie_prefix: row(token, 'svc', 'Prefix of the names of the session cookies.'),
+    security_headers: row(boolean, true, 'True: every response has the security headers.'),
     max_body_bytes: row(
       integer(1024, 1_073_741_824),
       8_388_608,
-      'Largest request body in bytes, file uploads apart.',
+      'Largest request body in bytes. File uploads have a limit of their own.',
     ),
-    trust_proxy: row(boolean, false, 'The client address is the last one of X-Forwarded-For.'),
+    trust_proxy: row(
+      boolean,
+      false,
+      'True: the client address is the last one in `X-Forwarded-For`. For a server behind one proxy.',
+    ),
   },
   rate_limit: {
-    enabled: row(boolean, true, 'Requests of one client address are limited.'),
-    per_second: row(number(0.001, 1_000_000), 50, 'Requests a second that one address may make for long.'),
-    burst: row(integer(1, 10_000_000), 100, 'Requests that one address may make at once.'),
+    enabled: row(boolean, true, 'True: the requests of each client address are limited.'),
+    per_second: row(
+      number(0.001, 1_000_000),
+      50,
+      'Requests a second that one address may send continuously.',
+    ),
+    burst: row(integer(1, 10_000_000), 100, 'Requests that one address may send at once.'),
   },
   realtime: {
     streams_per_principal: row(
       integer(1, 1_000_000),
       1_000,
-      'Event streams, WebSockets and subscriptions that one principal may hold in each API process; a filter and a query count as one more for every 128 characters.',
+      'Event streams, WebSockets and subscriptions that one principal may have open in each API process. Every 128 characters of a filter and a query count as one more.',
     ),
     streams_per_address: row(
       integer(1, 1_000_000),
       5_000,
-      'The same for one client address, whoever it is used by.',
+      'The same for one client address, for all its principals together.',
     ),
   },
   cors: {
     allowed_origins: row(list(origin), [], 'Origins whose pages may call the API.'),
   },
   database: {
-    url: secret(databaseUrl, 'A PostgreSQL server to use; empty: an embedded one under data_dir.'),
-    workspace_pool_cap: row(integer(1, 1000), 4, 'Most connections for the identities of one workspace.'),
-    app_pool_cap: row(integer(1, 1000), 4, 'Most connections for the records of one app.'),
+    url: secret(databaseUrl, 'The PostgreSQL server to use. Empty: an embedded one in `data_dir`.'),
+    workspace_pool_cap: row(integer(1, 1000), 4, 'Connections for the users of one workspace, at most.'),
+    app_pool_cap: row(integer(1, 1000), 4, 'Connections for the records of one app, at most.'),
   },
   storage: {
-    backend: row(choice('local', 's3'), 'local', 'Where files are kept: local is <data_dir>/blobs.'),
+    backend: row(choice('local', 's3'), 'local', 'Where files are stored. local: in `<data_dir>/blobs`.'),
     s3: {
       bucket: row(text(), '', 'Bucket of the s3 backend.'),
       region: row(text(), '', 'Region of the bucket.'),
-      endpoint: row(httpUrl, '', 'URL of the S3 service, where it is not Amazon.'),
+      endpoint: row(httpUrl, '', 'URL of the S3 service. Empty: that of Amazon.'),
       access_key_id: row(text(), '', 'Access key of the s3 backend.'),
       secret_access_key: secret(text(), 'Secret of the access key.'),
-      virtual_hosted_style_request: row(boolean, false, 'The bucket is part of the host name.'),
+      virtual_hosted_style_request: row(boolean, false, 'True: the bucket is part of the host name.'),
     },
   },
   mail: {
     transport: row(
       choice('outbox', 'smtp'),
       'outbox',
-      'How mail leaves: outbox writes files to <data_dir>/outbox.',
+      'How mail is sent. outbox: as files in `<data_dir>/outbox`.',
     ),
     from: row(sender, 'Bulkhead <bulkhead@localhost>', 'Sender of the mails.'),
     smtp: { url: secret(smtpUrl, 'URL of the mail server, like smtps://user:password@host:465.') },
   },
   hooks: {
-    dir: row(text(), '', 'Directory of the hook files, <workspace>/<app>/<file>; empty: <data_dir>/hooks.'),
-    timeout_ms: row(integer(1, 30_000), 5000, 'Longest time of one hook call in milliseconds.'),
-    memory_mb: row(integer(128, 65_536), 256, 'Most memory of one hook runner in MiB.'),
-    idle_ms: row(integer(1000, 86_400_000), 300_000, 'A runner that was not called for so long is stopped.'),
+    dir: row(
+      text(),
+      '',
+      'Directory of the hook files, `<workspace>/<app>/<file>`. Empty: `<data_dir>/hooks`.',
+    ),
+    timeout_ms: row(integer(1, 30_000), 5000, 'Longest time of one hook call, in milliseconds.'),
+    memory_mb: row(integer(128, 65_536), 256, 'Memory of one hook process in MiB, at most.'),
+    idle_ms: row(
+      integer(1000, 86_400_000),
+      300_000,
+      'A hook process without a call for this long is stopped, in milliseconds.',
+    ),
     max_runners: row(
       integer(1, 10_000),
       200,
-      'Most runners at once; each API process has its share of them.',
+      'Hook processes at once, at most. Each API process gets an equal share.',
     ),
     sandbox: row(
       choice('auto', 'deno', 'os'),
       'auto',
-      'The wall around hooks; auto takes the strongest that works here.',
+      'The sandbox around hooks. auto: the strongest that works on this machine.',
     ),
-    jit: row(boolean, false, 'Hooks are compiled to machine code, which widens the attack surface.'),
+    jit: row(
+      boolean,
+      false,
+      'True: hooks are compiled to machine code. That is faster, but gives attackers more to work with.',
+    ),
   },
   egress: {
     private_hosts: row(
       either(choice('auto', 'deny', 'allow'), list(hostPattern)),
       'auto',
-      'Which private addresses OAuth and hook requests may reach; auto: loopback while the server listens there only.',
+      'Private addresses that OAuth and hook requests may reach. auto: loopback, while the server listens only there.',
     ),
   },
   auth: {
-    issuer: row(notEmpty, 'bulkhead', 'The iss claim of access tokens.'),
+    issuer: row(notEmpty, 'bulkhead', 'The `iss` claim of access tokens.'),
     legacy_hs256_secret: secret(
       text(),
-      'Secret of an earlier release, whose HS256 tokens are still accepted.',
+      'Secret of an earlier release, to accept its HS256 tokens for some time.',
     ),
-    otp_ttl_sec: row(integer(1, 3600), 600, 'Life of a mailed code in seconds.'),
+    otp_ttl_sec: row(integer(1, 3600), 600, 'Lifetime of a mailed code, in seconds.'),
   },
   audit: {
-    retention_days: row(integer(0, 36_500), 0, 'Days that audit entries are kept; 0: for ever.'),
+    retention_days: row(integer(0, 36_500), 0, 'Days that audit entries are kept. 0: for ever.'),
   },
   secrets: {
-    master_key: secret(masterKey, 'The key of all secrets; empty: <data_dir>/master.key, made once.'),
+    master_key: secret(
+      masterKey,
+      'The key that protects all other secrets. Empty: the one in `<data_dir>/master.key`, which the first start creates.',
+    ),
   },
   api: {
     workers: row(
       integer(1, 64),
       1,
-      'API processes that share the port. An event stream hears of the writes of its own one only.',
+      'API processes that share the port. An event stream shows only the writes of its own process.',
     ),
   },
   log: {
-    level: row(choice('debug', 'info', 'warn', 'error'), 'info', 'Least serious lines that are written.'),
-    format: row(choice('pretty', 'json'), 'json', 'How lines are written; unset: pretty on a terminal.'),
+    level: row(choice('debug', 'info', 'warn', 'error'), 'info', 'The least serious lines to write.'),
+    format: row(choice('pretty', 'json'), 'json', 'Format of log lines. Unset: pretty on a terminal.'),
   },
 };

@@ -23,12 +23,14 @@ const fieldSchema = object({
   name: text(),
   kind: oneOf(kindNames),
   required: optional(described(boolean(), 'Refuses a missing or null value.')),
-  default: optional(described(anyValue(), 'What a create stores when the field is left out.')),
-  min: optional(described(number(), 'Least value of a number, least length of a text.')),
+  default: optional(described(anyValue(), 'The value that a create stores when the field is left out.')),
+  min: optional(described(number(), 'Least value of a number; least length of a text.')),
   max: optional(number()),
   options: optional(described(list(text()), 'The values of a `select`.')),
   target: optional(described(text(), 'The collection that a `relation` points to, or `users`.')),
-  cascade_delete: optional(described(boolean(), 'Deletes the record with the one it points to.')),
+  cascade_delete: optional(
+    described(boolean(), 'Deletes the record together with the one that it points to.'),
+  ),
   unique: optional(boolean()),
   index: optional(boolean()),
 });

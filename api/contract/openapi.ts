@@ -65,8 +65,8 @@ export function openApiOf(routes: readonly AnyRoute[]): OpenApiDocument {
     info: {
       title: 'Bulkhead',
       version,
-      description: 'A backend server whose tenants sit behind bulkheads. GET routes answer HEAD too. ' +
-        'A path that exists answers other methods with 405 and `Allow`.',
+      description: 'A multi-tenant backend server. Every GET route supports HEAD too. ' +
+        'On an existing path, any other method gets 405 with `Allow`.',
     },
     servers: [{ url: '/' }],
     paths,
@@ -84,7 +84,7 @@ function operationOf(route: AnyRoute, shared: Responses): Operation {
   return {
     operationId: operationId(route),
     summary: route.summary,
-    description: `Who may: ${whoMayCall(route)}.`,
+    description: `Allowed callers: ${whoMayCall(route)}.`,
     tags: [tagOf(route.path)],
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -208,7 +208,7 @@ function errorSchema(found: readonly string[]): JsonSchema {
 
 const headers = {
   'X-Request-Id': {
-    description: "The caller's own request id, or a new one; logs and audit entries carry it.",
+    description: 'The caller’s request id, or a new one. Logs and audit entries contain it.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
@@ -220,7 +220,8 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: 'svc_at',
-    description: 'Set by login and refresh; `svc` is the setting `http.cookie_prefix`. ' +
-      'A request that changes something also needs an `Origin` of its own host or of the CORS allowlist.',
+    description:
+      'Set by login and refresh. `svc` is the setting `http.cookie_prefix`. A request that changes ' +
+      'something also needs an `Origin` that is the server’s own or in `cors.allowed_origins`.',
   },
 };

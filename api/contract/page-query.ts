@@ -5,8 +5,8 @@ import { boolean, described, integer, optional } from './schema.ts';
 /** Members for a list's query schema. */
 export const pageMembers = {
   page: described(optional(integer({ min: 1 })), 'From 1; default 1.'),
-  per_page: described(optional(integer({ min: 1 })), 'Default 30; more than 200 counts as 200.'),
-  skip_total: described(optional(boolean()), 'Leaves the totals out: they are -1.'),
+  per_page: described(optional(integer({ min: 1 })), 'Default 30; a value above 200 counts as 200.'),
+  skip_total: described(optional(boolean()), 'Leaves the totals out: they are then -1.'),
 };
 
 const defaultPerPage = 30;

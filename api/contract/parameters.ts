@@ -23,13 +23,13 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   coll: { description: 'Id of the collection.', schema: identifier },
   name: { description: 'Id of the collection.', schema: identifier },
   action: {
-    description: 'What the access rule is about.',
+    description: 'The action that the rule is for.',
     schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
   },
   provider: { description: 'Name of the OAuth provider.', schema: tenantId },
   filename: { description: 'Name of the hook file.', schema: { type: 'string' } },
   variable: { description: 'Name of the variable.', schema: { type: 'string' } },
-  path: { description: 'Whatever the hooks of the app have registered.', schema: { type: 'string' } },
+  path: { description: 'A path that a hook file of the app registered.', schema: { type: 'string' } },
   id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
 };
 

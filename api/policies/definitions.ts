@@ -65,12 +65,12 @@ export const policyDefinitions = {
   'password.require_digit': { kind: 'toggle', meaning: 'Passwords need a digit.', default: false },
   'password.require_symbol': {
     kind: 'toggle',
-    meaning: 'Passwords need something that is neither letter nor digit.',
+    meaning: 'Passwords need a character that is neither a letter nor a digit.',
     default: false,
   },
   'tokens.access_ttl_sec': {
     kind: 'range',
-    meaning: 'Life of an access token in seconds.',
+    meaning: 'Lifetime of an access token in seconds.',
     min: 1,
     max: () => 86_400,
     default: () => 900,
@@ -79,7 +79,7 @@ export const policyDefinitions = {
   },
   'tokens.refresh_ttl_sec': {
     kind: 'range',
-    meaning: 'Life of a refresh token in seconds.',
+    meaning: 'Lifetime of a refresh token in seconds.',
     min: 1,
     max: () => 31_536_000,
     default: () => 2_592_000,
@@ -87,7 +87,7 @@ export const policyDefinitions = {
   },
   'otp.ttl_sec': {
     kind: 'range',
-    meaning: 'Life of a mailed one-time code in seconds.',
+    meaning: 'Lifetime of a mailed code in seconds.',
     min: 1,
     max: () => 3_600,
     default: ({ auth }) => auth.otp_ttl_sec,
@@ -127,12 +127,12 @@ export const policyDefinitions = {
   },
   'auth.methods': {
     kind: 'enum_set',
-    meaning: 'Ways in which end-users may log in.',
+    meaning: 'Ways in which end-users may sign in.',
     allowed: ['password', 'otp', 'oauth'],
   },
   'quota.storage_mb': {
     kind: 'range',
-    meaning: 'What tables, indexes and files of an app may take up, in MB of 1,048,576 bytes.',
+    meaning: 'Size of an app’s tables, indexes and files, in MB of 1,048,576 bytes.',
     min: 0,
     max: () => unlimited,
     default: 'max',
@@ -153,8 +153,7 @@ export const policyDefinitions = {
   },
   'quota.requests_per_sec': {
     kind: 'range',
-    meaning:
-      'Requests to an app in a second, whoever sends them; those of its administration are not counted.',
+    meaning: 'Requests to an app in a second, from all callers. Administration requests do not count.',
     min: 0,
     max: () => unlimited,
     default: 'max',

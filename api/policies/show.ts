@@ -25,15 +25,15 @@ import { policySpec } from './stored.ts';
 const policyMembers = {
   field: text(),
   scope: oneOf(['system', 'workspace', 'app']),
-  spec: described(nullable(policySpec), 'What this level has set.'),
-  effective: described(policySpec, 'What holds here once every level above is applied.'),
+  spec: described(nullable(policySpec), 'The value that this level has set.'),
+  effective: described(policySpec, 'The value in effect here, with every level above applied.'),
   set_by: described(
     fieldMap('By member of `effective`.'),
-    'Which level each part of `effective` comes from: server, system, workspace or app.',
+    'The level that each part of `effective` comes from: server, system, workspace or app.',
   ),
   updated_at: described(
     nullable(timestamp()),
-    'When this level was last set; null where it has set nothing.',
+    'When this level was last set; null if it has set nothing.',
   ),
 };
 

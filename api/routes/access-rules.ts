@@ -11,7 +11,7 @@ import { described, done, nullable, object, oneOf, optional, text } from '../con
 export const accessRulesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules',
-  summary: 'Access rules of the collection: one for each action.',
+  summary: 'Returns the access rules of a collection, one for each action.',
   scope: 'app_admin',
   query: object(pageMembers),
   status: 200,
@@ -27,7 +27,7 @@ export const accessRulesPut = route({
   scope: 'app_admin',
   body: object({
     template: oneOf(templates),
-    filter: described(optional(nullable(text())), 'With the template `filter` only: a filter expression.'),
+    filter: described(optional(nullable(text())), 'A filter expression; with the template `filter` only.'),
   }),
   status: 200,
   response: ruleAnswer,
@@ -41,7 +41,7 @@ export const accessRulesPut = route({
 export const accessRulesReset = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',
-  summary: 'Puts the default access rule of an action back: admins only.',
+  summary: 'Resets the access rule of an action to the default: admins only.',
   scope: 'app_admin',
   status: 200,
   response: done,

@@ -14,7 +14,7 @@ import { described, done, object, optional, pageOf, text } from '../contract/sch
 
 const apps = described(
   optional(adminApps),
-  'Empty: an admin of the whole workspace; else an admin of these apps.',
+  'The apps of an app admin. Empty: an admin of the whole workspace.',
 );
 const uuid = text({
   pattern: /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/,
@@ -47,7 +47,7 @@ export const adminsCreate = route({
 export const adminsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/admins',
-  summary: 'The workspace admins and app admins of a workspace.',
+  summary: 'Lists the workspace admins and app admins of a workspace.',
   scope: 'master',
   query: object(pageMembers),
   status: 200,
@@ -59,7 +59,7 @@ export const adminsList = route({
 export const adminsUpdate = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/admins/:id',
-  summary: 'Changes an admin; holds for tokens that are already out at their next request.',
+  summary: 'Changes an admin. Existing tokens follow the change from their next request on.',
   scope: 'master',
   body: object({
     email: optional(emailText),
@@ -85,7 +85,7 @@ export const adminsUpdate = route({
 export const adminsRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/admins/:id',
-  summary: 'Removes an admin; its tokens are refused at once.',
+  summary: 'Deletes an admin and revokes all tokens of that admin at once.',
   scope: 'master',
   status: 200,
   response: done,

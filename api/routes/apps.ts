@@ -31,7 +31,7 @@ function shown(workspace: string, { id, name, created_at, updated_at }: Shown) {
 export const appsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps',
-  summary: 'Apps of the workspace; an app admin sees its own.',
+  summary: 'Lists the apps of a workspace. App admins see only their own.',
   scope: 'realm',
   query: object(pageMembers),
   status: 200,
@@ -60,7 +60,7 @@ export const appsCreate = route({
 export const appsShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app',
-  summary: 'One app.',
+  summary: 'Returns an app.',
   scope: 'realm',
   status: 200,
   response: app,
@@ -84,7 +84,7 @@ export const appsRename = route({
 export const appsRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app',
-  summary: 'Deletes an app with all it holds.',
+  summary: 'Deletes an app with everything in it.',
   scope: 'workspace_admin',
   status: 200,
   response: done,

@@ -16,11 +16,11 @@ import {
 
 const query = object({
   ...pageMembers,
-  action: described(optional(text({ max: 200 })), 'Part of the action, in any case.'),
-  actor: described(optional(text({ max: 400 })), 'The whole actor.'),
+  action: described(optional(text({ max: 200 })), 'A part of the action, in upper or lower case.'),
+  actor: described(optional(text({ max: 400 })), 'The whole name of the actor.'),
   format: described(
     optional(oneOf(['json', 'jsonl'])),
-    'jsonl: all entries that match, one a line (application/x-ndjson), newest first, and no paging.',
+    'jsonl: all entries that match, one a line (application/x-ndjson), newest first, without pages.',
   ),
 });
 
@@ -30,7 +30,7 @@ function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): Audi
 }
 
 const ownTypes = {
-  'application/x-ndjson': 'With `format=jsonl`: an entry on each line, as JSON.',
+  'application/x-ndjson': 'With `format=jsonl`: one entry a line, as JSON.',
 } as const;
 
 const entries = pageOf(object({
@@ -39,14 +39,14 @@ const entries = pageOf(object({
   actor: text(),
   action: text(),
   target: text(),
-  details: fieldMap('What else is known of the act.'),
+  details: fieldMap('Everything else that was recorded.'),
 }));
 
 /** Reads the log of the system. */
 export const auditSystem = route({
   method: 'GET',
   path: '/api/system/audit',
-  summary: 'What happened to the server and to workspaces, newest first.',
+  summary: 'Returns the audit log of the server and its workspaces, newest first.',
   scope: 'master',
   query,
   status: 200,
@@ -59,7 +59,7 @@ export const auditSystem = route({
 export const auditWorkspace = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/audit',
-  summary: 'What happened in the workspace and its apps, newest first.',
+  summary: 'Returns the audit log of a workspace and its apps, newest first.',
   scope: 'workspace_admin',
   query,
   status: 200,
@@ -72,7 +72,7 @@ export const auditWorkspace = route({
 export const auditApp = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/audit',
-  summary: 'What happened in the app, newest first.',
+  summary: 'Returns the audit log of an app, newest first.',
   scope: 'app_admin',
   query,
   status: 200,

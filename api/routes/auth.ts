@@ -40,7 +40,7 @@ export const masterLogin = route({
 export const masterPassword = route({
   method: 'POST',
   path: '/_/auth/admin/password',
-  summary: 'Changes the password of the master admin who asks, and ends all its other sessions.',
+  summary: 'Changes the password of the calling master admin and ends all other sessions of that admin.',
   scope: 'master',
   body: object({ current_password: passwordText, new_password: passwordText }),
   status: 200,
@@ -58,7 +58,7 @@ export const masterPassword = route({
 export const refreshAny = route({
   method: 'POST',
   path: '/_/auth/refresh',
-  summary: 'Exchanges a refresh token, from the body or else from the cookie, for a new pair.',
+  summary: 'Exchanges a refresh token, from the body or the cookie, for a new pair of tokens.',
   scope: 'open',
   refusesForeignOrigin: true,
   body: object({ refresh_token: optional(refreshToken) }),
@@ -82,7 +82,7 @@ export const logout = route({
   scope: 'open',
   refusesForeignOrigin: true,
   body: object({
-    refresh_token: described(optional(refreshToken), 'Default: the cookie.'),
+    refresh_token: described(optional(refreshToken), 'Default: the one in the cookie.'),
   }),
   bodyMayBeEmpty: true,
   status: 200,
@@ -107,7 +107,7 @@ export const adminLogin = route({
   body: object({
     email: loginName,
     password: passwordText,
-    app: described(optional(text({ max: 40 })), 'The tokens are good for this app only.'),
+    app: described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.'),
   }),
   status: 200,
   response: session,
@@ -123,7 +123,7 @@ export const adminLogin = route({
 export const adminRefresh = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/refresh',
-  summary: 'Exchanges the refresh token of a workspace or app admin for a new pair.',
+  summary: 'Exchanges the refresh token of a workspace or app admin for a new pair of tokens.',
   scope: 'open',
   refusesForeignOrigin: true,
   body: object({ refresh_token: refreshToken }),
@@ -143,7 +143,7 @@ export const adminRefresh = route({
 export const me = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/me',
-  summary: 'The admin or end-user whose token this is.',
+  summary: 'Returns the admin or end-user that the token belongs to.',
   scope: 'member',
   status: 200,
   response: either(adminAnswer, userAnswer),

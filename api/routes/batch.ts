@@ -22,26 +22,26 @@ const request = object({
   method: oneOf(['POST', 'PATCH', 'DELETE']),
   collection: text(),
   id: optional(described(text(), 'The record to change or delete.')),
-  body: optional(fieldMap('As of the route that creates or changes one record.')),
+  body: optional(fieldMap('The same as in a request that creates or changes one record.')),
 });
 
 /** Writes several records of an app: all of them, or none. */
 export const batch = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/batch',
-  summary: 'Creates, changes and deletes records in one transaction: all of it happens, or nothing.',
+  summary: 'Creates, changes and deletes records in one transaction: all of them or none.',
   scope: 'anyone',
   body: object({
     requests: described(
       list(request, { max: maximalWrites }),
-      'In their order: a later one may point to what an earlier one has made.',
+      'Run in this order. A later one may point to a record that an earlier one creates.',
     ),
   }),
   status: 200,
   response: object({
     results: described(
       list(object({ status: integer({ min: 200, max: 201 }), body: either(record, done) })),
-      'What each write would have been answered by itself. An error names its request: `requests.3: …`.',
+      'For each write, the response that it would get by itself. An error names its request: `requests.3: …`.',
     ),
   }),
   errors: ['conflict', ...hookErrors],

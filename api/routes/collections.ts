@@ -13,7 +13,7 @@ import { described, done, object, oneOf, optional, pageOf } from '../contract/sc
 export const collectionsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections',
-  summary: 'Collections of the app, by id.',
+  summary: 'Lists the collections of an app, ordered by id.',
   scope: 'app_admin',
   query: object(pageMembers),
   status: 200,
@@ -39,7 +39,7 @@ export const collectionsCreate = route({
 export const collectionsShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
-  summary: 'One collection.',
+  summary: 'Returns a collection.',
   scope: 'app_admin',
   status: 200,
   response: collectionAnswer,
@@ -50,12 +50,12 @@ export const collectionsShow = route({
 export const collectionsAlter = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll',
-  summary: 'Changes the fields of a collection: the full list of them.',
+  summary: 'Changes the fields of a collection. The body has the full list of them.',
   scope: 'app_admin',
   query: object({
     confirm: described(
       optional(oneOf(['drop'])),
-      'Drops the fields that the list lacks, with all their values.',
+      'Confirms that fields missing from the list are dropped with all their values.',
     ),
   }),
   body: collectionChangeBody,

@@ -9,12 +9,12 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
   route({
     method,
     path: '/api/workspaces/:workspace/apps/:app/custom/**:path',
-    summary: 'Runs a route that a hook of the app has registered with `routerAdd`.',
+    summary: 'Runs a route that a hook file of the app registered with `routerAdd`.',
     scope: 'anyone',
     status: 200,
-    response: described(anyValue(), 'Whatever the hook answers, with any status and type.'),
+    response: described(anyValue(), 'The response of the hook, with any status and type.'),
     contentType: '*/*',
-    ownAnswers: { default: 'Whatever status the hook answers with.' },
+    ownAnswers: { default: 'Any other status that the hook responds with.' },
     passesBody: method !== 'GET' && method !== 'OPTIONS',
     errors: ['deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
     handle: ({ deps, target, principal, origin: { requestId } }) =>

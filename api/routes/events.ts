@@ -9,24 +9,25 @@ export const collectionEvents = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/events',
   summary:
-    'Changes of the records that the `list` rule lets the caller see, as Server-Sent Events. `Last-Event-ID` ' +
-    'replays what was missed.',
+    'Streams changes of the records that the `list` rule lets the caller see, as Server-Sent Events. With ' +
+    '`Last-Event-ID`, missed events come first.',
   scope: 'anyone',
   query: object({
     filter: described(
       optional(text()),
-      'A filter expression: only records that pass it.',
+      'A filter expression. Only records that pass it are included.',
     ),
   }),
   headers: {
-    'Last-Event-ID': 'The `id` of the last event that was seen: what was missed since comes first.',
+    'Last-Event-ID': 'The `id` of the last event that was received. Events missed since then come first.',
   },
   status: 200,
   contentType: 'text/event-stream',
   response: described(
     text(),
-    'Events `record_created`, `record_updated` and `record_deleted`, each with the record as JSON; `reset` when what was ' +
-      'missed is no longer held; `unauthorized` as the last one when the caller may no longer listen.',
+    'Events `record_created`, `record_updated` and `record_deleted`, each with the record as JSON; `reset` when ' +
+      'missed events are no longer available; `unauthorized` as the last event when the caller may no longer read ' +
+      'the stream.',
   ),
   errors: ['unknown_column', 'parse_error'],
   handle: ({ deps, params, principal, query: { filter }, words }) =>

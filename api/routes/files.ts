@@ -18,16 +18,16 @@ const files = '/api/workspaces/:workspace/apps/:app/files';
 /** How the bytes of a file are asked for and answered, whoever asks. */
 const ofDownload = {
   status: 200,
-  response: described(text(), 'The bytes of the file.'),
+  response: described(text(), 'The content of the file.'),
   contentType: '*/*',
   headers: {
-    'Range': 'One range of bytes; of several, the whole is sent.',
-    'If-Range': 'The `ETag` that a range is asked of: of another, the whole is sent.',
-    'If-None-Match': 'The `ETag` that is there already.',
+    'Range': 'One range of bytes. For several ranges, the whole file is sent.',
+    'If-Range': 'The `ETag` that the range refers to. If the file has another, the whole file is sent.',
+    'If-None-Match': 'The `ETag` that the client already has.',
   },
   ownAnswers: {
-    206: 'The bytes that `Content-Range` names.',
-    304: 'The bytes are those that are there already.',
+    206: 'The part of the file that `Content-Range` names.',
+    304: 'The file has not changed.',
   },
 } as const;
 
@@ -35,10 +35,13 @@ const ofDownload = {
 export const filesUpload = route({
   method: 'POST',
   path: files,
-  summary: 'Stores the body as a file. `X-Filename` gives its name, `Content-Type` its type.',
+  summary: 'Stores the body as a file. `X-Filename` is its name, `Content-Type` its type.',
   scope: 'member',
   readsBody: true,
-  headers: { 'X-Filename': 'The name: its last path segment, percent-decoded; `file` when left out.' },
+  headers: {
+    'X-Filename':
+      'The file name. The server decodes percent signs and stores the last path segment. Default: `file`.',
+  },
   status: 201,
   response: fileAnswer,
   errors: ['validation'],
@@ -62,7 +65,7 @@ export const filesUpload = route({
 export const filesList = route({
   method: 'GET',
   path: files,
-  summary: 'Files of the app, newest first: all for its admins, their own for end-users.',
+  summary: 'Lists the files of an app, newest first: all of them for admins, their own for end-users.',
   scope: 'member',
   query: object(pageMembers),
   status: 200,
@@ -75,7 +78,7 @@ export const filesList = route({
 export const filesGet = route({
   method: 'GET',
   path: `${files}/:id`,
-  summary: 'The bytes of a file, with its own type; `X-Filename` has its name.',
+  summary: 'Returns the content of a file, with its own type. `X-Filename` is its name.',
   scope: 'member',
   ...ofDownload,
   errors: ['range_not_satisfiable'],
@@ -87,7 +90,7 @@ export const filesGet = route({
 export const filesMeta = route({
   method: 'GET',
   path: `${files}/:id/meta`,
-  summary: 'What is known of a file.',
+  summary: 'Returns the name, type, size and date of a file.',
   scope: 'member',
   status: 200,
   response: fileAnswer,
@@ -99,7 +102,7 @@ export const filesMeta = route({
 export const filesRemove = route({
   method: 'DELETE',
   path: `${files}/:id`,
-  summary: 'Deletes a file: an admin any, an end-user its own.',
+  summary: 'Deletes a file. Admins may delete any file, end-users their own.',
   scope: 'member',
   status: 200,
   response: done,
@@ -112,13 +115,13 @@ export const filesRemove = route({
 export const filesLink = route({
   method: 'POST',
   path: `${files}/:id/link`,
-  summary: 'Makes a link by which anybody may read the file for a while, without a token.',
+  summary: 'Creates a link with which anybody may read the file for some time, without a token.',
   scope: 'member',
   bodyMayBeEmpty: true,
   body: object({
     expires_in: described(
       optional(integer({ min: 1, max: linkSeconds.max })),
-      `Seconds; ${linkSeconds.default} when left out.`,
+      `Lifetime in seconds; default ${linkSeconds.default}.`,
     ),
   }),
   status: 201,
@@ -134,11 +137,11 @@ export const filesLink = route({
 export const filesShared = route({
   method: 'GET',
   path: `${files}/:id/shared`,
-  summary: 'The bytes of a file, to whoever has a link to it.',
+  summary: 'Returns the content of a file to a caller with a link to it.',
   scope: 'open',
   query: object({
-    expires: described(integer({ min: 0 }), 'Of the link.'),
-    signature: described(text({ max: 100 }), 'Of the link.'),
+    expires: described(integer({ min: 0 }), 'From the link.'),
+    signature: described(text({ max: 100 }), 'From the link.'),
   }),
   ...ofDownload,
   errors: ['forbidden', 'range_not_satisfiable'],

@@ -23,14 +23,14 @@ const fault = object({
 });
 const loading = object({
   loaded: described(list(text()), 'Names of the files that are in effect.'),
-  errors: described(list(fault), 'Why the others are not.'),
+  errors: described(list(fault), 'Why the other files are not in effect.'),
 });
 
 /** Lists the files. */
 export const hookFilesList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks',
-  summary: 'Hook files of the app, by name.',
+  summary: 'Lists the hook files of an app, ordered by name.',
   scope: 'app_admin',
   query: object(pageMembers),
   status: 200,
@@ -42,7 +42,7 @@ export const hookFilesList = route({
 export const hookFilesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
-  summary: 'One hook file with its source.',
+  summary: 'Returns a hook file with its source.',
   scope: 'app_admin',
   status: 200,
   response: object({ ...fileMembers, source: text() }),
@@ -63,7 +63,7 @@ export const hookFilesPut = route({
     reload: loading,
     warnings: described(
       list(fault),
-      'What the type checker has against the file, which is in effect all the same.',
+      'What the type checker finds. The file is in effect nevertheless.',
     ),
   }),
   errors: ['conflict'],
@@ -88,7 +88,7 @@ export const hookFilesRemove = route({
 export const hookFilesReload = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/apps/:app/hooks/reload',
-  summary: 'Loads the hooks of the app again, as their files are on disk now.',
+  summary: 'Loads the hooks of an app again from the files on disk.',
   scope: 'app_admin',
   body: object({}),
   bodyMayBeEmpty: true,

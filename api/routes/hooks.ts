@@ -27,7 +27,7 @@ const variable = object({ name: text(), updated_at: timestamp() });
 export const hookVariablesList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env',
-  summary: 'Names of the variables that hooks read as `$app.env`; their values are never shown.',
+  summary: 'Lists the names of the variables that hooks read as `$app.env`. Their values are never shown.',
   scope: 'app_admin',
   query: object(pageMembers),
   status: 200,
@@ -39,7 +39,7 @@ export const hookVariablesList = route({
 export const hookVariablesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
-  summary: 'When a variable was set; its value is never shown.',
+  summary: 'Returns the time when a variable was set. Its value is never shown.',
   scope: 'app_admin',
   status: 200,
   response: variable,
@@ -82,21 +82,20 @@ const entry = object({
   message: text(),
   file: nullable(text()),
   request_id: nullable(text()),
-  fields: nullable(fieldMap('What `$app.log` was given besides, or where an error was thrown.')),
+  fields: nullable(fieldMap('The fields given to `$app.log`, or the place where an error was thrown.')),
 });
 
 /** Reads or follows the log. */
 export const hookLogs = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/logs',
-  summary:
-    'What the hooks of the app have written lately, newest first; with `follow=true` as Server-Sent Events.',
+  summary: 'Returns the log of the app’s hooks, newest first. With `follow=true` as Server-Sent Events.',
   scope: 'app_admin',
   query: object({
     ...pageMembers,
     follow: described(
       optional(boolean()),
-      'The last lines and every new one, oldest first, as events `log`.',
+      'Sends the last lines and then every new one, oldest first, as events `log`.',
     ),
   }),
   status: 200,
@@ -116,11 +115,11 @@ export const hookLogs = route({
 export const hookStatus = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/status',
-  summary: 'What is registered, how often it ran and failed, and what its process uses.',
+  summary: 'Returns the registered handlers, how often they ran and failed, and what their process uses.',
   scope: 'app_admin',
   status: 200,
   response: object({
-    processes: described(integer(), 'API processes that this is of.'),
+    processes: described(integer(), 'Number of API processes that responded.'),
     running: boolean(),
     generation: nullable(integer()),
     loaded: list(text()),
@@ -148,7 +147,7 @@ export const hookTypes = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/types',
   summary:
-    'A TypeScript declaration file of everything that hooks find, with the fields of the app’s collections.',
+    'Returns TypeScript declarations of everything that hooks can use, with the fields of the app’s collections.',
   scope: 'app_admin',
   status: 200,
   contentType: 'text/plain; charset=utf-8',

@@ -15,7 +15,7 @@ const keySet = object({
 
 const declaration = {
   method: 'GET',
-  summary: 'The JSON Web Key Set of the access tokens.',
+  summary: 'Returns the JSON Web Key Set that verifies access tokens.',
   scope: 'open',
   status: 200,
   response: keySet,

@@ -20,9 +20,12 @@ const redirectUri = text({ min: 1, max: 2_000 });
 export const oauthAuthorize = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/:provider/authorize',
-  summary: 'Begins a sign-in at a provider: the URL to send the user to, with PKCE (S256), and its state.',
+  summary:
+    'Begins a sign-in with a provider. Returns the URL to send the user to, with PKCE (S256), and its state.',
   scope: 'anyone',
-  query: object({ redirect_uri: described(redirectUri, 'Where the provider sends the user back to.') }),
+  query: object({
+    redirect_uri: described(redirectUri, 'The URL that the provider sends the user back to.'),
+  }),
   status: 200,
   response: object({ authorize_url: text({ format: 'uri' }), state: text() }),
   handle: async ({ deps, target, params, query, now }) => {
@@ -35,12 +38,12 @@ export const oauthAuthorize = route({
 export const oauthCallback = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/oauth/:provider/callback',
-  summary: 'Completes a sign-in at a provider; who was not an end-user yet becomes one without a password.',
+  summary: 'Completes a sign-in with a provider. If the user is new, creates an end-user without a password.',
   scope: 'anyone',
   body: object({
     code: text({ min: 1, max: 4_000 }),
     state: text({ max: 200 }),
-    redirect_uri: described(optional(redirectUri), 'That of the sign-in’s beginning, when it is left out.'),
+    redirect_uri: described(optional(redirectUri), 'Default: the one that the sign-in began with.'),
     app: onlyApp,
   }),
   ...signInAnswers,
@@ -57,7 +60,7 @@ export const oauthCallback = route({
 export const providersList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/providers',
-  summary: 'The providers that end-users of a workspace may sign in by.',
+  summary: 'Lists the providers that end-users of a workspace may sign in with.',
   scope: 'workspace_admin',
   query: object(pageMembers),
   status: 200,
@@ -69,7 +72,7 @@ export const providersList = route({
 export const providersShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
-  summary: 'A provider, without its secret.',
+  summary: 'Returns a provider, without its secret.',
   scope: 'workspace_admin',
   status: 200,
   response: providerAnswer,
@@ -82,7 +85,7 @@ export const providersPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
   summary:
-    'Sets a provider up or changes it; google, github and microsoft need a client id and a secret only.',
+    'Sets a provider up or changes it. google, github and microsoft need only a client id and a secret.',
   scope: 'workspace_admin',
   body: providerInput,
   status: 200,
@@ -97,7 +100,7 @@ export const providersPut = route({
 export const providersRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
-  summary: 'Removes a provider; end-users who came by it stay.',
+  summary: 'Removes a provider. Its end-users stay.',
   scope: 'workspace_admin',
   status: 200,
   response: done,

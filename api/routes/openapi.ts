@@ -9,7 +9,7 @@ export function openApiRoute(others: readonly AnyRoute[]): AnyRoute {
   const self: AnyRoute = route({
     method: 'GET',
     path: '/_/openapi.json',
-    summary: 'This description.',
+    summary: 'Returns this description.',
     scope: 'open',
     status: 200,
     response: fieldMap('An OpenAPI 3.1 document.'),

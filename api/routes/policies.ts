@@ -12,7 +12,8 @@ const query = object(pageMembers);
 export const policiesSystemList = route({
   method: 'GET',
   path: '/api/system/policies',
-  summary: 'Policies of the server: those with a meaning, and whatever the master has set.',
+  summary:
+    'Lists the policies of the server: the built-in ones, and all others that the master admin has set.',
   scope: 'master',
   query,
   status: 200,
@@ -24,7 +25,7 @@ export const policiesSystemList = route({
 export const policiesSystemShow = route({
   method: 'GET',
   path: '/api/system/policies/:field',
-  summary: 'One policy of the server.',
+  summary: 'Returns a policy of the server.',
   scope: 'admin',
   status: 200,
   response: policyAnswer,
@@ -35,7 +36,7 @@ export const policiesSystemShow = route({
 export const policiesSystemPut = route({
   method: 'PUT',
   path: '/api/system/policies/:field',
-  summary: 'Sets a policy of the server and clamps what workspaces and apps have set outside of it.',
+  summary: 'Sets a policy of the server and clamps values of workspaces and apps that lie outside it.',
   scope: 'master',
   body: policySpec,
   status: 200,
@@ -48,7 +49,7 @@ export const policiesSystemPut = route({
 export const policiesSystemRemove = route({
   method: 'DELETE',
   path: '/api/system/policies/:field',
-  summary: 'Removes a policy of the server; its own bound, where it has one, holds again.',
+  summary: 'Removes a policy of the server. The built-in limit, if there is one, is in effect again.',
   scope: 'master',
   status: 200,
   response: done,
@@ -60,7 +61,7 @@ export const policiesSystemRemove = route({
 export const policiesWorkspaceList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/policies',
-  summary: 'Policies of the workspace, with the bounds that hold there.',
+  summary: 'Lists the policies of a workspace, with the limits in effect there.',
   scope: 'workspace_admin',
   query,
   status: 200,
@@ -73,7 +74,7 @@ export const policiesWorkspaceList = route({
 export const policiesWorkspaceShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/policies/:field',
-  summary: 'One policy of the workspace.',
+  summary: 'Returns a policy of a workspace.',
   scope: 'realm',
   status: 200,
   response: policyAnswer,
@@ -86,7 +87,7 @@ export const policiesWorkspacePut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/policies/:field',
   summary:
-    'Sets a policy of the workspace, within that of the server, and clamps what apps have set outside of it.',
+    'Sets a policy of a workspace, within that of the server, and clamps values of apps that lie outside it.',
   scope: 'workspace_admin',
   body: policySpec,
   status: 200,
@@ -100,7 +101,7 @@ export const policiesWorkspacePut = route({
 export const policiesWorkspaceRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/policies/:field',
-  summary: 'Removes a policy of the workspace; the bound above holds.',
+  summary: 'Removes a policy of a workspace. The limit of the level above is in effect again.',
   scope: 'workspace_admin',
   status: 200,
   response: done,
@@ -112,7 +113,7 @@ export const policiesWorkspaceRemove = route({
 export const policiesAppList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/policies',
-  summary: 'Policies of the app, with the bounds that hold there.',
+  summary: 'Lists the policies of an app, with the limits in effect there.',
   scope: 'app_admin',
   query,
   status: 200,
@@ -125,7 +126,7 @@ export const policiesAppList = route({
 export const policiesAppShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
-  summary: 'One policy of the app.',
+  summary: 'Returns a policy of an app.',
   scope: 'app_admin',
   status: 200,
   response: policyAnswer,
@@ -137,7 +138,7 @@ export const policiesAppShow = route({
 export const policiesAppPut = route({
   method: 'PUT',
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
-  summary: 'Sets a policy of the app, within those of the workspace and the server.',
+  summary: 'Sets a policy of an app, within those of the workspace and the server.',
   scope: 'app_admin',
   body: policySpec,
   status: 200,
@@ -151,7 +152,7 @@ export const policiesAppPut = route({
 export const policiesAppRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
-  summary: 'Removes a policy of the app; the bound above holds.',
+  summary: 'Removes a policy of an app. The limit of the level above is in effect again.',
   scope: 'app_admin',
   status: 200,
   response: done,

@@ -19,22 +19,25 @@ import type { Principal } from '../scope.ts';
 export const record = object({
   id: text({ format: 'uuid' }),
   collection: text(),
-  fields: fieldMap('Every field of the collection; null when it is empty.'),
+  fields: fieldMap('Every field of the collection; null for an empty one.'),
   created_at: optional(text({ format: 'date-time' })),
   updated_at: optional(text({ format: 'date-time' })),
   expand: optional(
     fieldMap(
-      'By relation: its record, which may have an `expand` of its own, or null when there is none that the caller may read.',
+      'For each relation its record, which may have an `expand` of its own, or null if there is none that the caller may read.',
     ),
   ),
 });
 
 const selection = {
-  fields: described(optional(text()), 'Names of fields and timestamps, separated by commas; default all.'),
+  fields: described(
+    optional(text()),
+    'The fields and timestamps to return, separated by commas; default all.',
+  ),
   expand: described(
     optional(text()),
-    'Relations, separated by commas, whose records are added under `expand`; `author.company` goes on from there, at ' +
-      'most three in a row.',
+    'Relations, separated by commas, whose records are added under `expand`. `author.company` follows a second ' +
+      'relation; at most three in a row.',
   ),
 };
 
@@ -42,16 +45,16 @@ const selection = {
 export const recordsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
-  summary: 'Records of the collection.',
+  summary: 'Lists the records of a collection.',
   scope: 'anyone',
   query: object({
     ...pageMembers,
     ...selection,
     sort: described(
       optional(text()),
-      'Names of fields, separated by commas, each after a `-` for descending order.',
+      'Fields to sort by, separated by commas; a `-` before a field means descending order.',
     ),
-    filter: described(optional(text()), 'A filter expression: only records that pass it.'),
+    filter: described(optional(text()), 'A filter expression. Only records that pass it are included.'),
   }),
   status: 200,
   response: pageOf(record),
@@ -68,7 +71,7 @@ export const recordsCreate = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
   summary: 'Creates a record.',
   scope: 'anyone',
-  body: fieldMap('Values of the fields, and `id` to choose the id: a retry then answers 409.'),
+  body: fieldMap('Values of the fields, and optionally an `id`. A retry with the same `id` gets 409.'),
   status: 201,
   response: record,
   errors: ['conflict', ...hookErrors],
@@ -84,7 +87,7 @@ export const recordsCreate = route({
 export const recordsGet = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
-  summary: 'One record.',
+  summary: 'Returns a record.',
   scope: 'anyone',
   query: object(selection),
   status: 200,
@@ -102,7 +105,7 @@ export const recordsUpdate = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
   summary: 'Changes some fields of a record.',
   scope: 'anyone',
-  body: fieldMap('The fields to change; null clears one.'),
+  body: fieldMap('The fields to change. Null clears a field.'),
   status: 200,
   response: record,
   errors: ['conflict', ...hookErrors],

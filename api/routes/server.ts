@@ -7,7 +7,7 @@ import { checkReadiness } from '../process/readiness.ts';
 export const healthz = route({
   method: 'GET',
   path: '/healthz',
-  summary: 'Whether the process is alive, and whether the first-run setup is complete.',
+  summary: 'Shows that the process responds, and if the server has been set up.',
   scope: 'open',
   beforeSetup: true,
   unlimited: true,
@@ -20,7 +20,7 @@ export const healthz = route({
 export const readyz = route({
   method: 'GET',
   path: '/readyz',
-  summary: 'Whether the database answers: 200, else 503. `sandbox`: the wall that hooks run behind.',
+  summary: 'Checks the database: 200 if it responds, otherwise 503. `sandbox` is the sandbox level of hooks.',
   scope: 'open',
   beforeSetup: true,
   status: 200,

@@ -9,7 +9,7 @@ import { object, yes } from '../contract/schema.ts';
 export const setup = route({
   method: 'POST',
   path: '/_/setup',
-  summary: 'Sets the password of the master admin `admin`; works once.',
+  summary: 'Sets the server up: sets the password of the master admin `admin`. Works once.',
   scope: 'open',
   beforeSetup: true,
   body: object({ password: passwordText }),

@@ -20,7 +20,7 @@ export const signInAnswers: {
 } = { status: 200, response: userSession, alternatives: { 202: challenge } };
 
 /** The app that a login can ask its tokens to be good for. */
-export const onlyApp = described(optional(text({ max: 40 })), 'The tokens are good for this app only.');
+export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.');
 
 /** Sets status and cookies, and answers the body. */
 export function answerSignIn(

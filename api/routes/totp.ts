@@ -28,12 +28,12 @@ export const totpLogin = route({
 export const totpEnrol = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/totp/enroll',
-  summary: 'Answers a secret for the end-user’s authenticator; it counts once a code confirms it.',
+  summary: 'Returns a secret for the authenticator of the calling end-user. A first code must confirm it.',
   scope: 'user',
   status: 200,
   response: object({
     secret: text(),
-    qr_url: described(text(), 'An otpauth URI, to be shown as a QR code.'),
+    qr_url: described(text(), 'An otpauth URI. Show it as a QR code.'),
   }),
   errors: ['conflict'],
   handle: ({ deps, target, principal }) => enrolTotp(deps, target.workspace, principal),
@@ -43,7 +43,7 @@ export const totpEnrol = route({
 export const totpConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/totp/confirm',
-  summary: 'Makes the second factor active, and answers recovery codes this once.',
+  summary: 'Turns the second factor on and returns the recovery codes, which are never returned again.',
   scope: 'user',
   body: object({ code }),
   status: 200,
@@ -62,7 +62,7 @@ export const totpConfirm = route({
 export const totpDisable = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/totp/disable',
-  summary: 'Turns the end-user’s second factor off.',
+  summary: 'Turns the second factor of the calling end-user off.',
   scope: 'user',
   body: object({ code }),
   status: 200,
@@ -78,7 +78,7 @@ export const totpDisable = route({
 export const totpRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/users/:id/totp',
-  summary: 'Takes the second factor of an end-user away, and ends all its sessions.',
+  summary: 'Turns the second factor of an end-user off and ends all sessions of that user.',
   scope: 'workspace_admin',
   status: 200,
   response: done,

@@ -6,7 +6,7 @@ import { appUsage, usageAnswer, workspaceUsage } from '../usage/show.ts';
 export const usageWorkspace = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/usage',
-  summary: 'What the workspace holds, and how much its apps were used in the last 24 hours.',
+  summary: 'Returns what a workspace stores, and how much its apps were used in the last 24 hours.',
   scope: 'workspace_admin',
   status: 200,
   response: usageAnswer,
@@ -17,7 +17,7 @@ export const usageWorkspace = route({
 export const usageApp = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/usage',
-  summary: 'What the app holds, and how much it was used in the last 24 hours.',
+  summary: 'Returns what an app stores, and how much it was used in the last 24 hours.',
   scope: 'app_admin',
   status: 200,
   response: usageAnswer,

@@ -15,7 +15,8 @@ import { done, object, pageOf, text } from '../contract/schema.ts';
 export const sessionsList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/sessions',
-  summary: 'The logins of the end-user who asks, with where and when they began and were last used.',
+  summary:
+    'Lists the sessions of the calling end-user: where and when each began, and when it was last used.',
   scope: 'user',
   query: object(pageMembers),
   status: 200,
@@ -28,7 +29,7 @@ export const sessionsList = route({
 export const sessionsEndAll = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/auth/sessions',
-  summary: 'Ends all logins of the end-user who asks, this one included.',
+  summary: 'Ends all sessions of the calling end-user, including the current one.',
   scope: 'user',
   status: 200,
   response: done,
@@ -42,7 +43,7 @@ export const sessionsEndAll = route({
 export const sessionsEnd = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/auth/sessions/:id',
-  summary: 'Ends one login of the end-user who asks.',
+  summary: 'Ends one session of the calling end-user.',
   scope: 'user',
   status: 200,
   response: done,
@@ -56,7 +57,7 @@ export const sessionsEnd = route({
 export const emailChangeRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/email-change/request',
-  summary: 'Mails a token to the new address of the end-user who asks.',
+  summary: 'Mails a token to the new address of the calling end-user.',
   scope: 'user',
   body: object({ new_email: emailText, password: passwordText }),
   status: 200,
@@ -73,7 +74,7 @@ export const emailChangeRequest = route({
 export const emailChangeConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/email-change/confirm',
-  summary: 'Redeems a mailed token: the address that it was mailed to is the end-user’s from now on.',
+  summary: 'Accepts a mailed token and changes the end-user’s address to the one that it was mailed to.',
   scope: 'anyone',
   body: object({ token: text({ max: 200 }) }),
   status: 200,

@@ -14,7 +14,7 @@ import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-res
 export const userRegister = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/register',
-  summary: 'Registers an end-user by email and password; the answer holds no tokens.',
+  summary: 'Registers an end-user with email and password. The response has no tokens.',
   scope: 'anyone',
   body: object({ email: emailText, password: passwordText }),
   status: 201,
@@ -29,7 +29,7 @@ export const userRegister = route({
 export const userLogin = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/login',
-  summary: 'Logs an end-user in by password.',
+  summary: 'Logs an end-user in with a password.',
   scope: 'open',
   body: object({ email: text({ max: 320 }), password: passwordText, app: onlyApp }),
   ...signInAnswers,
@@ -44,7 +44,7 @@ export const userLogin = route({
 export const userRefresh = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/users/refresh',
-  summary: 'Exchanges the refresh token of an end-user for a new pair.',
+  summary: 'Exchanges the refresh token of an end-user for a new pair of tokens.',
   scope: 'open',
   refusesForeignOrigin: true,
   body: object({ refresh_token: text({ max: 1_000 }) }),

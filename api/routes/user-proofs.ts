@@ -14,7 +14,7 @@ const token = text({ max: 200 });
 export const verifyEmailRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/verify-email/request',
-  summary: 'Mails the end-user a token that shows the address to be theirs.',
+  summary: 'Mails the calling end-user a token that proves that the address is theirs.',
   scope: 'user',
   status: 200,
   response: done,
@@ -28,7 +28,7 @@ export const verifyEmailRequest = route({
 export const verifyEmailConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/verify-email/confirm',
-  summary: 'Redeems a mailed token: the address is verified.',
+  summary: 'Accepts a mailed token and marks the address as verified.',
   scope: 'anyone',
   body: object({ token }),
   status: 200,
@@ -43,7 +43,8 @@ export const verifyEmailConfirm = route({
 export const passwordResetRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/password-reset/request',
-  summary: 'Mails a token for a new password, if the address is an end-user’s; the answer does not say.',
+  summary:
+    'Mails a token for a new password if the address belongs to an end-user. The response is the same in both cases.',
   scope: 'anyone',
   body: object({ email: emailText }),
   status: 200,
@@ -58,7 +59,7 @@ export const passwordResetRequest = route({
 export const passwordResetConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/password-reset/confirm',
-  summary: 'Redeems a mailed token for a new password; every session of the end-user ends.',
+  summary: 'Accepts a mailed token, sets a new password, and ends every session of the end-user.',
   scope: 'anyone',
   body: object({ token, new_password: passwordText }),
   status: 200,
@@ -75,7 +76,7 @@ export const passwordResetConfirm = route({
 export const otpRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/otp/request',
-  summary: 'Mails a code of six digits to log in with.',
+  summary: 'Mails a login code of six digits.',
   scope: 'anyone',
   body: object({ email: emailText }),
   status: 200,
@@ -90,7 +91,7 @@ export const otpRequest = route({
 export const otpLogin = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/otp/login',
-  summary: 'Logs in by a mailed code; an address that nobody has becomes an end-user without a password.',
+  summary: 'Logs in with a mailed code. If nobody has the address, creates an end-user without a password.',
   scope: 'anyone',
   body: object({
     email: emailText,

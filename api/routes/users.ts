@@ -12,11 +12,11 @@ import { verifyUser } from '../users/verify.ts';
 export const usersList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/users',
-  summary: 'The end-users of a workspace.',
+  summary: 'Lists the end-users of a workspace.',
   scope: 'workspace_admin',
   query: object({
     ...pageMembers,
-    q: described(optional(text({ max: 320 })), 'A part of the email, whatever its case.'),
+    q: described(optional(text({ max: 320 })), 'A part of the email, in upper or lower case.'),
   }),
   status: 200,
   response: pageOf(userAnswer),
@@ -28,7 +28,7 @@ export const usersList = route({
 export const usersShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/users/:id',
-  summary: 'An end-user.',
+  summary: 'Returns an end-user.',
   scope: 'workspace_admin',
   status: 200,
   response: userAnswer,
@@ -39,7 +39,7 @@ export const usersShow = route({
 export const usersVerify = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/users/:id/verify',
-  summary: 'Sets whether the email of an end-user is verified.',
+  summary: 'Marks the email of an end-user as verified or not verified.',
   scope: 'workspace_admin',
   body: object({ verified: boolean() }),
   status: 200,
@@ -53,7 +53,7 @@ export const usersVerify = route({
 export const usersRemove = route({
   method: 'DELETE',
   path: '/api/workspaces/:workspace/users/:id',
-  summary: 'Removes an end-user; its tokens are refused at once.',
+  summary: 'Deletes an end-user and revokes all tokens of that user at once.',
   scope: 'workspace_admin',
   status: 200,
   response: done,

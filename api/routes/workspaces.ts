@@ -28,7 +28,7 @@ function shown({ id, name, created_at, updated_at }: WorkspaceDefinition) {
 export const workspacesList = route({
   method: 'GET',
   path: '/api/workspaces',
-  summary: 'Workspaces: all for the master, its own for another admin.',
+  summary: 'Lists workspaces: all of them for the master admin, their own for other admins.',
   scope: 'admin',
   query: object(pageMembers),
   status: 200,
@@ -57,7 +57,7 @@ export const workspacesCreate = route({
 export const workspacesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace',
-  summary: 'One workspace.',
+  summary: 'Returns a workspace.',
   scope: 'realm',
   status: 200,
   response: workspace,

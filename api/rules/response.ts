@@ -13,7 +13,7 @@ export const ruleAnswer = object({
   broken: optional(
     described(
       text(),
-      'Only there when the filter names what is gone, and says what: the rule admits admins only until it is set again.',
+      'Present only when the filter names something that no longer exists; says what. The rule then allows admins only.',
     ),
   ),
 });

@@ -24,18 +24,18 @@ const quota = () => nullable(count());
 export const usageAnswer = object({
   database_bytes: described(
     count(),
-    'Of an app: its tables and indexes. Of a workspace: its whole database.',
+    'For an app, its tables and indexes; for a workspace, its whole database.',
   ),
   records: count(),
   records_exact: described(
     boolean(),
-    'False where a collection has millions of records, whose number is then that of the statistics.',
+    'False if a collection has millions of records: their number is then an estimate from statistics.',
   ),
   files: count(),
   file_bytes: count(),
-  users: described(count(), 'End-users of the workspace, whom all its apps share.'),
-  requests_24h: described(count(), 'To apps, in this hour and the 23 before it.'),
-  hook_runs_24h: described(count(), 'In the same time.'),
+  users: described(count(), 'End-users of the workspace; all its apps share them.'),
+  requests_24h: described(count(), 'Requests to apps, in the current hour and the 23 before it.'),
+  hook_runs_24h: described(count(), 'Runs of hooks, in the same time.'),
   quotas: described(
     object({
       storage_mb: quota(),
@@ -43,7 +43,7 @@ export const usageAnswer = object({
       users: quota(),
       requests_per_sec: quota(),
     }),
-    'What is allowed here; null: no bound.',
+    'The quotas in effect here; null: no limit.',
   ),
 });
 

@@ -12,24 +12,24 @@ import { serve, type StopSignals } from './serve.ts';
 const program = 'bulkhead';
 
 const commonFlags = {
-  'data-dir': { type: 'string', description: 'Directory of everything the server keeps (data_dir)' },
+  'data-dir': { type: 'string', description: 'Directory of everything that the server stores (data_dir)' },
   'http-host': { type: 'string', description: 'Address to listen on (http.host)' },
   'http-port': { type: 'string', description: 'Port to listen on (http.port)' },
-  set: { type: 'string', description: 'Any setting, as key=value; every setting also has a flag of its own' },
+  set: { type: 'string', description: 'Any setting, as key=value. Every setting also has a flag of its own' },
 } satisfies ArgsDef;
 
 const verifyFlags = {
-  workspace: { type: 'string', description: 'Only the log of this workspace' },
-  system: { type: 'boolean', description: 'Only the log of the system' },
-  head: { type: 'string', description: 'A head that was printed before: the log must still go through it' },
+  workspace: { type: 'string', description: 'Verify only the log of this workspace' },
+  system: { type: 'boolean', description: 'Verify only the log of the system' },
+  head: { type: 'string', description: 'A head that was printed earlier, which the log must still contain' },
 } satisfies ArgsDef;
 
 const verify = defineCommand({
-  meta: { name: 'verify', description: 'Say whether the audit logs are as they were written.' },
+  meta: { name: 'verify', description: 'Verify that the audit logs have not been changed.' },
   args: {
     ...commonFlags,
     ...verifyFlags,
-    json: { type: 'boolean', description: 'Print JSON, a line a log' },
+    json: { type: 'boolean', description: 'Print one line of JSON a log' },
   },
   run: ({ rawArgs }) =>
     orOneLine(async () => {
@@ -42,7 +42,7 @@ const verify = defineCommand({
 const password = defineCommand({
   meta: {
     name: 'password',
-    description: 'Give the master admin a new password, print it, and end all sessions of it.',
+    description: 'Set and print a new password of the master admin, and end all its sessions.',
   },
   args: { ...commonFlags, json: { type: 'boolean', description: 'Print JSON' } },
   run: ({ rawArgs }) =>
@@ -63,7 +63,7 @@ const main = defineCommand({
     config: defineCommand({
       meta: {
         name: 'config',
-        description: 'Print the effective configuration and where each value came from.',
+        description: 'Print the configuration in effect and where each value comes from.',
       },
       args: { ...commonFlags, json: { type: 'boolean', description: 'Print JSON' } },
       run: ({ rawArgs }) =>
@@ -74,11 +74,11 @@ const main = defineCommand({
         }),
     }),
     admin: defineCommand({
-      meta: { name: 'admin', description: 'Look after the master admin.' },
+      meta: { name: 'admin', description: 'Manage the master admin.' },
       subCommands: { password },
     }),
     audit: defineCommand({
-      meta: { name: 'audit', description: 'Look after the audit logs.' },
+      meta: { name: 'audit', description: 'Verify the audit logs.' },
       subCommands: { verify },
     }),
   },

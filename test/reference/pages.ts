@@ -29,13 +29,15 @@ function errorsPage(): string {
     [code, { status, meaning }],
   ) => [String(status), `\`${code}\``, meaning]);
   return page('Errors', [
-    'Every error is `{ "code": "…", "message": "…" }`. Programs should look at `code`; `message` is for people and may',
-    'change. A `validation` message joins all wrong fields: `<field>: <reason>; <field>: <reason>`. Every answer has',
-    '`X-Request-Id`, under which the log tells the rest.',
+    'Every error response has the body `{ "code": "…", "message": "…" }`. Let your program check `code`. `message` is for',
+    'people and may change.',
+    '',
+    'The message of a `validation` error lists all wrong fields: `<field>: <reason>; <field>: <reason>`. Every response has an',
+    '`X-Request-Id`; look for that id in the log to find out more.',
     '',
     ...table(['status', 'code', 'meaning'], rows),
     '',
-    '`mfa_required` is not an error: a login that needs a second factor answers `202` with',
+    '`mfa_required` is not an error. A login that needs a second factor gets `202` with',
     '`{ "mfa_required": true, "challenge_id": "…" }`.',
   ]);
 }
@@ -43,19 +45,23 @@ function errorsPage(): string {
 function routesPage(all: readonly AnyRoute[]): string {
   const rows = all.map((route) => [
     `\`${route.method} ${route.path}\``,
+    route.summary,
     whoMayCall(route),
     String(route.status),
     errorsOf(route).filter((code) => !everywhere.has(code)).map((code) => `\`${code}\``).join(' '),
   ]);
   return page('Routes', [
-    'Who may call what. A scope is decided from the claims of the access token alone, before anything is looked up;',
-    '“or above” means: master admin above workspace admin above app admin. Every `GET` answers `HEAD` too.',
-    `Not repeated in the last column, since almost every route answers them: ${
+    'All routes, and who may call them. [openapi.json](openapi.json) has their bodies, query parameters and responses. Every',
+    '`GET` route supports `HEAD` too.',
+    '',
+    'The server decides who may call a route from the access token alone, before it reads anything from the database. “Or',
+    'above” follows this order: app admin, workspace admin, master admin.',
+    '',
+    `Almost every route can also return these errors, so the table does not repeat them: ${
       [...everywhere].map((code) => `\`${code}\``).join(', ')
     }.`,
-    'Bodies, queries and answers are in [openapi.json](openapi.json).',
     '',
-    ...table(['route', 'who', 'answers', 'errors of its own'], rows),
+    ...table(['route', 'what it does', 'callers', 'status', 'further errors'], rows),
   ]);
 }
 
@@ -63,17 +69,25 @@ function configurationPage(): string {
   const rows = [...settingsByKey].map(([key, setting]) => [
     `\`${key}\``,
     setting.secret ? '' : `\`${JSON.stringify(setting.default)}\``,
-    `${setting.doc} Must be ${setting.kind.expected}.${setting.secret ? ' Secret: never printed.' : ''}`,
+    `${setting.doc} Must be ${setting.kind.expected.replaceAll('<', '&lt;')}.${
+      setting.secret ? ' Secret: never printed.' : ''
+    }`,
     `\`${environmentName(key)}\``,
     `\`${flagName(key)}\``,
   ]);
   return page('Configuration', [
-    'Read in this order, the later winning: `bulkhead.config.{ts,js,json,yaml,toml}` in the working directory, environment',
-    'variables, command-line flags. A list is written in the environment and in flags as a JSON array, or separated by',
-    'commas. An unknown key or a wrong value stops the start with one line that names it. `bulkhead config` prints the',
-    'effective values, secrets masked, and where each came from.',
+    'You can set each value in three places. A flag wins over an environment variable, and that wins over the file:',
     '',
-    ...table(['key', 'default', 'what', 'environment', 'flag'], rows),
+    '1. the file `bulkhead.config.{ts,js,json,yaml,toml}` in the working directory,',
+    '2. an environment variable,',
+    '3. a command-line flag.',
+    '',
+    'To see the values in effect and where each comes from, run `npx bulkhead config`. It masks secrets.',
+    '',
+    'Write a list in the environment or in a flag as a JSON array, or separate its items by commas. If a key is unknown or a',
+    'value is wrong, the server does not start, and prints one line that names it.',
+    '',
+    ...table(['key', 'default', 'meaning', 'environment variable', 'flag'], rows),
   ]);
 }
 

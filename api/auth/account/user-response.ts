@@ -15,8 +15,11 @@ import {
 export const userAnswer = object({
   id: text({ format: 'uuid' }),
   email: text({ format: 'email' }),
-  verified: described(boolean(), 'Whether the user has shown that the address is theirs.'),
-  has_password: described(boolean(), 'False for users who came by a mailed code or a provider.'),
+  verified: described(boolean(), 'True when the user has proved that the address is theirs.'),
+  has_password: described(
+    boolean(),
+    'False for users who signed up with a mailed code or a provider and set no password.',
+  ),
   totp_enabled: boolean(),
   last_login: nullable(timestamp()),
   oauth_providers: described(list(text()), 'Names of the linked providers.'),

@@ -30,7 +30,7 @@ const tokenAuthMethod = oneOf(['client_secret_post', 'client_secret_basic']);
 
 const redirectUris = described(
   list(text({ min: 1, max: 2_000 }), { max: 100 }),
-  'The only URIs that users may be sent back to, compared letter by letter; null: any http or https URL.',
+  'The only URIs that users may be sent back to, compared character by character. Null: any http or https URL.',
 );
 
 /** What an admin writes. */
@@ -38,7 +38,7 @@ export const providerInput = object({
   client_id: text({ min: 1, max: 500, ...printable }),
   client_secret: described(
     optional(text({ min: 1, max: 4_000, ...printable })),
-    'Kept as it is when left out; never returned.',
+    'Unchanged when left out; never returned.',
   ),
   config: described(
     optional(object({
@@ -47,7 +47,7 @@ export const providerInput = object({
       userinfo_url: optional(url),
       issuer: described(
         optional(nullable(url)),
-        'Of an OpenID provider: its ID tokens are checked, and a sign-in without one is refused.',
+        'Issuer of an OpenID provider. With it, ID tokens are checked, and a sign-in without one is refused.',
       ),
       scopes: optional(list(scope, { max: 50 })),
       redirect_uris: optional(nullable(redirectUris)),
@@ -71,7 +71,7 @@ export const providerAnswer = object({
     redirect_uris: nullable(redirectUris),
     token_auth_method: tokenAuthMethod,
   }),
-  preset: described(nullable(text()), 'Name of the preset that fills in what is left out.'),
+  preset: described(nullable(text()), 'Name of the known provider that supplies what is left out.'),
 });
 
 /** The type of that. */
