@@ -15,8 +15,9 @@
 //   call          →  result (of the API), also after the invocation it belongs to has ended
 // The runner ends when descriptor 3 ends.
 
-import type { Bytes, CallTable, Fields, Headers, HookAuth, HookRecord, Json } from './calls.ts';
-import type { Fault, FileRegistrations, RecordEvent } from './registrations.ts';
+import type { Bytes, CallTable, Fields, Headers, HookAuth, Json } from './calls.ts';
+import type { EventNameOf, EventPayloads } from './events.ts';
+import type { Fault, FileRegistrations } from './registrations.ts';
 
 /** One hook file as its author wrote it. */
 export interface SourceFile {
@@ -55,19 +56,16 @@ export interface Load {
   readonly limits: ChannelLimits;
 }
 
-/** One record event. All handlers of the event for the collection run, in order. */
-export interface EventInvocation {
-  readonly type: 'event';
-  readonly id: number;
-  readonly event: RecordEvent;
-  readonly collection: string;
-  /** Before a create or update: as it would be stored. Of a delete: what is deleted. */
-  readonly record: HookRecord;
-  /** Of an update: as it was. Else null. */
-  readonly previous: HookRecord | null;
-  readonly auth: HookAuth | null;
-  readonly request_id: string;
-}
+/** One event, with the payload of its subject. All its handlers run, in order; of a record event those for the collection. */
+export type EventInvocation = {
+  [Subject in keyof EventPayloads]: EventPayloads[Subject] & {
+    readonly type: 'event';
+    readonly id: number;
+    readonly event: EventNameOf<Subject>;
+    readonly auth: HookAuth | null;
+    readonly request_id: string;
+  };
+}[keyof EventPayloads];
 
 /** One request for a custom route. `method` and `path` are those of a `RouteRegistration` of this runner. */
 export interface RouteInvocation {

@@ -1,10 +1,11 @@
 // Runs the handlers of a record event.
 import type { HookAuth, HookRecord, Json } from './calls.ts';
+import { type EventNameOf, hookEvents } from './events.ts';
 import { faultOf, messageOf } from './faults.ts';
 import type { Invocation } from './invocations.ts';
 import { jsonText } from './json-text.ts';
 import type { EventInvocation, InvocationResult } from './protocol.ts';
-import type { Fault, RecordEvent } from './registrations.ts';
+import type { Fault } from './registrations.ts';
 import type { Handler } from './registry.ts';
 import { bare, frozen, has, keysOf, stringifyJson } from './untampered.ts';
 
@@ -13,7 +14,7 @@ export type Result = InvocationResult | string;
 
 /** What a handler is given. */
 interface RecordHookEvent {
-  readonly action: 'create' | 'update' | 'delete';
+  readonly action: (typeof hookEvents)[EventNameOf<'record'>]['action'];
   readonly collection: string;
   readonly record: HookRecord;
   readonly previous: HookRecord | null;
@@ -21,16 +22,6 @@ interface RecordHookEvent {
   readonly requestId: string;
 }
 
-const actions: Readonly<Record<RecordEvent, RecordHookEvent['action']>> = {
-  before_create: 'create',
-  after_create: 'create',
-  before_update: 'update',
-  after_update: 'update',
-  before_delete: 'delete',
-  after_delete: 'delete',
-};
-
-const changing: ReadonlySet<RecordEvent> = new Set(['before_create', 'before_update']);
 const refused = 'a hook refused the write';
 
 /** Runs all handlers of an event, one after the other. Before-handlers can change the record's fields or refuse. */
@@ -39,8 +30,9 @@ export function runRecordEvent(
   handlers: readonly Handler[],
   invocation: Invocation,
 ): Promise<Result> {
+  const { action, when } = hookEvents[frame.event];
   const event: RecordHookEvent = {
-    action: actions[frame.event],
+    action,
     collection: frame.collection,
     record: frozen(frame.record),
     previous: frame.previous,
@@ -48,7 +40,7 @@ export function runRecordEvent(
     requestId: frame.request_id,
   };
   frozen(event);
-  return frame.event.startsWith('before_')
+  return when === 'before'
     ? runBefore(frame, event, handlers, invocation)
     : runAfter(frame, event, handlers, invocation);
 }
@@ -59,7 +51,7 @@ async function runBefore(
   handlers: readonly Handler[],
   invocation: Invocation,
 ): Promise<Result> {
-  const changes = changing.has(name) ? changesOf(record) : () => '{}';
+  const changes = hookEvents[name].canChange ? changesOf(record) : () => '{}';
   for (let index = 0; index < handlers.length && !invocation.ended; index++) {
     const handler = handlers[index];
     if (handler === undefined) break;

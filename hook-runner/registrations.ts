@@ -1,13 +1,5 @@
 // What hook files register, and what is said when they fail. Types only.
-
-/** What a record hook is called for. */
-export type RecordEvent =
-  | 'before_create'
-  | 'after_create'
-  | 'before_update'
-  | 'after_update'
-  | 'before_delete'
-  | 'after_delete';
+import type { EventNameOf } from './events.ts';
 
 /** Something that went wrong in an author's code. Lines and columns count from 1, in the file as it was written. */
 export interface Fault {
@@ -22,7 +14,7 @@ export interface Fault {
 
 /** A handler of a record event. */
 export interface HookRegistration {
-  readonly event: RecordEvent;
+  readonly event: EventNameOf<'record'>;
   readonly collection: string;
 }
 

@@ -1,5 +1,6 @@
 // What the app's files registered: record hooks, routes and jobs.
 import { checkCronExpression } from './cron-expression.ts';
+import type { EventNameOf } from './events.ts';
 import { faultOf, type Place, placeIn } from './faults.ts';
 import type { LoadedFile } from './loader.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   FileRegistrations,
   HookRegistration,
   JobRegistration,
-  RecordEvent,
   RouteRegistration,
 } from './registrations.ts';
 import { parseRoutePath } from './route-path.ts';
@@ -60,7 +60,7 @@ export class Registry {
   }
 
   /** `onRecord…(collection, fn)`. */
-  addHook(event: RecordEvent, collection: unknown, run: unknown): void {
+  addHook(event: EventNameOf<'record'>, collection: unknown, run: unknown): void {
     const name = textOf(collection, 'the collection');
     this.#add({ kind: 'hook', handler: this.#handler(run), hook: bare({ event, collection: name }) });
   }
@@ -114,7 +114,7 @@ export class Registry {
   }
 
   /** The handlers of an event, in order. */
-  hooks(event: RecordEvent, collection: string): readonly Handler[] {
+  hooks(event: EventNameOf<'record'>, collection: string): readonly Handler[] {
     return this.#hooks.get(`${event} ${collection}`) ?? [];
   }
 

@@ -5,6 +5,7 @@ import type { Channel } from './channel.ts';
 import { Rest } from './collect-at-rest.ts';
 import { createConsole, type Format } from './console.ts';
 import { answerOf, errorResult, HttpError, RouteEvent } from './custom-routes.ts';
+import { hookEventNames, hookEvents } from './events.ts';
 import { fault, faultOf } from './faults.ts';
 import { replaceGlobals } from './globals.ts';
 import { createFetch } from './guarded-fetch.ts';
@@ -13,20 +14,10 @@ import { loadFiles } from './loader.ts';
 import { LogLines } from './log-lines.ts';
 import type { CronInvocation, EventInvocation, Load, RouteInvocation, ToRunner } from './protocol.ts';
 import { done, failed, type Result, runRecordEvent } from './record-events.ts';
-import type { RecordEvent } from './registrations.ts';
 import { Registry } from './registry.ts';
 import { Responses } from './responses.ts';
 import type { ModuleApi } from './type-stripping.ts';
 import { bare, collectGarbage, later, plainResponse, stringifyJson, utf8 } from './untampered.ts';
-
-const hookGlobals: Readonly<Record<string, RecordEvent>> = {
-  onRecordBeforeCreate: 'before_create',
-  onRecordAfterCreate: 'after_create',
-  onRecordBeforeUpdate: 'before_update',
-  onRecordAfterUpdate: 'after_update',
-  onRecordBeforeDelete: 'before_delete',
-  onRecordAfterDelete: 'after_delete',
-};
 
 /** What a session stands on. */
 export interface SessionParts {
@@ -157,8 +148,9 @@ export class Session {
       routerAdd: (method: unknown, path: unknown, run: unknown) => registry.addRoute(method, path, run),
       cronAdd: (name: unknown, expression: unknown, run: unknown) => registry.addJob(name, expression, run),
     };
-    for (const [name, event] of Object.entries(hookGlobals)) {
-      own[name] = (collection: unknown, run: unknown) => registry.addHook(event, collection, run);
+    for (const event of hookEventNames) {
+      own[hookEvents[event].register] = (collection: unknown, run: unknown) =>
+        registry.addHook(event, collection, run);
     }
     return own;
   }

@@ -111,6 +111,7 @@ describe('the rules themselves', () => {
 
   it.each([
     ['api/scope.ts', "import type { a } from '../supervisor/protocol.ts';"],
+    ['api/hooks/record-hooks.ts', "import { a } from '../../hook-runner/events.ts';"],
     ['api/records/create.ts', "import { a } from '../../storage/ids.ts';"],
     ['api/routes/records.ts', "import { a } from '../records/create.ts';"],
     ['storage/x.ts', "import postgres from 'postgres';"],

@@ -1,11 +1,14 @@
 // Record hooks as writes of records call them: asked before a write, told after it.
+import { type EventNameOf, hookEvents } from '../../hook-runner/events.ts';
 import type { EventInvocation } from '../../hook-runner/protocol.ts';
 import type { HookRecord } from '../../hook-runner/calls.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
-import type { AppWriteHooks, HookedWrite, WriteAction, WriteHooks } from './ports.ts';
-import { type Concern, eventOf, type Registrations } from './registrations.ts';
+import type { AppWriteHooks, HookedWrite, WriteHooks } from './ports.ts';
+import type { Concern, Registrations } from './registrations.ts';
+
+type RecordEventName = EventNameOf<'record'>;
 
 const deepest = 4;
 
@@ -15,30 +18,30 @@ export function writeHooksOf(hooks: AppHooks, registrations: Registrations): App
     isEmpty: registrations.files.length === 0,
     on(collection, action) {
       const concern = registrations.of(collection, action);
-      return concern === undefined ? undefined : wrap(hooks, action, concern);
+      return concern === undefined ? undefined : wrap(hooks, concern);
     },
   };
 }
 
-function wrap(hooks: AppHooks, action: WriteAction, { before, after }: Concern): WriteHooks {
+function wrap(hooks: AppHooks, { before, after }: Concern): WriteHooks {
   return {
-    before,
-    after,
-    ask: (write) => ask(hooks, action, write),
-    tell: (write) => tell(hooks, action, write),
+    before: before !== undefined,
+    after: after !== undefined,
+    ask: (write) => before === undefined ? Promise.resolve(undefined) : ask(hooks, before, write),
+    tell: (write) => after === undefined ? Promise.resolve() : tell(hooks, after, write),
   };
 }
 
 async function ask(
   hooks: AppHooks,
-  action: WriteAction,
+  event: RecordEventName,
   write: HookedWrite,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { requestId } = write.actor;
-  const result = await call(hooks, 'before', action, write).catch((error: unknown) => {
+  const result = await call(hooks, event, write).catch((error: unknown) => {
     // What an overload does not even begin is no fault of the code, and would flood its log.
     if (error instanceof ApiError && error.code === 'hook_error') {
-      blame(hooks, 'before', action, { write, error });
+      blame(hooks, event, { write, error });
     }
     throw error;
   });
@@ -58,44 +61,43 @@ async function ask(
   }
 }
 
-async function tell(hooks: AppHooks, action: WriteAction, write: HookedWrite): Promise<void> {
+async function tell(hooks: AppHooks, event: RecordEventName, write: HookedWrite): Promise<void> {
   const { requestId } = write.actor;
   try {
-    const result = await call(hooks, 'after', action, write);
+    const result = await call(hooks, event, write);
     if (result.outcome === 'failed') hooks.log.blame(result.faults, requestId);
   } catch (error) {
-    blame(hooks, 'after', action, { write, error });
+    blame(hooks, event, { write, error });
   }
 }
 
 /** Tells the log of a handler that gave no answer. In which file it is nobody knows. */
 function blame(
   { log }: AppHooks,
-  when: 'before' | 'after',
-  action: WriteAction,
+  event: RecordEventName,
   { write: { actor, record }, error }: { write: HookedWrite; error: unknown },
 ): void {
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `${eventOf(when, action)} of ${record.collection}: ${reason}`;
+  const message = `${event} of ${record.collection}: ${reason}`;
   log.add({ level: 'error', message, request_id: actor.requestId });
 }
 
 async function call(
   hooks: AppHooks,
-  when: 'before' | 'after',
-  action: WriteAction,
+  event: RecordEventName,
   { actor, record, previous }: HookedWrite,
 ) {
   const { requestId, depth, deadline, aside } = actor;
   if (depth >= deepest) fail('hook_error', `hooks may cause writes that hooks run for up to ${deepest} deep`);
+  const { hasPrevious } = hookEvents[event];
   const auth = await actor.auth();
   const message = (id: number): EventInvocation => ({
     type: 'event',
     id,
-    event: eventOf(when, action),
+    event,
     collection: record.collection,
     record: shown(record),
-    previous: previous === null ? null : shown(previous),
+    previous: hasPrevious && previous !== null ? shown(previous) : null,
     auth,
     request_id: requestId,
   });

@@ -1,17 +1,17 @@
 // What an app's loaded files ask to be called for, arranged so that a request learns at once whether it concerns them.
+import { type EventNameOf, hookEvents } from '../../hook-runner/events.ts';
 import type {
   FileRegistrations,
   JobRegistration,
-  RecordEvent,
   RouteRegistration,
 } from '../../hook-runner/registrations.ts';
 import { type RouteMatch, RouteTable } from './routes/match.ts';
 import type { WriteAction } from './ports.ts';
 
-/** Whether handlers run before and after one kind of write. */
+/** The events that have handlers before and after one kind of write. */
 export interface Concern {
-  readonly before: boolean;
-  readonly after: boolean;
+  readonly before?: EventNameOf<'record'>;
+  readonly after?: EventNameOf<'record'>;
 }
 
 /** The registrations of one generation. */
@@ -30,10 +30,10 @@ export class Registrations {
     this.#table = new RouteTable(this.routes);
     this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
-      const [when, action] = halves[event];
+      const { when, action } = hookEvents[event];
       const concerns = this.#concerns.get(collection) ?? {};
       this.#concerns.set(collection, concerns);
-      concerns[action] = { before: false, after: false, ...concerns[action], [when]: true };
+      concerns[action] = { ...concerns[action], [when]: event };
     }
   }
 
@@ -51,27 +51,4 @@ export class Registrations {
   route(method: string, path: string): RouteMatch | undefined {
     return this.#table.match(method, path);
   }
-}
-
-const halves: Record<RecordEvent, readonly ['before' | 'after', WriteAction]> = {
-  before_create: ['before', 'create'],
-  after_create: ['after', 'create'],
-  before_update: ['before', 'update'],
-  after_update: ['after', 'update'],
-  before_delete: ['before', 'delete'],
-  after_delete: ['after', 'delete'],
-};
-
-/** All events of records. */
-export const recordEvents = Object.keys(halves) as RecordEvent[];
-
-/** Looked up: a text that was put together is slow to become JSON. */
-const events = {
-  before: { create: 'before_create', update: 'before_update', delete: 'before_delete' },
-  after: { create: 'after_create', update: 'after_update', delete: 'after_delete' },
-} as const;
-
-/** The event of a half of a write. */
-export function eventOf(when: 'before' | 'after', action: WriteAction): RecordEvent {
-  return events[when][action];
 }

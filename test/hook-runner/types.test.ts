@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hookEvents } from '../../hook-runner/events.ts';
 import { startRunner } from './runner.ts';
 
 const declarations = fileURLToPath(new URL('../../hook-runner/hooks.d.ts', import.meta.url));
@@ -48,6 +49,16 @@ interface HookProfiles {
     });
     return status === 0 ? '' : stderr;
   };
+
+  it('gives the handlers of each event the type that its row in the table says', async () => {
+    const text = await readFile(declarations, 'utf8');
+    for (const { register, when, hasPrevious } of Object.values(hookEvents)) {
+      const [, wrapper, event] =
+        new RegExp(`function ${register}<[^(]*\\([^)]*: (\\w+)<(\\w+)<C>>`).exec(text) ?? [];
+      expect(wrapper, register).toBe(when === 'before' ? 'BeforeHandler' : 'AfterHandler');
+      expect(event, register).toBe(hasPrevious ? 'UpdateHookEvent' : 'RecordHookEvent');
+    }
+  });
 
   it('declares exactly what the runner adds', async () => {
     const text = await readFile(declarations, 'utf8');

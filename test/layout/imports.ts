@@ -119,6 +119,7 @@ function mayImportFile(from: string, to: string, isTypeOnly: boolean): boolean {
   const [area] = from.split('/');
   if (area !== 'api') return to.startsWith(`${area}/`);
   if (to.startsWith('storage/')) return true;
+  if (to === 'hook-runner/events.ts') return true;
   if (/^(supervisor\/protocol|hook-runner\/(protocol|calls|registrations))\.ts$/.test(to)) return isTypeOnly;
   return to.startsWith('api/') && mayImportWithin(from, to, isTypeOnly);
 }

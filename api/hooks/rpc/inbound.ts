@@ -1,4 +1,5 @@
 // What a runner sends, member by member: nothing it says is believed before it has the shape that the protocol gives it.
+import { hookEventNames } from '../../../hook-runner/events.ts';
 import type {
   Call,
   Chunk,
@@ -17,7 +18,6 @@ import type {
   RouteSegment,
 } from '../../../hook-runner/registrations.ts';
 import type { CallTable } from '../../../hook-runner/calls.ts';
-import { recordEvents } from '../registrations.ts';
 import { ProtocolError } from './frames.ts';
 import {
   bytesOf,
@@ -81,7 +81,7 @@ function fileOf(given: unknown): FileRegistrations {
     file: textOf(file),
     hooks: listOf(hooks, (hook) => {
       const { event, collection } = membersOf(hook);
-      return { event: wordOf(event, recordEvents), collection: shortOf(collection, longest.text) };
+      return { event: wordOf(event, hookEventNames), collection: shortOf(collection, longest.text) };
     }),
     routes: listOf(routes, routeOf),
     jobs: listOf(jobs, (job) => {
