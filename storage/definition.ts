@@ -28,6 +28,9 @@ export type AppIdentity = Pick<AppDefinition, 'workspace' | 'id' | 'schema'>;
 /** Kinds of collection; `view` is announced but not built. */
 export type CollectionKind = 'base' | 'auth';
 
+/** Name of an app's table of files; no collection can have it. */
+export const filesId = '_files';
+
 /** Kinds of field, one file each in `storage/app/fields/`. */
 export type FieldKind =
   | 'text'

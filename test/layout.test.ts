@@ -76,6 +76,11 @@ describe('the layout', () => {
     expect(elsewhere.flatMap(rules.environmentErrors)).toEqual([]);
   });
 
+  it('names single kinds of field only in storage/app/fields/', () => {
+    const elsewhere = production.filter(({ path }) => !path.startsWith('storage/app/fields/'));
+    expect(elsewhere.flatMap(rules.fieldKindErrors)).toEqual([]);
+  });
+
   it('has no module-level variable that can change', () => {
     expect(production.flatMap(rules.moduleStateErrors)).toEqual([]);
   });
@@ -161,6 +166,7 @@ describe('the rules themselves', () => {
     expect(judge(rules.functionErrors, 'api/x.ts', 'function f(a, b, c, d, e) {}')).toHaveLength(1);
     expect(judge(rules.moduleStateErrors, 'api/x.ts', 'let a = 1; export let b = 2; const c = 3;'))
       .toHaveLength(2);
+    expect(judge(rules.fieldKindErrors, 'api/x.ts', "if (field.kind === 'file') f();")).toHaveLength(1);
     expect(judge(rules.asyncErrors, 'storage/app/filter/x.ts', 'const f = async () => 1;')).toHaveLength(1);
   });
 
@@ -178,12 +184,9 @@ describe('the rules themselves', () => {
     "const a = 'Select an app from the list';",
     "const a = 'update';",
     "const a = 'Delete from disk';",
-  ])(
-    'see no SQL in %s',
-    (text) => {
-      expect(judge(rules.sqlErrors, 'api/x.ts', text)).toEqual([]);
-    },
-  );
+  ])('see no SQL in %s', (text) => {
+    expect(judge(rules.sqlErrors, 'api/x.ts', text)).toEqual([]);
+  });
 
   it.each([
     'process.env.X',
@@ -191,10 +194,7 @@ describe('the rules themselves', () => {
     'globalThis.process.env',
     'const { env } = process;',
     "import { env } from 'node:process';",
-  ])(
-    'see the environment in %s',
-    (text) => {
-      expect(judge(rules.environmentErrors, 'api/x.ts', text)).toHaveLength(1);
-    },
-  );
+  ])('see the environment in %s', (text) => {
+    expect(judge(rules.environmentErrors, 'api/x.ts', text)).toHaveLength(1);
+  });
 });

@@ -1,16 +1,18 @@
 // What collections point to: that relations have a target, and that no target goes away under them.
-import type { CollectionDefinition, Field } from '../../storage/definition.ts';
+import { pointsTo } from '../../storage/app/fields/kinds.ts';
+import { type CollectionDefinition, type Field, filesId } from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import type { FieldError } from '../errors.ts';
 
 /** Relations whose target is neither one of these collections nor `users`. */
 export function targetErrors(fields: readonly Field[], known: ReadonlySet<string>): FieldError[] {
-  return fields
-    .filter(({ kind, target }) => kind === 'relation' && target !== usersId && !known.has(target ?? ''))
-    .map(({ name, target }) => ({
-      field: `schema.fields.${name}.target`,
-      reason: `collection "${target}" does not exist`,
-    }));
+  return fields.flatMap((field) => {
+    const target = pointsTo(field);
+    const isThere = target === undefined || target === usersId || target === filesId || known.has(target);
+    return isThere
+      ? []
+      : [{ field: `schema.fields.${field.name}.target`, reason: `collection "${target}" does not exist` }];
+  });
 }
 
 /** The relations of other collections that point to this one, as `collection.field`. */

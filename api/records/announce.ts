@@ -1,4 +1,5 @@
 // Tells those who watch a collection what was written: after the commit, once.
+import { pointsTo } from '../../storage/app/fields/kinds.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { jsonOf } from '../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
@@ -111,12 +112,10 @@ class LostRecords {
   }
 
   #pointedToBy({ collection, fields }: StoredRecord): string[] {
-    const relations = this.#app.collections.get(collection)?.fields ?? [];
-    return relations.flatMap(({ name, kind, target }) => {
-      const id = fields[name];
-      return kind === 'relation' && target !== undefined && typeof id === 'string'
-        ? [goneKey(target, id)]
-        : [];
+    const declared = this.#app.collections.get(collection)?.fields ?? [];
+    return declared.flatMap((field) => {
+      const [target, id] = [pointsTo(field), fields[field.name]];
+      return target !== undefined && typeof id === 'string' ? [goneKey(target, id)] : [];
     });
   }
 

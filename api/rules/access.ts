@@ -2,6 +2,7 @@
 // handed on as conditions for the statements that know the rest.
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import { filesId } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import {
   compile,
@@ -12,7 +13,6 @@ import {
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/app/filter/fold.ts';
 import { patiently } from '../../storage/app/filter/patience.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
-import { filesId } from '../../storage/app/files.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { fail } from '../errors.ts';

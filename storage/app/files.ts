@@ -1,11 +1,9 @@
 // Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
+import { filesId } from '../definition.ts';
 import { isUuid } from '../sql/ids.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
 import { qualified } from './tables.ts';
-
-/** Name of an app's table of files; no collection can have it. */
-export const filesId = '_files';
 
 /** One file. */
 export interface FileRow {

@@ -2,7 +2,7 @@
 // Everything runs as the owner of the app's schema, which owns nothing else.
 import { createHash } from 'node:crypto';
 import type { CollectionDefinition, Field } from '../definition.ts';
-import { kinds } from './fields/kinds.ts';
+import { kinds, pointsTo } from './fields/kinds.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
@@ -117,20 +117,16 @@ function changeAttachments(table: TableName, before: Field, after: Field): strin
 /** Whether there is an index of a field, be it of a unique one. */
 export function hasIndex(field: Field): boolean {
   // PostgreSQL looks for the references to a record when it is deleted: without an index, in the whole table.
-  return field.unique === true || field.index === true || pointsAway(field);
+  return field.unique === true || field.index === true || pointsTo(field) !== undefined;
 }
 
 function attachmentsOf(table: TableName, field: Field): Attached[] {
   const attached: Attached[] = [];
   if (field.unique === true) attached.push(uniqueOf(table, field));
   else if (hasIndex(field)) attached.push(indexOf(table, field));
-  if (pointsAway(field)) attached.push(referenceOf(table, field));
+  const target = pointsTo(field);
+  if (target !== undefined) attached.push(referenceOf(table, field, target));
   return attached;
-}
-
-/** Whether a field holds the id of something else that must be there. */
-function pointsAway({ kind }: Field): boolean {
-  return kind === 'relation' || kind === 'file';
 }
 
 function uniqueOf(table: TableName, field: Field): Attached {
@@ -150,9 +146,8 @@ function indexOf(table: TableName, field: Field): Attached {
   };
 }
 
-function referenceOf(table: TableName, field: Field): Attached {
+function referenceOf(table: TableName, field: Field, collection: string): Attached {
   const name = quoteIdentifier(attachmentName('reference', table.collection, field.name));
-  const collection = field.kind === 'file' ? '_files' : field.target ?? '';
   const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
   return {
     add: `alter table ${qualified(table)} add constraint ${name} ` +

@@ -38,6 +38,6 @@ export async function foreseeUser(
   const text = `select r."id", ${userColumns('r')} from ${qualified(usersTable)} as r where r."email" = $1`;
   const [user] = await rowsOf(sql, { text }, [email]);
   const fields: Record<string, unknown> = {};
-  shownOfUser(user?.[1] ?? [email, false, null, []], fields);
+  shownOfUser(user?.[1] ?? [email, false, null, '[]'], fields);
   return { id: user === undefined ? undefined : String(user[0]), fields };
 }

@@ -1,7 +1,7 @@
 // The workspace's end-users as apps see them: the built-in collection `users` of every app, and what a profile in a
 // collection of kind `auth` shows of the user that it belongs to.
 import type { AppDefinition, CollectionDefinition, Field } from '../definition.ts';
-import { instantFromDatabase } from '../app/fields/datetime.ts';
+import { kinds, selected } from '../app/fields/kinds.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { qualified, type TableName } from '../app/tables.ts';
 
@@ -76,17 +76,15 @@ export function userColumn(name: string, alias: string): string {
 
 /** All shown fields of that user in one column, for `shownOfUser`: one look at the user for all of them. */
 export function userColumns(alias: string): string {
-  const values = shownFields.map(({ name, kind }) =>
-    `u.${quoteIdentifier(name)}` + (kind === 'datetime' ? '::timestamptz(3)::text' : '')
-  );
+  const values = shownFields.map(({ name, kind }) => selected(`u.${quoteIdentifier(name)}`, kind));
   return `(select json_build_array(${values.join(', ')}) from ${view} as u where u."id" = ${alias}."id")`;
 }
 
 /** Puts what `userColumns` selected into the fields of a record. */
-export function shownOfUser(selected: unknown, fields: Record<string, unknown>): void {
-  const values: unknown[] = Array.isArray(selected) ? selected : [];
+export function shownOfUser(column: unknown, fields: Record<string, unknown>): void {
+  const values: unknown[] = Array.isArray(column) ? column : [];
   for (const [index, { name, kind }] of shownFields.entries()) {
     const value = values[index] ?? null;
-    fields[name] = kind === 'datetime' && value !== null ? instantFromDatabase(value) : value;
+    fields[name] = value === null ? null : kinds[kind].fromDatabase?.(value) ?? value;
   }
 }

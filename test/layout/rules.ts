@@ -123,6 +123,15 @@ export function environmentErrors({ path, text, program, imports }: Source): str
   return errors;
 }
 
+const fieldKind = /\bkind\s*[!=]==\s*'(?:relation|file|datetime)'/g;
+
+/** Tests for one kind of field by its name: what differs between kinds is a member of `Kind`. */
+export function fieldKindErrors({ path, text }: Source): string[] {
+  return [...text.matchAll(fieldKind)].map(({ 0: found, index }) =>
+    `${path}:${lineOf(text, index)}: ${found}; ask the table of kinds`
+  );
+}
+
 /** Variables of a module that can change: state that no caller sees. */
 export function moduleStateErrors({ path, text, program }: Source): string[] {
   const { body } = program;

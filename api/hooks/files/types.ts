@@ -1,23 +1,11 @@
 // Declarations for those who write hooks: what the runner gives them, and the fields of the app's own collections.
 import { readFile } from 'node:fs/promises';
-import type { AppDefinition, CollectionDefinition, Field, FieldKind } from '../../../storage/definition.ts';
+import { kinds } from '../../../storage/app/fields/kinds.ts';
+import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 import { shownFields, usersId, usersOf } from '../../../storage/workspace/identities.ts';
 
 const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
-
-const typeOf: Record<FieldKind, (field: Field) => string> = {
-  text: () => 'string',
-  number: () => 'number',
-  bool: () => 'boolean',
-  json: () => 'any',
-  datetime: () => 'string',
-  email: () => 'string',
-  url: () => 'string',
-  select: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
-  relation: () => 'string',
-  file: () => 'string',
-};
 
 /** The same with what editors know by themselves, for a type checker that knows none of it. */
 export async function checkedTypesOf(app: AppDefinition): Promise<string> {
@@ -47,7 +35,7 @@ function fieldsOf({ id, kind, fields }: CollectionDefinition): string {
   const all = kind === 'auth' ? [...shownFields, ...fields] : fields;
   const lines = all.map((field) => {
     const orNull = field.required === true || isThere(field) ? '' : ' | null';
-    return `    ${field.name}: ${typeOf[field.kind](field)}${orNull};`;
+    return `    ${field.name}: ${kinds[field.kind].hookType(field)}${orNull};`;
   });
   return `  ${id}: {\n${lines.join('\n')}\n  };`;
 }

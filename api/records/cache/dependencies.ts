@@ -1,6 +1,5 @@
 // What lists and records are made of, and what writes may change: by names as `WriteLedger` knows them.
-import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
-import { filesId } from '../../../storage/app/files.ts';
+import { type AppDefinition, type CollectionDefinition, filesId } from '../../../storage/definition.ts';
 import { referrersOf } from '../../../storage/app/records/referrers.ts';
 import type { Condition } from '../../../storage/app/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../../rules/compile.ts';

@@ -1,11 +1,13 @@
 // Turns what PostgreSQL refuses of a record (constraints) into errors that name the collection's fields.
+import { pointsTo } from '../../../storage/app/fields/kinds.ts';
+import { filesId } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import { ApiError } from '../../errors.ts';
 
 /** What is wrong with an id in a field that points to nothing. */
 export function reasonOfMissing({ fields }: RecordPlan, name: string | undefined): string {
-  const isFile = fields.some(({ field }) => field.name === name && field.kind === 'file');
+  const isFile = fields.some(({ field }) => field.name === name && pointsTo(field) === filesId);
   return `there is no ${isFile ? 'file' : 'record'} with this id`;
 }
 

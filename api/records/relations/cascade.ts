@@ -1,6 +1,5 @@
 // Deleting a record that others point to: those that go with it, and those that are left without a value.
-import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
-import { filesId } from '../../../storage/app/files.ts';
+import { type AppDefinition, type CollectionDefinition, filesId } from '../../../storage/definition.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { planOf, type StoredRecord } from '../../../storage/app/records/plan.ts';

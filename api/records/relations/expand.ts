@@ -1,6 +1,7 @@
 // Records together with those that their relations point to: one query a level and collection, however many they are.
 import { type Room, TooMuchAtOnce } from '../../../storage/app/records/bounded-rows.ts';
-import type { AppDefinition } from '../../../storage/definition.ts';
+import { pointsTo } from '../../../storage/app/fields/kinds.ts';
+import { type AppDefinition, filesId } from '../../../storage/definition.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { planOf, type StoredRecord } from '../../../storage/app/records/plan.ts';
@@ -71,9 +72,10 @@ export function branchesOf({ app, collection }: RecordTarget, expand: string | u
 
 function targetOf(app: AppDefinition, collection: string, name: string): string {
   const field = app.collections.get(collection)?.fields.find((field) => field.name === name);
-  return field?.kind === 'relation' && field.target !== undefined
-    ? field.target
-    : fail('unknown_column', `expand: "${collection}" has no relation "${name.slice(0, 100)}"`);
+  const target = field === undefined ? undefined : pointsTo(field);
+  return target === undefined || target === filesId
+    ? fail('unknown_column', `expand: "${collection}" has no relation "${name.slice(0, 100)}"`)
+    : target;
 }
 
 /** What is asked of the relations of some records. */

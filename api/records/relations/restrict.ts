@@ -3,7 +3,7 @@ import type { Stored } from '../../../storage/app/fields/kind.ts';
 import type { Restriction, WriteRestriction } from '../../../storage/app/records/restriction.ts';
 import { canReach, firstValue } from '../../../storage/app/records/records.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
-import { filesId } from '../../../storage/app/files.ts';
+import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
 import { failValidation } from '../../errors.ts';
 import { type Access, guardOf, residueOf } from '../../rules/access.ts';
@@ -77,7 +77,7 @@ function pointings(
   return written.positions.flatMap((position, index) => {
     const field = plan.fields[position]?.field;
     const value = written.values[index];
-    const target = field?.kind === 'file' ? filesId : field?.target;
+    const target = field === undefined ? undefined : pointsTo(field);
     if (field === undefined || target === undefined || target === usersId) return [];
     if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
     const residue = guard(target);

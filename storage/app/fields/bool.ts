@@ -1,5 +1,5 @@
 // Field kind `bool`: true or false.
-import { type Kind, noFaults } from './kind.ts';
+import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 
 /** A truth value. */
 export const bool: Kind = {
@@ -8,8 +8,13 @@ export const bool: Kind = {
   cast: '::text::boolean',
   output: '',
   comparable: 'boolean',
+  isLowerCase: false,
   settings: ['index'],
   faultsOf: noFaults,
   reader: () => (value) =>
     typeof value === 'boolean' ? { value: String(value) } : { reason: 'must be true or false' },
+  fromDatabase: undefined,
+  shown: (stored) => stored === 'true',
+  pointsTo: pointsNowhere,
+  hookType: () => 'boolean',
 };

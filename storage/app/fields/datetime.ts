@@ -1,5 +1,5 @@
 // Field kind `datetime`: an instant of RFC 3339 with any offset, kept in UTC to the millisecond.
-import { type Kind, noFaults, type Reading } from './kind.ts';
+import { asStored, type Kind, noFaults, pointsNowhere, type Reading } from './kind.ts';
 
 /** An instant from year 1 to year 9999 in UTC: what PostgreSQL, JavaScript and four digits all hold. */
 export const datetime: Kind = {
@@ -7,10 +7,14 @@ export const datetime: Kind = {
   cast: '::text::timestamptz',
   output: '::text',
   comparable: 'datetime',
+  isLowerCase: false,
   settings: ['unique', 'index'],
   faultsOf: noFaults,
   reader: () => readInstant,
   fromDatabase: instantFromDatabase,
+  shown: asStored,
+  pointsTo: pointsNowhere,
+  hookType: () => 'string',
 };
 
 /** https://www.rfc-editor.org/rfc/rfc3339#section-5.6 */

@@ -6,6 +6,7 @@ import type { Field } from '../../definition.ts';
 /** An email address. */
 export const email: Kind = {
   ...stringKind,
+  isLowerCase: true,
   reader: (field) => (value) => read(value, field),
 };
 

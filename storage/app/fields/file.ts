@@ -1,17 +1,13 @@
 // Field kind `file`: the id of a stored file.
-import { isUuid } from '../../sql/ids.ts';
+import { filesId } from '../../definition.ts';
 import { type Kind, noFaults } from './kind.ts';
+import { idReader, referenceKind } from './references.ts';
 
-/** A file's id. */
+/** A reference to a file. */
 export const file: Kind = {
-  column: 'uuid',
-  cast: '::uuid',
-  output: '',
-  comparable: 'uuid',
+  ...referenceKind,
   settings: ['unique', 'index'],
   faultsOf: noFaults,
-  reader: () => (value) =>
-    typeof value === 'string' && isUuid(value)
-      ? { value: value.toLowerCase() }
-      : { reason: 'must be the id (UUID) of a file' },
+  reader: () => idReader('file'),
+  pointsTo: () => filesId,
 };

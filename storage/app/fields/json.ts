@@ -1,7 +1,7 @@
 // Field kind `json`: any JSON value but null, which clears the field.
 import { textFault } from '../../sql/characters.ts';
 import { JsonText } from '../../sql/json-text.ts';
-import { type Kind, noFaults } from './kind.ts';
+import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 
 const maximalDepth = 64;
 
@@ -12,6 +12,7 @@ export const json: Kind = {
   // The driver would read it.
   output: '::text',
   comparable: 'json',
+  isLowerCase: false,
   settings: [],
   faultsOf: noFaults,
   reader: () => (value) => {
@@ -19,6 +20,9 @@ export const json: Kind = {
     return reason === undefined ? { value: JSON.stringify(value) } : { reason };
   },
   fromDatabase: (text) => new JsonText(String(text)),
+  shown: (stored) => JSON.parse(String(stored)),
+  pointsTo: pointsNowhere,
+  hookType: () => 'any',
 };
 
 /** Why a value cannot be kept as it is; undefined when it can. */

@@ -1,4 +1,4 @@
-// What every kind of field tells the rest of the program about itself.
+// The interface of a field kind: everything that the rest of the program needs to know of one.
 import type { Field } from '../../definition.ts';
 
 /** A value as it is handed to the driver: a text that the kind's cast understands, or a number. */
@@ -31,17 +31,35 @@ export interface Kind {
   /** Follows a column where it is selected. */
   readonly output: string;
   readonly comparable: Comparable;
+  /** True when values are stored in lower case: what a filter compares them with is lowered first. */
+  readonly isLowerCase: boolean;
   /** The settings that a declaration of this kind may have. */
   readonly settings: readonly Setting[];
   /** What is wrong with the settings given; that they are of their own type is known. */
   faultsOf(field: Field): SettingFault[];
   /** The check of one field's values, made once a definition. */
   reader(field: Field): Reader;
-  /** Turns what the driver read into what a response holds; without it, it is that already. */
-  fromDatabase?(value: unknown): unknown;
+  /** Turns what the driver reads into what a response holds; undefined when the two are the same. */
+  readonly fromDatabase: ((value: unknown) => unknown) | undefined;
+  /** What a response would hold for a value that is not stored yet, made of what `reader` returned. */
+  shown(stored: Stored): unknown;
+  /** The id of the collection, or `filesId`, whose rows a field's values name; undefined when they name none. */
+  pointsTo(field: Field): string | undefined;
+  /** The TypeScript type of a value, for those who write hooks. */
+  hookType(field: Field): string;
 }
 
-/** For kinds whose settings are right as soon as their types are. */
+/** `faultsOf` of kinds whose settings are right as soon as their types are. */
 export function noFaults(): SettingFault[] {
   return [];
+}
+
+/** `shown` of kinds whose values look the same stored and in a response. */
+export function asStored(stored: Stored): unknown {
+  return stored;
+}
+
+/** `pointsTo` of kinds whose values name no row. */
+export function pointsNowhere(): undefined {
+  return undefined;
 }

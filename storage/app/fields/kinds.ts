@@ -1,5 +1,5 @@
 // The field kinds: one file each, listed here and nowhere else.
-import type { FieldKind } from '../../definition.ts';
+import type { Field, FieldKind } from '../../definition.ts';
 import { bool } from './bool.ts';
 import { datetime } from './datetime.ts';
 import { email } from './email.ts';
@@ -25,6 +25,16 @@ export const kinds: Record<FieldKind, Kind> = {
   relation,
   file,
 };
+
+/** The id of the collection, or `filesId`, whose rows a field's values name; undefined when they name none. */
+export function pointsTo(field: Field): string | undefined {
+  return kinds[field.kind].pointsTo(field);
+}
+
+/** What to select of a column that holds values of a kind in another type, as those of `workspace.users_public` do. */
+export function selected(column: string, kind: FieldKind): string {
+  return `${column}::${kinds[kind].column}${kinds[kind].output}`;
+}
 
 /** Their names, in the order of the table. */
 export const kindNames = Object.keys(kinds) as FieldKind[];

@@ -1,6 +1,6 @@
 // Field kind `number`: a finite double; `min` and `max` are values.
 import type { Field } from '../../definition.ts';
-import type { Kind, Reading, SettingFault } from './kind.ts';
+import { asStored, type Kind, pointsNowhere, type Reading, type SettingFault } from './kind.ts';
 
 /** A finite IEEE 754 double. */
 export const number: Kind = {
@@ -8,9 +8,14 @@ export const number: Kind = {
   cast: '::double precision',
   output: '',
   comparable: 'number',
+  isLowerCase: false,
   settings: ['min', 'max', 'unique', 'index'],
   faultsOf,
   reader: (field) => (value) => read(value, field),
+  fromDatabase: undefined,
+  shown: asStored,
+  pointsTo: pointsNowhere,
+  hookType: () => 'number',
 };
 
 function read(value: unknown, { min, max }: Field): Reading {

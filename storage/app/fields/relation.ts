@@ -1,18 +1,13 @@
-// Field kind `relation`: the id of a record of the target collection; PostgreSQL sees to it that there is one.
-import { isUuid } from '../../sql/ids.ts';
+// Field kind `relation`: the id of a record of the target collection.
 import type { Kind } from './kind.ts';
+import { idReader, referenceKind } from './references.ts';
 
-/** A reference. That the target exists is checked where the app's other collections are known. */
+/** A reference to a record. That the target collection exists is checked where the app's others are known. */
 export const relation: Kind = {
-  column: 'uuid',
-  cast: '::uuid',
-  output: '',
-  comparable: 'uuid',
+  ...referenceKind,
   settings: ['target', 'cascade_delete', 'unique', 'index'],
   faultsOf: ({ target }) =>
     target === undefined ? [{ setting: 'target', reason: 'must name the collection that it points to' }] : [],
-  reader: () => (value) =>
-    typeof value === 'string' && isUuid(value)
-      ? { value: value.toLowerCase() }
-      : { reason: 'must be the id (UUID) of a record' },
+  reader: () => idReader('record'),
+  pointsTo: ({ target }) => target,
 };

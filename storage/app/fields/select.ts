@@ -1,7 +1,7 @@
 // Field kind `select`: one of the declared options.
 import { textFault } from '../../sql/characters.ts';
 import type { Field } from '../../definition.ts';
-import type { Kind, SettingFault } from './kind.ts';
+import { asStored, type Kind, pointsNowhere, type SettingFault } from './kind.ts';
 
 const maximalOptions = 1_000;
 const longestOption = 500;
@@ -12,6 +12,7 @@ export const select: Kind = {
   cast: '::text',
   output: '',
   comparable: 'text',
+  isLowerCase: false,
   settings: ['options', 'unique', 'index'],
   faultsOf,
   reader: (field) => {
@@ -19,6 +20,10 @@ export const select: Kind = {
     const reason = `must be one of ${(field.options ?? []).slice(0, 20).join(', ')}`;
     return (value) => typeof value === 'string' && options.has(value) ? { value } : { reason };
   },
+  fromDatabase: undefined,
+  shown: asStored,
+  pointsTo: pointsNowhere,
+  hookType: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
 };
 
 function faultsOf({ options }: Field): SettingFault[] {

@@ -1,7 +1,7 @@
 // What the kinds that hold strings share: well-formed text, bounds in characters, and what an index can hold.
 import { hasCharacters, textFault } from '../../sql/characters.ts';
 import type { Field } from '../../definition.ts';
-import type { Kind, Reading, SettingFault } from './kind.ts';
+import { asStored, type Kind, pointsNowhere, type Reading, type SettingFault } from './kind.ts';
 
 /** A B-tree entry must fit a third of a page (https://www.postgresql.org/docs/18/btree.html), whatever compresses. */
 const indexableBytes = 2_600;
@@ -46,6 +46,11 @@ export const stringKind: Omit<Kind, 'reader'> = {
   cast: '::text',
   output: '',
   comparable: 'text',
+  isLowerCase: false,
   settings: ['min', 'max', 'unique', 'index'],
   faultsOf: lengthFaults,
+  fromDatabase: undefined,
+  shown: asStored,
+  pointsTo: pointsNowhere,
+  hookType: () => 'string',
 };

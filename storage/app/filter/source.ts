@@ -1,7 +1,7 @@
 // What a filter may see of a collection: its columns, and where its relations lead.
 import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kinds, pointsTo } from '../fields/kinds.ts';
 import { readableCollection, shownFields, usersId, usersTable } from '../../workspace/identities.ts';
 import type { TableName } from '../tables.ts';
 
@@ -69,14 +69,14 @@ export function scopeOf(app: AppDefinition, collection: CollectionDefinition): F
 
 function sourceOf(schema: string, { id, kind, fields }: CollectionDefinition): FilterSource {
   if (id === usersId) return users;
-  const columns = fields.map(({ name, kind, target }): [string, FilterColumn] => [
-    name,
-    { ...columnOfKind(kind), target: kind === 'relation' ? target : undefined },
+  const columns = fields.map((field): [string, FilterColumn] => [
+    field.name,
+    { ...columnOfKind(field.kind), target: pointsTo(field) },
   ]);
   const shown = kind === 'auth' ? profileColumns : [];
   return { table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
 }
 
 function columnOfKind(kind: Field['kind']): FilterColumn {
-  return { type: kinds[kind].comparable, isEmail: kind === 'email' };
+  return { type: kinds[kind].comparable, isEmail: kinds[kind].isLowerCase };
 }

@@ -1,21 +1,16 @@
 // A record that is not stored yet: what it would look like, and whether it would pass.
 import type { FieldKind } from '../../definition.ts';
 import type { Stored } from '../fields/kind.ts';
+import { kinds } from '../fields/kinds.ts';
 import type { Sql } from '../../connections/pool.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { firstValue, type NewRecord } from './records.ts';
 import { whereOfWrite, type WriteRestriction } from './restriction.ts';
 import { rowsOf } from '../../sql/rows.ts';
 
-/** Kinds whose values are stored in another form than answers show. */
-const shown: Partial<Record<FieldKind, (stored: Stored) => unknown>> = {
-  bool: (stored) => stored === 'true',
-  json: (stored) => JSON.parse(String(stored)),
-};
-
-/** The value of a field as an answer shows it. */
+/** The value of a field as a response shows it. */
 export function shownValue(kind: FieldKind, stored: Stored | null): unknown {
-  return stored === null ? null : shown[kind]?.(stored) ?? stored;
+  return stored === null ? null : kinds[kind].shown(stored);
 }
 
 /** The record as it would be answered once it is stored. */

@@ -1,6 +1,6 @@
 // Which relations point to a collection or to files, and what becomes of their records when what they point to is deleted.
 import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
-import { filesId } from '../files.ts';
+import { pointsTo } from '../fields/kinds.ts';
 
 /** A relation that points to a collection, or a field that holds a file. */
 export interface Referrer {
@@ -27,14 +27,10 @@ export function referrersOf(app: AppDefinition, target: string): readonly Referr
 
 function findAll({ collections }: AppDefinition): Referrers {
   const all = [...collections.values()].flatMap((collection) =>
-    collection.fields
-      .filter(({ kind }) => kind === 'relation' || kind === 'file')
-      .map((field) => ({
-        target: field.kind === 'file' ? filesId : field.target ?? '',
-        collection,
-        field: field.name,
-        then: outcomeOf(field),
-      }))
+    collection.fields.flatMap((field) => {
+      const target = pointsTo(field);
+      return target === undefined ? [] : [{ target, collection, field: field.name, then: outcomeOf(field) }];
+    })
   );
   return Map.groupBy(all, ({ target }) => target);
 }

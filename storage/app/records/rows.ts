@@ -1,7 +1,7 @@
 // What is selected of a row, and how it becomes the fields of a record.
 import type { CollectionDefinition } from '../../definition.ts';
 import type { Kind } from '../fields/kind.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kinds, selected } from '../fields/kinds.ts';
 import { isShownOfUser, shownOfUser, userColumn, userColumns, usersId } from '../../workspace/identities.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 
@@ -27,9 +27,10 @@ export class RecordRows {
     const rounded = id === usersId ? '::timestamptz(3)' : '';
     this.columns = [
       `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,
-      ...fields.map(({ name, kind }) =>
-        quoteIdentifier(name) + (kind === 'datetime' ? rounded : '') + kinds[kind].output
-      ),
+      ...fields.map(({ name, kind }) => {
+        const column = quoteIdentifier(name);
+        return id === usersId ? selected(column, kind) : column + kinds[kind].output;
+      }),
       ...(this.#isProfile ? [userColumns(alias)] : []),
     ].join(', ');
   }

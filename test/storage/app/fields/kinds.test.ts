@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Field, FieldKind } from '../../../../storage/definition.ts';
 import { instantFromDatabase } from '../../../../storage/app/fields/datetime.ts';
-import { kindNames, kinds } from '../../../../storage/app/fields/kinds.ts';
+import { kindNames, kinds, pointsTo } from '../../../../storage/app/fields/kinds.ts';
 
 const uuid = '018f3c6e-1111-7000-8000-0123456789ab';
 
@@ -139,6 +139,12 @@ describe.each(kindNames)('field kind %s', (name) => {
     for (const [value, stored] of taken[name]) expect(read(value)).toEqual({ value: stored });
   });
 
+  it('shows what is not stored yet as JSON of the same meaning', () => {
+    for (const [value, stored] of taken[name]) {
+      expect(kind.shown(stored)).toEqual(typeof value === 'string' && name !== 'json' ? stored : value);
+    }
+  });
+
   it('refuses everything else with a reason', () => {
     const others = name === 'json' ? [] : scalars.filter((value) => typeof value === 'object');
     for (const value of [...refused[name], ...others]) {
@@ -201,6 +207,11 @@ describe('settings', () => {
   ])('refuse %s', (_, field, setting) => {
     expect(kinds[field.kind].faultsOf(field)).toEqual([{ setting, reason: expect.any(String) }]);
   });
+});
+
+it('points to the rows that its values are ids of', () => {
+  const targets = kindNames.map((name) => [name, pointsTo(declared[name])]).filter(([, target]) => target);
+  expect(Object.fromEntries(targets)).toEqual({ relation: 't', file: '_files' });
 });
 
 describe('instants from the database', () => {
