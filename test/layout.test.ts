@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as imports from './layout/imports.ts';
+import { recordErrors } from './layout/records.ts';
 import * as rules from './layout/rules.ts';
 import { parse, readSources } from './layout/sources.ts';
 import { unusedExports } from './layout/unused.ts';
@@ -83,6 +84,10 @@ describe('the layout', () => {
 
   it('has no module-level variable that can change', () => {
     expect(production.flatMap(rules.moduleStateErrors)).toEqual([]);
+  });
+
+  it('writes records in one way', () => {
+    expect(sources.flatMap(recordErrors)).toEqual([]);
   });
 
   it('builds SQL of filters synchronously', () => {
@@ -186,6 +191,28 @@ describe('the rules themselves', () => {
     "const a = 'Delete from disk';",
   ])('see no SQL in %s', (text) => {
     expect(judge(rules.sqlErrors, 'api/x.ts', text)).toEqual([]);
+  });
+
+  it.each([
+    "import { insertRecord } from '../../storage/app/records/records.ts';",
+    "import { canReach, updateRecord as update } from '../../storage/app/records/records.ts';",
+    "import * as records from '../../storage/app/records/records.ts';",
+    "const { deleteTogether } = await import('../../storage/app/records/related-records.ts');",
+    "await deps.writeOrder.inTurn(['a'], work);",
+    'await writes.during(set, () => work());',
+    'const work = () => this.#deps.quotas.write(app, addition, work);',
+  ])('see a write of records past the one way in %s', (text) => {
+    expect(judge(recordErrors, 'api/records/create.ts', text)).toHaveLength(1);
+    expect(judge(recordErrors, 'api/records/write.ts', text)).toEqual([]);
+  });
+
+  it.each([
+    "import { canReach } from '../../storage/app/records/records.ts';",
+    "import type { insertRecord } from '../../storage/app/records/records.ts';",
+    "import { updateRecord } from '../records/update.ts';",
+    'deps.quotas.request(app);',
+  ])('see no such write in %s', (text) => {
+    expect(judge(recordErrors, 'api/records/create.ts', text)).toEqual([]);
   });
 
   it.each([

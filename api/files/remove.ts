@@ -6,12 +6,12 @@ import type { Sql } from '../../storage/connections/pool.ts';
 import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
-import { announceAll, writtenBy } from '../records/announce.ts';
+import { writtenBy } from '../records/announce.ts';
 import { leaveFile, type Removal } from '../records/relations/cascade.ts';
-import { onApp, requireCurrent, type WriteDeps } from '../records/collection.ts';
-import { extentWithFile } from '../records/cache/dependencies.ts';
+import { requireCurrent, type WriteDeps } from '../records/collection.ts';
 import { removeAsked } from '../records/hooks/removal.ts';
 import { rehearsalOf, rehearse } from '../records/hooks/rehearsal.ts';
+import { commitWrite } from '../records/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 import { fileFor } from './access.ts';
@@ -50,21 +50,22 @@ export async function removeStored(
   const { id, by, now } = removal;
   const rehearsal = await rehearsalOf(deps, app, by);
   const rehearsals = rehearsal === undefined ? [] : [rehearsal];
-  await onApp(deps, app, async (app) => {
-    const connection = deps.databases.app(app.workspace.database, app.schema);
+  await commitWrite(deps, app, {
+    changes: [{ action: 'delete_file' }],
+    hooks: rehearsal === undefined ? undefined : 'within',
+  }, async (context) => {
+    const { app, connection, statements } = context;
     const work = async (sql: Sql): Promise<Removal> => {
       // Hooks may take seconds.
       if (rehearsal !== undefined) requireCurrent(deps, app);
       if (!await lockFile(sql, app.schema, id)) fail('not_found', `file "${id}" does not exist`);
-      const remove = () => leaveFile(sql, app, { id, now });
-      const removed = await removeAsked(rehearsal, within(sql), { app, now, remove });
+      const remove = () => leaveFile({ sql, statements }, app, { id, now });
+      const removed = await removeAsked(rehearsal, { ...context, connection: within(sql) }, { now, remove });
       await deleteFile(sql, app.schema, id);
       return removed;
     };
-    await deps.writes.during(extentWithFile(app), async () => {
-      const removed = await rehearse(rehearsals, connection, work).catch(explain);
-      announceAll(deps, app, writtenBy(removed));
-    });
+    const removed = await rehearse(rehearsals, connection, work).catch(explain);
+    return { result: undefined, written: writtenBy(removed) };
   });
   await forgetBytes(deps, app, id);
   await rehearsal?.tell();

@@ -3,12 +3,10 @@ import { pointsTo } from '../../storage/app/fields/kinds.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { jsonOf } from '../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import type { Deps } from '../deps.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { exactTopicOf } from '../realtime/topic.ts';
 import type { Removal } from './relations/cascade.ts';
-import { placeOf } from './write-order.ts';
 
 /** A record that was written. */
 export interface Written {
@@ -16,60 +14,44 @@ export interface Written {
   record: StoredRecord;
 }
 
-/** To be called as soon as a write is known to be committed: the order of the calls is the order of the events. */
-export function announce(
-  { realtime }: { realtime: Publisher },
-  app: AppDefinition,
-  { type, record, gone }: Written & { gone?: Gone | undefined },
-): void {
-  const collection = app.collections.get(record.collection);
-  if (collection === undefined) return; // it has been dropped since: nobody watches it any more
-  realtime.publish(exactTopicOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
-}
-
-/**
- * The same for everything that one transaction wrote in an app. Who may see a deletion may depend on records that went
- * along, so each is told with those; `others` are such records too, but nobody is told of them.
- */
-export function announceAll(
-  deps: { realtime: Publisher },
-  app: AppDefinition,
-  written: readonly Written[],
-  others: readonly StoredRecord[] = [],
-): void {
-  const lost = new LostRecords(app, [...deletedOf(written), ...others]);
-  for (const each of written) {
-    announce(deps, app, {
-      ...each,
-      gone: each.type === 'record_deleted' ? lost.from(each.record) : undefined,
-    });
-  }
-}
-
-/** What one transaction did. */
-export interface Tidings {
+/** The records that one transaction wrote in an app. */
+export interface Announcement {
   written: readonly Written[];
-  /** Places of which the caller has the turn already. */
-  held: readonly string[];
-  /** See `announceAll`. */
+  /** Records that were deleted along with those, in whose events nobody is interested. */
   others?: readonly StoredRecord[];
 }
 
 /**
- * As `announceAll`, after the writes under way of records that went along with others: those were done before, or find
- * nothing any more.
+ * Publishes what one transaction wrote. To be called as soon as it is known to be committed: the order of the calls is the
+ * order of the events.
  */
-export async function announceInTurn(
-  deps: { realtime: Publisher } & Pick<Deps, 'writeOrder'>,
+export function announce(
+  deps: { realtime: Publisher },
   app: AppDefinition,
-  { written, held, others }: Tidings,
-): Promise<void> {
-  const places = [...new Set(deletedOf(written).map(({ id }) => placeOf(app, id))).difference(new Set(held))];
-  await deps.writeOrder.inTurn(places, () => Promise.resolve(announceAll(deps, app, written, others)));
+  { written, others = [] }: Announcement,
+): void {
+  const deleted = deletedBy(written);
+  // Who may see a deletion may depend on records that went along, so each is published with those.
+  const lost = deleted.length === 0 ? undefined : new LostRecords(app, [...deleted, ...others]);
+  for (const each of written) {
+    publish(deps, app, each, each.type === 'record_deleted' ? lost?.from(each.record) : undefined);
+  }
 }
 
-function deletedOf(written: readonly Written[]): StoredRecord[] {
+/** The records that were deleted. */
+export function deletedBy(written: readonly Written[]): StoredRecord[] {
   return written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
+}
+
+function publish(
+  { realtime }: { realtime: Publisher },
+  app: AppDefinition,
+  { type, record }: Written,
+  gone?: Gone,
+): void {
+  const collection = app.collections.get(record.collection);
+  if (collection === undefined) return; // it has been dropped since: nobody watches it any more
+  realtime.publish(exactTopicOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
 }
 
 /** Everything that a deletion changed. */

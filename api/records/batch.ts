@@ -7,18 +7,26 @@ import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
 import { collectionOf } from '../target.ts';
-import { announceInTurn, type Written, writtenBy } from './announce.ts';
-import { type BatchRequest, nameOf, placesOf, type Write, writesOf } from './input/batch-requests.ts';
+import { type Written, writtenBy } from './announce.ts';
+import {
+  actionOf,
+  type BatchRequest,
+  changesOf,
+  nameOf,
+  type Write,
+  writesOf,
+} from './input/batch-requests.ts';
 import { onApp, type RecordTarget, requireCurrent, scopeOf, type WriteDeps } from './collection.ts';
-import { extentOfAll, extentOfCreate, extentOfRemoval, extentOfUpdate } from './cache/dependencies.ts';
+import { type WriteContext, writeScopeOf } from './write-context.ts';
+import { createRehearsed } from './create.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { addLength } from './input/length.ts';
 import { lockInOrder } from './relations/lock-order.ts';
 import { naming } from './input/naming.ts';
 import { type Rehearsal, rehearsalOf } from './hooks/rehearsal.ts';
-import { createRehearsed, updateRehearsed } from './hooks/rehearsed.ts';
 import { removeRehearsed } from './remove.ts';
-import type { Extent } from './cache/write-tracker.ts';
+import { updateRehearsed } from './update.ts';
+import { commitOnce, type Committed } from './write.ts';
 
 /** What one write would have been answered by itself. */
 export interface BatchResult {
@@ -45,8 +53,6 @@ interface Admitted {
   enrolment?: Enrolment | undefined;
 }
 
-const actions = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const;
-
 /**
  * Does all writes in their order, each under the rule of its collection; a later one sees the earlier ones. Throws what a
  * write throws by itself, with `requests.<index>` before its message, and then nothing has happened.
@@ -65,51 +71,48 @@ export async function runBatch(
     await enrolAll(deps, admitted, { connection: pool, origin: batch.origin });
     const rehearsal = await rehearsalOf(deps, app, batch.by);
     chooseIds(deps, admitted);
-    const work = async (sql: Sql) => {
-      batch.by?.requireSender?.();
-      if (rehearsal !== undefined) requireCurrent(deps, app);
-      return await performAll(deps, sql, { admitted, rehearsal, now: batch.asking.now });
-    };
-    const run = () => rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
-    const addition = { records: writes.filter(({ method }) => method === 'POST').length, input: writes };
-    // Hooks may take seconds, and write the records themselves.
-    const held = rehearsal === undefined ? placesOf(app, writes) : [];
-    const write = async () => {
-      const during = () => deps.quotas.write(app, addition, run);
-      const { results, written } = await deps.writes.during(extentOf(app, admitted), during);
-      await announceInTurn(deps, app, { written, held });
-      return results;
-    };
-    const results = await deps.writeOrder.inTurn(held, write);
+    const results = await commitOnce(deps, app, {
+      changes: changesOf(batch.requests, writes),
+      input: writes,
+      hooks: rehearsal === undefined ? undefined : 'within',
+    }, (context) => {
+      const work = async (sql: Sql) => {
+        batch.by?.requireSender?.();
+        if (rehearsal !== undefined) requireCurrent(deps, app);
+        return await performAll(deps, sql, { context, admitted, rehearsal, now: batch.asking.now });
+      };
+      return rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
+    });
     await rehearsal?.tell();
     return { results };
   });
 }
 
-/** In a transaction. */
+/** Does all writes in a transaction. */
 async function performAll(
   deps: BatchDeps,
   sql: Sql,
-  { admitted, rehearsal, now }: {
+  { context, admitted, rehearsal, now }: {
+    context: WriteContext;
     admitted: readonly Admitted[];
     rehearsal: Rehearsal | undefined;
     now: Date;
   },
-): Promise<{ results: BatchResult[]; written: Written[] }> {
+): Promise<Committed<BatchResult[]>> {
   await lockInOrder(sql, admitted);
-  const connection = within(sql);
-  const results: BatchResult[] = [];
+  const inTransaction = { ...context, connection: within(sql) };
+  const result: BatchResult[] = [];
   const written: Written[] = [];
   let length = 0;
   for (const [index, write] of admitted.entries()) {
     const name = nameOf(index);
     rehearsal?.goOnTo(name);
-    const done = await naming(name, () => perform(deps, write, { connection, rehearsal, now }));
-    results.push(done.result);
+    const done = await naming(name, () => perform(deps, write, { context: inTransaction, rehearsal, now }));
+    result.push(done.result);
     written.push(...done.written);
     length = addLength(length, done.written.map(({ record }) => record));
   }
-  return { results, written };
+  return { result, written };
 }
 
 /** So that a new record is the same each time that the transaction is rehearsed, and has its turn among the writes of it. */
@@ -131,7 +134,7 @@ async function admitAll(
     admitted.push(
       await naming(nameOf(index), async () => {
         const target = { app, collection: collectionOf(app, requests[index]?.collection ?? '') };
-        return { target, write, access: await admit(deps, target, actions[write.method], asking) };
+        return { target, write, access: await admit(deps, target, actionOf(write), asking) };
       }),
     );
   }
@@ -162,40 +165,27 @@ async function enrolAll(
   }
 }
 
+/** Does one write. */
 async function perform(
   deps: BatchDeps,
   { target, access, write, enrolment }: Admitted,
-  { connection, rehearsal, now }: { connection: Connection; rehearsal: Rehearsal | undefined; now: Date },
-): Promise<{ result: BatchResult; written: Written[] }> {
-  const scope = scopeOf(target, connection);
+  { context, rehearsal, now }: { context: WriteContext; rehearsal: Rehearsal | undefined; now: Date },
+): Promise<Committed<BatchResult>> {
   switch (write.method) {
     case 'POST': {
       const creation = { access, now, input: write.input, newId: write.newId, enrolment };
-      const record = await createRehearsed(deps, scope, creation, rehearsal);
+      const record = await createRehearsed(deps, writeScopeOf(context, target), creation, rehearsal);
       return { result: { status: 201, body: record }, written: [{ type: 'record_created', record }] };
     }
     case 'PATCH': {
       const update = { access, now, id: write.id, input: write.input };
-      const record = await updateRehearsed(scope, update, rehearsal);
+      const record = await updateRehearsed(writeScopeOf(context, target), update, rehearsal);
       return { result: { status: 200, body: record }, written: [{ type: 'record_updated', record }] };
     }
     case 'DELETE': {
-      const removal = await removeRehearsed(scope, { access, now, id: write.id }, rehearsal);
-      return { result: { status: 200, body: { ok: true } }, written: writtenBy(removal) };
+      const removal = { access, now, id: write.id };
+      const removed = await removeRehearsed(context, target, { removal, rehearsal });
+      return { result: { status: 200, body: { ok: true } }, written: writtenBy(removed) };
     }
   }
-}
-
-function extentOf(app: AppDefinition, admitted: readonly Admitted[]): Extent {
-  const extents = admitted.map(({ target, write }) => {
-    switch (write.method) {
-      case 'POST':
-        return extentOfCreate(target);
-      case 'PATCH':
-        return extentOfUpdate(target, write.id);
-      case 'DELETE':
-        return extentOfRemoval(target, write.id);
-    }
-  });
-  return extentOfAll(app, extents);
 }

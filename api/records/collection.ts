@@ -47,9 +47,14 @@ export function onCollection<Result>(
   work: (scope: RecordScope) => Promise<Result>,
 ): Promise<Result> {
   return onApp(deps, target.app, (app) => {
-    const found = app === target.app ? target : { app, collection: collectionOf(app, target.collection.id) };
-    return work(scopeOf(found, deps.databases.app(app.workspace.database, app.schema)));
+    const connection = deps.databases.app(app.workspace.database, app.schema);
+    return work(scopeOf(targetIn(app, target), connection));
   });
+}
+
+/** A collection in the app as it is by now. Throws `404 not_found` when it has been deleted. */
+export function targetIn(app: AppDefinition, target: RecordTarget): RecordTarget {
+  return app === target.app ? target : { app, collection: collectionOf(app, target.collection.id) };
 }
 
 /** The same for work on several collections of an app. */

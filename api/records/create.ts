@@ -2,21 +2,18 @@
 import type { Sql } from '../../storage/connections/pool.ts';
 import { foreseeUser } from '../../storage/workspace/enrol-user.ts';
 import { recordOf, wouldPass } from '../../storage/app/records/candidate.ts';
-import { insertRecord } from '../../storage/app/records/records.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActorOf } from '../hooks/actor.ts';
-import type { Author, WriteHooks } from '../hooks/ports.ts';
+import type { Actor, Author, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
-import { announce } from './announce.ts';
-import { extentOfCreate } from './cache/dependencies.ts';
 import {
   onCollection,
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
-  requireCurrent,
   type WriteDeps,
 } from './collection.ts';
+import { type WriteScope, writeScopeOf } from './write-context.ts';
 import {
   type EnrolDeps,
   type Enrolment,
@@ -25,13 +22,13 @@ import {
   prepareEnrolment,
   requireSame,
 } from './enrol.ts';
-import { settledBy } from './hooks/hook-changes.ts';
+import { applyHookChanges, type Rehearsal } from './hooks/rehearsal.ts';
 import { refusalOf } from './input/refusals.ts';
 import { refuseUnreachable, restrictionOn, type WrittenValues } from './relations/restrict.ts';
 import { valuesOfNew } from './input/values.ts';
-import { placeOf } from './write-order.ts';
+import { commitWrite } from './write.ts';
 
-/** What is asked of a create. */
+/** A record that is to be created. */
 export interface RecordCreation extends EnrolmentRequest {
   now: Date;
   /** Of a profile, where it has been prepared: before a transaction. */
@@ -39,59 +36,71 @@ export interface RecordCreation extends EnrolmentRequest {
 }
 
 /**
- * Creates a record and answers it as it is stored. Throws `400 validation` with everything that is wrong, `401` or `403`
- * when the rule does not admit the record, `409 conflict` for an id or a unique value that is taken,
- * and what hooks throw.
+ * Creates a record and returns it as it is stored. Throws `400 validation` with everything that is wrong, `401` or `403`
+ * when the rule does not admit the record, `409 conflict` for an id or a unique value that is taken, what hooks throw, and
+ * as `commitWrite` does.
  */
 export async function createRecord(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
-  { by, ...asked }: RecordCreation & { by?: Author },
+  { by, ...request }: RecordCreation & { by?: Author },
 ): Promise<StoredRecord> {
-  const creation = { ...asked, newId: deps.newId() };
-  const known = deps.hooks.writesOf(target.app);
-  const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'create');
-  const actor = hooks === undefined ? undefined : hookActorOf(deps, target.app, by);
-  const settled = actor === undefined || hooks?.before !== true
-    ? creation
-    : await settle(deps, target, creation, async (record) => {
-      const changes = await hooks.ask({ actor, record, previous: null });
-      by?.requireSender?.();
-      return changes;
-    });
-  const write = () =>
-    onCollection(deps, target, async (scope) => {
-      if (settled !== creation) requireCurrent(deps, scope.target.app);
-      const { input } = settled;
-      const create = () => createOn(deps, scope, settled);
-      const record = await deps.quotas.write(scope.target.app, { records: 1, input }, create);
-      announce(deps, scope.target.app, { type: 'record_created', record });
-      return record;
-    });
-  const during = () => deps.writes.during(extentOfCreate(target), write);
+  const asked = { ...request, newId: deps.newId() };
+  const hooks = (await deps.hooks.writesOf(target.app)).on(target.collection.id, 'create');
+  const actor = hookActorOf(deps, target.app, by);
+  const creation = hooks?.before === true
+    ? await runBeforeHooks(deps, target, asked, { hooks, actor, by })
+    : asked;
   // Who knows the id, or finds it in a list, can change the record before its create is answered.
-  const { newId, input: { id } } = settled;
-  const place = placeOf(target.app, typeof id === 'string' ? id : newId);
-  const record = await deps.writeOrder.inTurn([place], during);
-  if (actor !== undefined && hooks?.after === true) await hooks.tell({ actor, record, previous: null });
+  const { newId, input } = creation;
+  const id = typeof input['id'] === 'string' ? input['id'] : newId;
+  const record = await commitWrite(deps, target.app, {
+    changes: [{ action: 'create', collection: target.collection.id, id }],
+    input,
+    hooks: hooks?.before === true ? 'before' : undefined,
+  }, async (context) => {
+    const record = await createOn(deps, writeScopeOf(context, target), creation);
+    return { result: record, written: [{ type: 'record_created', record }] };
+  });
+  if (hooks?.after === true) await hooks.tell({ actor, record, previous: null });
   return record;
 }
 
-/** Asks hooks, while no connection is held, about a record that its caller may create as far as that can be known. */
-async function settle(
+/** Runs hooks, while no connection is held, on a record that its caller may create as far as that can be known. */
+async function runBeforeHooks(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
   creation: RecordCreation & { newId: string },
-  ask: (record: StoredRecord) => ReturnType<WriteHooks['ask']>,
+  { hooks, actor, by }: { hooks: WriteHooks; actor: Actor; by: Author | undefined },
 ): Promise<RecordCreation & { newId: string }> {
   const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, creation));
-  return { ...creation, ...settledBy(creation.input, await ask(record)) };
+  const changes = await hooks.ask({ actor, record, previous: null });
+  by?.requireSender?.();
+  return { ...creation, ...applyHookChanges(creation.input, changes) };
 }
 
 /**
- * The record as it would be stored. Throws as the create itself would, but for what only PostgreSQL knows.
+ * Creates a record in a transaction, with its hooks where that is rehearsed, and returns it as it is stored. Throws what a
+ * create throws.
  */
-export async function candidateOn(
+export async function createRehearsed(
+  deps: EnrolDeps,
+  scope: WriteScope,
+  creation: RecordCreation,
+  rehearsal: Rehearsal | undefined,
+): Promise<StoredRecord> {
+  const collection = scope.target.collection.id;
+  if (rehearsal?.concerns(collection, 'create') !== true) return await createOn(deps, scope, creation);
+  const candidate = await candidateOn(deps, scope, creation);
+  const question = { action: 'create', collection, record: candidate, previous: null } as const;
+  const changed = { ...creation, ...applyHookChanges(creation.input, rehearsal.ask(question)) };
+  const record = await createOn(deps, scope, changed);
+  rehearsal.note({ ...question, record });
+  return record;
+}
+
+/** The record as it would be stored. Throws as the create itself would, but for what only PostgreSQL knows. */
+async function candidateOn(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,
   { access, input, now, enrolment, newId }: RecordCreation,
@@ -121,13 +130,13 @@ function byOthers(defaulted: readonly string[], byHooks?: ReadonlySet<string>): 
   return defaulted.length === 0 ? byHooks : new Set([...defaulted, ...byHooks ?? []]);
 }
 
-/** Creates on connections or in a transaction, without asking hooks. */
-export async function createOn(
+/** Stores the record, without hooks. */
+async function createOn(
   deps: EnrolDeps,
-  scope: RecordScope,
+  scope: WriteScope,
   creation: RecordCreation,
 ): Promise<StoredRecord> {
-  const { plan, connection } = scope;
+  const { plan, connection, statements } = scope;
   const { access, input, now, newId, hooked } = creation;
   refuseBuiltIn(scope.target);
   const { id, values, defaulted, credentials } = valuesOfNew(plan, input);
@@ -138,7 +147,7 @@ export async function createOn(
   const written = { positions: plan.everyPosition, values, byOthers: byOthers(defaulted, hooked?.fields) };
   const restriction = restrictionOn(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>
-    insertRecord(sql, plan, { id, now: now.toISOString(), values }, restriction);
+    statements.insert(sql, plan, { id, now: now.toISOString(), values }, restriction);
   const refuseWrite = async ({ connection }: Pick<RecordScope, 'connection'>) => {
     await refuseUnreachable(access, { ...scope, connection }, written);
     return refuse(access);

@@ -14,7 +14,7 @@ import { mostOf } from '../usage/quota.ts';
 import { requireUserQuota } from '../usage/user-quota.ts';
 import type { RecordScope } from './collection.ts';
 import type { Credentials } from './input/credentials.ts';
-import type { Hooked } from './hooks/hook-changes.ts';
+import type { Hooked } from './hooks/rehearsal.ts';
 import { ruleOn } from './relations/restrict.ts';
 import { type RecordInput, valuesOfNew } from './input/values.ts';
 

@@ -1,33 +1,31 @@
 // Changing a record: what the body leaves out stays as it is.
 import { shownValue } from '../../storage/app/records/candidate.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
-import { lookAtVersion, updateVersion, type VersionedLook } from '../../storage/app/records/versions.ts';
-import { lookAtRecord, updateRecord as updateRow } from '../../storage/app/records/records.ts';
+import { lookAtVersion, type VersionedLook } from '../../storage/app/records/versions.ts';
+import { lookAtRecord } from '../../storage/app/records/records.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { RecordPlan, StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActorOf } from '../hooks/actor.ts';
 import type { Author, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
-import { announce } from './announce.ts';
-import { extentOfUpdate } from './cache/dependencies.ts';
 import {
   onCollection,
   type RecordScope,
   type RecordTarget,
   refuseBuiltIn,
-  requireCurrent,
   type WriteDeps,
 } from './collection.ts';
+import { type WriteScope, writeScopeOf } from './write-context.ts';
 import { failMissing } from './get.ts';
-import { type Hooked, mostLooks, settledBy } from './hooks/hook-changes.ts';
+import { applyHookChanges, type Hooked, type Rehearsal } from './hooks/rehearsal.ts';
 import { mayBeTooLong, refuseTooLong } from './input/length.ts';
 import { refusalOf } from './input/refusals.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './relations/restrict.ts';
-import { placeOf } from './write-order.ts';
 import { type ChangedValues, type RecordInput, valuesOfChange } from './input/values.ts';
+import { commitWrite } from './write.ts';
 
-/** What is asked of an update. */
+/** A record that is to be changed. */
 export interface RecordUpdate {
   access: Access;
   id: string;
@@ -39,37 +37,39 @@ export interface RecordUpdate {
   version?: string;
 }
 
+/** The record can change while its before-hooks run: it is read, and they run, so often. */
+const maxAttempts = 3;
+
 /**
- * Changes the given fields and answers the whole record. Throws `404` when there is none, `400 validation` with
+ * Changes the given fields and returns the whole record. Throws `404` when there is none, `400 validation` with
  * everything that is wrong, `401` or `403` when the rule does not admit the record as it is stored, `409 conflict` for a
- * unique value that is taken, and what hooks throw.
+ * unique value that is taken, what hooks throw, and as `commitWrite` does.
  */
 export async function updateRecord(
   deps: WriteDeps,
   target: RecordTarget,
   { by, ...update }: RecordUpdate & { by?: Author },
 ): Promise<StoredRecord> {
-  const known = deps.hooks.writesOf(target.app);
-  const hooks = (known instanceof Promise ? await known : known).on(target.collection.id, 'update');
-  if (hooks !== undefined) return await updateAsked(deps, target, { update, by, hooks });
-  const updated = await write(deps, target, update);
-  return updated ?? fail('unavailable', 'the record changed meanwhile; try again');
+  const hooks = (await deps.hooks.writesOf(target.app)).on(target.collection.id, 'update');
+  if (hooks !== undefined) return await updateWithHooks(deps, target, { update, by, hooks });
+  const record = await commitUpdate(deps, target, update);
+  return record ?? fail('unavailable', 'the record changed meanwhile; try again');
 }
 
 /** The hooks run while no connection is held; then the record must still be the one that they saw. */
-async function updateAsked(
+async function updateWithHooks(
   deps: WriteDeps,
   target: RecordTarget,
   { update, by, hooks }: { update: RecordUpdate; by: Author | undefined; hooks: WriteHooks },
 ): Promise<StoredRecord> {
   const actor = hookActorOf(deps, target.app, by);
-  for (let look = 0; look < mostLooks; look++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const seen = await onCollection(deps, target, (scope) => lookOn(scope, update));
     const previous = seen.record;
     const changes = hooks.before ? await hooks.ask({ actor, record: seen.candidate, previous }) : undefined;
     by?.requireSender?.();
-    const settled = { ...update, ...settledBy(update.input, changes), version: seen.version };
-    const record = await write(deps, target, settled);
+    const changed = { ...update, ...applyHookChanges(update.input, changes), version: seen.version };
+    const record = await commitUpdate(deps, target, changed);
     if (record === undefined) continue;
     if (hooks.after) await hooks.tell({ actor, record, previous });
     return record;
@@ -77,34 +77,52 @@ async function updateAsked(
   return fail('conflict', 'the record kept changing while hooks looked at it; try again');
 }
 
-async function write(
+/** The record as it is then; undefined when it is of another version. */
+async function commitUpdate(
   deps: WriteDeps,
   target: RecordTarget,
   update: RecordUpdate,
 ): Promise<StoredRecord | undefined> {
-  const work = () =>
-    onCollection(deps, target, async (scope) => {
-      if (update.hooked !== undefined) requireCurrent(deps, scope.target.app);
-      const addition = { records: 0, input: update.input };
-      const change = () => updateOn(scope, update);
-      const record = await deps.quotas.write(scope.target.app, addition, change);
-      if (record === undefined) return undefined;
-      announce(deps, scope.target.app, { type: 'record_updated', record });
-      return record;
-    });
-  return await deps.writeOrder.inTurn(
-    [placeOf(target.app, update.id)],
-    () => deps.writes.during(extentOfUpdate(target, update.id), work),
-  );
+  return await commitWrite(deps, target.app, {
+    changes: [{ action: 'update', collection: target.collection.id, id: update.id }],
+    input: update.input,
+    hooks: update.hooked === undefined ? undefined : 'before',
+  }, async (context) => {
+    const record = await updateOn(writeScopeOf(context, target), update);
+    return { result: record, written: record === undefined ? [] : [{ type: 'record_updated', record }] };
+  });
+}
+
+/**
+ * Changes a record in a transaction, with its hooks where that is rehearsed, and returns it as it is then. Throws what an
+ * update throws.
+ */
+export async function updateRehearsed(
+  scope: WriteScope,
+  update: RecordUpdate,
+  rehearsal: Rehearsal | undefined,
+): Promise<StoredRecord> {
+  const collection = scope.target.collection.id;
+  if (rehearsal?.concerns(collection, 'update') !== true) return present(await updateOn(scope, update));
+  const { candidate, record: previous, version } = await lookOn(scope, update);
+  const question = { action: 'update', collection, record: candidate, previous } as const;
+  const changes = applyHookChanges(update.input, rehearsal.ask(question));
+  const record = present(await updateOn(scope, { ...update, ...changes, version }));
+  rehearsal.note({ ...question, record });
+  return record;
+}
+
+function present(record: StoredRecord | undefined): StoredRecord {
+  return record ?? fail('conflict', 'the record changed while it was looked at; try again');
 }
 
 /** A record and what an update would make of it. */
-export interface Prospect extends VersionedLook {
+interface Prospect extends VersionedLook {
   candidate: StoredRecord;
 }
 
 /** Looks at a record that is about to be changed. Throws as the update itself would, but for what only PostgreSQL knows. */
-export async function lookOn(
+async function lookOn(
   scope: RecordScope,
   { access, id, input, now }: RecordUpdate,
 ): Promise<Prospect> {
@@ -134,12 +152,12 @@ function changedBy(
   return { ...record, fields, updated_at: now };
 }
 
-/** The same on connections or in a transaction, without asking hooks; undefined when the record is of another version. */
+/** Stores the change, without hooks; returns undefined when the record is of another version. */
 export async function updateOn(
-  scope: RecordScope,
+  scope: WriteScope,
   { access, id, input, now, hooked, version }: RecordUpdate,
 ): Promise<StoredRecord | undefined> {
-  const { plan, connection } = scope;
+  const { plan, connection, statements } = scope;
   refuseBuiltIn(scope.target);
   const body = hooked?.body ?? input;
   if (!isUuid(id)) failMissing(id);
@@ -148,8 +166,8 @@ export async function updateOn(
   const change = { id, now: now.toISOString(), ...changed };
   const store = (sql: Sql) =>
     version === undefined
-      ? updateRow(sql, plan, change, restriction)
-      : updateVersion(sql, plan, { ...change, version }, restriction);
+      ? statements.update(sql, plan, change, restriction)
+      : statements.updateVersion(sql, plan, { ...change, version }, restriction);
   try {
     const updated = mayBeTooLong(changed.values)
       ? await connection.transaction((sql) => store(sql).then(undoTooLong))

@@ -2,18 +2,12 @@
 //
 // PostgreSQL puts them in line by the lock of the row, but lets the next one go before it answers: on a busy machine the
 // second answer may come first.
-import type { AppDefinition } from '../../storage/definition.ts';
 
 /**
  * How long a write waits for others at most. Some take seconds, to look whether a rule admits them, and must not hold up
  * everybody else: what overtakes them holds no lock that they wait for.
  */
 const mostMilliseconds = 1_000;
-
-/** A record of an app; ids that are no ids are of no record. */
-export function placeOf({ schema }: AppDefinition, id: string): string {
-  return `${schema} ${id.toLowerCase()}`;
-}
 
 /** The writes under way in one process. */
 export class WriteOrder {

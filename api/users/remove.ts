@@ -6,7 +6,7 @@ import { StorageError } from '../../storage/errors.ts';
 import { usersId, usersOf } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { planOf, type StoredRecord } from '../../storage/app/records/plan.ts';
+import { planOf } from '../../storage/app/records/plan.ts';
 import { referrersOf } from '../../storage/app/records/referrers.ts';
 import { selectRecord } from '../../storage/app/records/records.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/workspace/user-accounts.ts';
@@ -16,13 +16,14 @@ import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { isOfGone } from '../deleted-tenant.ts';
-import { announceInTurn, writtenBy } from '../records/announce.ts';
-import { type Removal, removeWithUser } from '../records/relations/cascade.ts';
+import { writtenBy } from '../records/announce.ts';
+import { type RemovalTransaction, removeWithUser } from '../records/relations/cascade.ts';
 import { untilSettled } from '../process/deadlock.ts';
 import type { WriteDeps } from '../records/collection.ts';
-import { extentWithUser } from '../records/cache/dependencies.ts';
+import type { RecordStatements } from '../records/write-context.ts';
 import { removeAsked } from '../records/hooks/removal.ts';
 import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/hooks/rehearsal.ts';
+import { type AppAnnouncement, type CommittedInApps, commitUserDeletion } from '../records/write.ts';
 import { failNoUser } from './list.ts';
 
 /** How often the apps may be others than they were found to be. */
@@ -35,10 +36,13 @@ type RemoveDeps =
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 
-/** A user who is to go. */
-interface Leaver {
+/** A user who is to be deleted, and who asks for it. */
+interface UserRemoval {
   workspace: WorkspaceDefinition;
   id: string;
+  /** By whom, for the audit log. */
+  actor: string;
+  by: By;
 }
 
 /** An app in which records may point or belong to a user; `rehearsal` asks its hooks, and an app without hooks needs none. */
@@ -47,50 +51,47 @@ interface Stage {
   rehearsal: Rehearsal | undefined;
 }
 
-/** What went with a user in an app. */
-interface Farewell {
-  app: AppDefinition;
-  /** As the app saw it. */
-  user: StoredRecord | undefined;
-  removal: Removal;
-}
-
 /**
  * Removes a user with its profiles and what points to it in any app: all of it or nothing. Throws `404 not_found`,
  * `409 conflict` while a record needs the user or too many depend on it, and what hooks of the apps throw.
  */
-export async function removeUser(deps: RemoveDeps, leaver: Leaver, by: By): Promise<void> {
-  const { workspace, id } = leaver;
+export async function removeUser(
+  deps: RemoveDeps,
+  { workspace, id }: Pick<UserRemoval, 'workspace' | 'id'>,
+  by: By,
+): Promise<void> {
   if (!isUuid(id)) failNoUser(id);
-  const actor = await actorOf(deps, by.principal);
-  const goodbye = async (apps: readonly AppDefinition[]) => {
-    // Before the transaction: a connection that holds one must not wait for another.
-    const stages = await stagesOf(deps, apps, by);
-    const rehearsals = stages.map(({ rehearsal }) => rehearsal).filter((each) => each !== undefined);
-    // The provisioner's, since no other role has rights in several apps: it takes on each one's in turn.
-    const provisioner = deps.databases.provisioner(workspace.database);
-    const farewells = await rehearse(rehearsals, provisioner, async (sql) => {
-      await hurry(sql);
-      // Before the user: a deletion of an app takes its row first, and the table of users last.
-      const held = await holdApps(sql, apps.map(({ schema }) => schema));
-      const user = await lockUser(sql, id) ?? failNoUser(id);
-      const there = stages.filter(({ app }) => held.has(app.schema));
-      const farewells = await leaveApps(sql, there, { id: user.id, now: by.now });
-      holdOff(rehearsals);
-      await deleteAccount(sql, deps, { user, actor, by });
-      return farewells;
-    });
-    return { farewells, rehearsals };
-  };
-  const gone = await deps.writes.during(extentWithUser(workspace.database), async () => {
-    const { farewells, rehearsals } = await untilSettled(() => withApps(deps, workspace, goodbye));
-    for (const { app, user, removal } of farewells) {
-      const others = user === undefined ? [] : [user];
-      await announceInTurn(deps, app, { written: writtenBy(removal), held: [], others });
-    }
-    return rehearsals;
+  const removal = { workspace, id, actor: await actorOf(deps, by.principal), by };
+  const rehearsals = await commitUserDeletion(deps, workspace, (statements) => {
+    const attempt = (apps: readonly AppDefinition[]) => removeFrom(deps, apps, { ...removal, statements });
+    return untilSettled(() => withApps(deps, workspace, attempt));
   });
-  for (const rehearsal of gone) await rehearsal.tell();
+  for (const rehearsal of rehearsals) await rehearsal.tell();
+}
+
+/** Deletes the user in one transaction over these apps. */
+async function removeFrom(
+  deps: RemoveDeps,
+  apps: readonly AppDefinition[],
+  { workspace, id, actor, by, statements }: UserRemoval & { statements: RecordStatements },
+): Promise<CommittedInApps<Rehearsal[]>> {
+  // Before the transaction: a connection that holds one must not wait for another.
+  const stages = await stagesOf(deps, apps, by);
+  const rehearsals = stages.map(({ rehearsal }) => rehearsal).filter((each) => each !== undefined);
+  // The provisioner's, since no other role has rights in several apps: it takes on each one's in turn.
+  const provisioner = deps.databases.provisioner(workspace.database);
+  const announcements = await rehearse(rehearsals, provisioner, async (sql) => {
+    await hurry(sql);
+    // Before the user: a deletion of an app takes its row first, and the table of users last.
+    const held = await holdApps(sql, apps.map(({ schema }) => schema));
+    const user = await lockUser(sql, id) ?? failNoUser(id);
+    const there = stages.filter(({ app }) => held.has(app.schema));
+    const announcements = await leaveApps({ sql, statements }, there, { id: user.id, now: by.now });
+    holdOff(rehearsals);
+    await deleteAccount(sql, deps, { user, actor, by });
+    return announcements;
+  });
+  return { result: rehearsals, announcements };
 }
 
 /** Does work with the apps in which a record may point or belong to a user; once more when one has changed or gone meanwhile. */
@@ -148,20 +149,26 @@ function knowsUsers(app: AppDefinition): boolean {
 
 /** Record by record, because each is an event; what is added meanwhile PostgreSQL itself removes or refuses. */
 async function leaveApps(
-  sql: Sql,
+  { sql, statements }: RemovalTransaction,
   stages: readonly Stage[],
   { id, now }: { id: string; now: Date },
-): Promise<Farewell[]> {
-  const farewells: Farewell[] = [];
+): Promise<AppAnnouncement[]> {
+  const announcements: AppAnnouncement[] = [];
   for (const { app, rehearsal } of stages) {
     await actingAs(sql, app.schema, async () => {
+      // As the app sees it.
       const user = await selectRecord(sql, planOf(app.schema, usersOf(app)), id);
-      const remove = () => removeWithUser(sql, app, { id, now });
-      const removal = await removeAsked(rehearsal, within(sql), { app, now, remove });
-      farewells.push({ app, user, removal });
+      const context = { app, connection: within(sql), statements };
+      const remove = () => removeWithUser({ sql, statements }, app, { id, now });
+      const removal = await removeAsked(rehearsal, context, { now, remove });
+      announcements.push({
+        app,
+        written: writtenBy(removal),
+        others: user === undefined ? [] : [user],
+      });
     });
   }
-  return farewells;
+  return announcements;
 }
 
 async function deleteAccount(

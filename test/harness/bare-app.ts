@@ -8,7 +8,9 @@ import type { ChangeDeps } from '../../api/collections/change.ts';
 import { createCollection } from '../../api/collections/create.ts';
 import type { Removal } from '../../api/records/relations/cascade.ts';
 import type { Deps } from '../../api/deps.ts';
-import { onCollection, type RecordTarget } from '../../api/records/collection.ts';
+import type { RecordTarget } from '../../api/records/collection.ts';
+import { writeScopeOf } from '../../api/records/write-context.ts';
+import { commitWrite } from '../../api/records/write.ts';
 import { createRecord } from '../../api/records/create.ts';
 import { removeOn } from '../../api/records/remove.ts';
 import { createRecords } from '../../api/records/build.ts';
@@ -173,7 +175,12 @@ function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' 
     },
     remove: async (collection, { id }) => {
       const removal = { access: unboundedAccess('delete', later), id, now: later };
-      return await onCollection(deps, await target(collection), (scope) => removeOn(scope, removal));
+      const place = await target(collection);
+      const changes = [{ action: 'delete', collection, id }] as const;
+      return await commitWrite(deps, place.app, { changes }, async (context) => {
+        const result = await removeOn(writeScopeOf(context, place), removal);
+        return { result, written: [] };
+      });
     },
     count: async (id) => {
       const { app, collection } = await target(id);

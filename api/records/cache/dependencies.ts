@@ -3,7 +3,9 @@ import { type AppDefinition, type CollectionDefinition, filesId } from '../../..
 import { referrersOf } from '../../../storage/app/records/referrers.ts';
 import type { Condition } from '../../../storage/app/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../../rules/compile.ts';
+import { collectionOf } from '../../target.ts';
 import type { RecordTarget } from '../collection.ts';
+import type { IntendedChange } from '../write-context.ts';
 import type { Basis } from './totals.ts';
 import { type Extent, recordsOf } from './write-tracker.ts';
 
@@ -74,38 +76,39 @@ export function basisOfRecord(app: AppDefinition): readonly string[] {
 
 const basesOfRecords = new WeakMap<AppDefinition, readonly string[]>();
 
-/** What the create of a record changes. */
-export function extentOfCreate({ app, collection }: RecordTarget): Extent {
-  return { names: [tableOf(app, collection.id)], ids: [], app };
-}
-
-/** What an update changes. */
-export function extentOfUpdate(target: RecordTarget, id: string): Extent {
-  return { ...extentOfCreate(target), ids: [id] };
-}
-
-/** What a deletion may change: also what points to the record, and to what goes with it. */
-export function extentOfRemoval({ app, collection }: RecordTarget, id: string): Extent {
-  const tables = tablesWith(app, collection);
-  const isAlone = referrersOf(app, collection.id).length === 0;
-  return { names: isAlone ? tables : [...tables, recordsOf(app)], ids: [id], app };
-}
-
-/** What the deletion of a file may change. */
-export function extentWithFile(app: AppDefinition): Extent {
-  const holders = referrersOf(app, filesId).map(({ collection }) => tableOf(app, collection.id));
-  return { names: holders.length === 0 ? [] : [...new Set(holders), recordsOf(app)], ids: [], app };
+/** Everything that a write may change in an app. Throws `404 not_found` for a collection that is not there. */
+export function writeSetOf(app: AppDefinition, changes: readonly IntendedChange[]): Extent {
+  const names = new Set<string>();
+  const ids: string[] = [];
+  for (const change of changes) {
+    for (const name of namesOf(app, change)) names.add(name);
+    const id = change.action === 'update' || change.action === 'delete' ? change.id : undefined;
+    if (id !== undefined) ids.push(id);
+  }
+  return { names: [...names], ids, app };
 }
 
 /** What the deletion of a user may change, in all apps of its workspace. */
-export function extentWithUser(database: string): Extent {
+export function writeSetOfUser(database: string): Extent {
   return { names: [usersTable(database)], ids: [] };
 }
 
-/** What several writes in an app may change. */
-export function extentOfAll(app: AppDefinition, extents: readonly Extent[]): Extent {
-  const names = new Set(extents.flatMap(({ names }) => names));
-  return { names: [...names], ids: extents.flatMap(({ ids }) => ids), app };
+function namesOf(app: AppDefinition, change: IntendedChange): readonly string[] {
+  switch (change.action) {
+    case 'create':
+    case 'update':
+      return [tableOf(app, change.collection)];
+    case 'delete': {
+      // Also what points to the record, and to what goes with it.
+      const tables = tablesWith(app, collectionOf(app, change.collection));
+      const isAlone = referrersOf(app, change.collection).length === 0;
+      return isAlone ? tables : [...tables, recordsOf(app)];
+    }
+    case 'delete_file': {
+      const holders = referrersOf(app, filesId).map(({ collection }) => tableOf(app, collection.id));
+      return holders.length === 0 ? [] : [...holders, recordsOf(app)];
+    }
+  }
 }
 
 const followers = new WeakMap<CollectionDefinition, string[]>();

@@ -17,6 +17,24 @@ import type {
 import { naming } from '../input/naming.ts';
 import type { RecordInput } from '../input/values.ts';
 
+/** How before-hooks have changed the input of a write. */
+export interface Hooked {
+  /** The input as the caller sent it: what rules know as the body. */
+  body: RecordInput;
+  /** The fields that hooks have set: they are not held to what the caller may reach. */
+  fields: ReadonlySet<string>;
+}
+
+/** The input with the changes of hooks, which are checked like what a caller sends. Throws `400 validation`. */
+export function applyHookChanges(
+  body: RecordInput,
+  changes: RecordInput = {},
+): { input: RecordInput; hooked: Hooked } {
+  // A caller may send the id of a new record. Hooks have been told which it is.
+  if (Object.hasOwn(changes, 'id')) fail('validation', 'id: unknown field');
+  return { input: { ...body, ...changes }, hooked: { body, fields: new Set(Object.keys(changes)) } };
+}
+
 /** A write that hooks may have something to say to. */
 export interface Question {
   action: WriteAction;

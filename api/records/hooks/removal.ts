@@ -1,18 +1,13 @@
 // A deletion with everything that goes with it, and what hooks have to say to each part of it.
-import type { AppDefinition } from '../../../storage/definition.ts';
-import type { Connection } from '../../../storage/connections/pool.ts';
 import { unboundedAccess } from '../../rules/access.ts';
 import { collectionOf } from '../../target.ts';
+import { type WriteContext, writeScopeOf } from '../write-context.ts';
 import type { Emptied, Removal } from '../relations/cascade.ts';
-import { scopeOf } from '../collection.ts';
-import { settledBy } from './hook-changes.ts';
-import type { Rehearsal } from './rehearsal.ts';
 import { updateOn } from '../update.ts';
+import { applyHookChanges, type Rehearsal } from './rehearsal.ts';
 
 /** A deletion, and when it was asked for. */
 export interface AskedRemoval {
-  /** As it is by now: hooks of an earlier attempt may have taken long. */
-  app: AppDefinition;
   now: Date;
   remove(): Promise<Removal>;
 }
@@ -20,8 +15,8 @@ export interface AskedRemoval {
 /** Removes within a transaction, and where it is rehearsed asks about every record that goes or loses a value. */
 export async function removeAsked(
   rehearsal: Rehearsal | undefined,
-  connection: Connection,
-  { app, now, remove }: AskedRemoval,
+  context: WriteContext,
+  { now, remove }: AskedRemoval,
 ): Promise<Removal> {
   const removal = await remove();
   if (rehearsal === undefined) return removal;
@@ -32,9 +27,7 @@ export async function removeAsked(
   // A veto of what the caller asked for comes before one of what follows from it.
   for (const deletion of deletions) rehearsal.ask(deletion);
   const settled: Emptied[] = [];
-  for (const emptied of updated) {
-    settled.push(await updateEmptied(rehearsal, connection, { ...emptied, app, now }));
-  }
+  for (const emptied of updated) settled.push(await updateEmptied(rehearsal, context, { ...emptied, now }));
   // After-hooks run in the order of the events.
   for (const deletion of deletions) rehearsal.note(deletion);
   return { deleted, updated: settled };
@@ -43,17 +36,18 @@ export async function removeAsked(
 /** A record that has lost what it pointed to; hooks may change other fields of it. */
 async function updateEmptied(
   rehearsal: Rehearsal,
-  connection: Connection,
-  { app, record, previous, now }: Emptied & Pick<AskedRemoval, 'app' | 'now'>,
+  context: WriteContext,
+  { record, previous, now }: Emptied & { now: Date },
 ): Promise<Emptied> {
+  const { app } = context;
   const { collection } = record;
   const question = { action: 'update', collection, record, previous } as const;
   const changes = rehearsal.ask(question);
-  const scope = scopeOf({ app, collection: collectionOf(app, collection) }, connection);
+  const scope = writeScopeOf(context, { app, collection: collectionOf(app, collection) });
   const update = { access: unboundedAccess('update', now), id: record.id, now };
   const settled = changes === undefined
     ? record
-    : await updateOn(scope, { ...update, ...settledBy({}, changes) }) ?? record;
+    : await updateOn(scope, { ...update, ...applyHookChanges({}, changes) }) ?? record;
   rehearsal.note({ ...question, record: settled });
   return { record: settled, previous };
 }

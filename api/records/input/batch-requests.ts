@@ -1,8 +1,8 @@
 // The requests of a batch, read and checked one by one.
-import type { AppDefinition } from '../../../storage/definition.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
+import type { WriteAction } from '../../hooks/ports.ts';
+import type { IntendedChange } from '../write-context.ts';
 import type { RecordInput } from './values.ts';
-import { placeOf } from '../write-order.ts';
 
 /** One write as the body has it. */
 export interface BatchRequest {
@@ -42,10 +42,21 @@ export function nameOf(index: number): string {
   return `requests.${index}`;
 }
 
-/** Places of the records whose ids are known before: all but those of users whom new profiles are of. */
-export function placesOf(app: AppDefinition, writes: readonly Write[]): string[] {
-  return writes.flatMap((write) => {
+const actions = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const;
+
+/** The action of a write, as rules and hooks know it. */
+export function actionOf({ method }: Write): WriteAction {
+  return actions[method];
+}
+
+/** What each write is about to change. New profiles have no id yet, since they have that of their user. */
+export function changesOf(requests: readonly BatchRequest[], writes: readonly Write[]): IntendedChange[] {
+  return writes.map((write, index) => {
     const id = write.method === 'POST' ? write.input['id'] ?? write.newId : write.id;
-    return typeof id === 'string' ? [placeOf(app, id)] : [];
+    return {
+      action: actionOf(write),
+      collection: requests[index]?.collection ?? '',
+      id: typeof id === 'string' ? id : undefined,
+    };
   });
 }

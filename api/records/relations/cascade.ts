@@ -5,8 +5,6 @@ import type { Sql } from '../../../storage/connections/pool.ts';
 import { planOf, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { type Referrer, referrersOf } from '../../../storage/app/records/referrers.ts';
 import {
-  deleteTogether,
-  emptyRelation,
   type Locked,
   lockRecord,
   lockReferrers,
@@ -15,6 +13,7 @@ import {
 import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import { fail } from '../../errors.ts';
 import type { RecordTarget } from '../collection.ts';
+import type { RecordStatements } from '../write-context.ts';
 
 /** What a deletion changed. */
 export interface Removal {
@@ -39,6 +38,12 @@ export interface RemovalRequest {
   now: Date;
 }
 
+/** The transaction of a deletion. */
+export interface RemovalTransaction {
+  sql: Sql;
+  statements: RecordStatements;
+}
+
 const maximalRecords = 10_000;
 const maximalBytes = 64 * 1_048_576;
 
@@ -48,13 +53,13 @@ const maximalBytes = 64 * 1_048_576;
  * Throws `409 conflict` when there are too many, `StorageError` `restricted` while a required relation points to one.
  */
 export async function removeWithReferrers(
-  sql: Sql,
+  { sql, statements }: RemovalTransaction,
   { app, collection }: RecordTarget,
   { id, rule, now }: RemovalRequest,
 ): Promise<Removal | undefined> {
   const root = await lockRecord(sql, planOf(app.schema, collection), id, rule);
   if (root === undefined) return undefined;
-  const sweep = new Sweep(sql, app, 1);
+  const sweep = new Sweep({ sql, statements }, app, 1);
   sweep.doom(collection, [root]);
   await sweep.follow();
   return await sweep.finish(now.toISOString());
@@ -66,11 +71,11 @@ export async function removeWithReferrers(
  * are left refuse its deletion.
  */
 export async function removeWithUser(
-  sql: Sql,
+  { sql, statements }: RemovalTransaction,
   app: AppDefinition,
   { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
 ): Promise<Removal> {
-  const sweep = new Sweep(sql, app, 0);
+  const sweep = new Sweep({ sql, statements }, app, 0);
   for (const collection of app.collections.values()) {
     const profile = collection.kind === 'auth'
       ? await lockRecord(sql, planOf(app.schema, collection), id)
@@ -84,11 +89,11 @@ export async function removeWithUser(
 
 /** Empties what points to a file that is about to be deleted, likewise. */
 export async function leaveFile(
-  sql: Sql,
+  { sql, statements }: RemovalTransaction,
   app: AppDefinition,
   { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
 ): Promise<Removal> {
-  const sweep = new Sweep(sql, app, 0);
+  const sweep = new Sweep({ sql, statements }, app, 0);
   await sweep.leave(filesId, [id]);
   return await sweep.finish(now.toISOString());
 }
@@ -106,6 +111,7 @@ interface Share {
 
 class Sweep {
   readonly #sql: Sql;
+  readonly #statements: RecordStatements;
   readonly #app: AppDefinition;
   readonly #shares = new Map<string, Share>();
   /** Besides the record itself. */
@@ -113,8 +119,9 @@ class Sweep {
   #bytes = 0;
 
   /** `roots`: how many of the records that will go depend on no other. */
-  constructor(sql: Sql, app: AppDefinition, roots: 0 | 1) {
+  constructor({ sql, statements }: RemovalTransaction, app: AppDefinition, roots: 0 | 1) {
     this.#sql = sql;
+    this.#statements = statements;
     this.#app = app;
     this.#records = -roots;
   }
@@ -153,7 +160,7 @@ class Sweep {
       .map(({ collection, doomed }) => ({ plan: this.#planOf(collection), ids: [...doomed] }));
     const deleted: StoredRecord[] = [];
     for (const { plan, ids } of parts) deleted.push(...await selectRecords(this.#sql, plan, ids));
-    if (parts.length > 0) await deleteTogether(this.#sql, parts);
+    if (parts.length > 0) await this.#statements.deleteTogether(this.#sql, parts);
     return { deleted, updated };
   }
 
@@ -167,7 +174,7 @@ class Sweep {
     for (const [field, found] of emptied) {
       const ids = [...found.difference(doomed)];
       if (ids.length === 0) continue;
-      const records = await emptyRelation(this.#sql, plan, { field, ids, now });
+      const records = await this.#statements.emptyRelation(this.#sql, plan, { field, ids, now });
       for (const record of records) after.set(record.id, record);
     }
     return before.flatMap((previous) => {

@@ -2,13 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { RecordTarget } from '../../../api/records/collection.ts';
-import {
-  extentOfCreate,
-  extentOfRemoval,
-  extentOfUpdate,
-  extentWithFile,
-  extentWithUser,
-} from '../../../api/records/cache/dependencies.ts';
+import { writeSetOf, writeSetOfUser } from '../../../api/records/cache/dependencies.ts';
 import { RememberedRecords } from '../../../api/records/cache/record-cache.ts';
 import { type Extent, WriteLedger } from '../../../api/records/cache/write-tracker.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
@@ -42,6 +36,13 @@ function targetOf(id: string): RecordTarget {
 const notes = targetOf('notes');
 const id = '01890000-0000-7000-8000-0000deadbeef';
 const other = '01890000-0000-7000-8000-0000feedf00d';
+
+const creating = ({ collection }: RecordTarget) =>
+  writeSetOf(app, [{ action: 'create', collection: collection.id, id: undefined }]);
+const changing = ({ collection }: RecordTarget, id: string) =>
+  writeSetOf(app, [{ action: 'update', collection: collection.id, id }]);
+const deleting = ({ collection }: RecordTarget, id: string) =>
+  writeSetOf(app, [{ action: 'delete', collection: collection.id, id }]);
 
 /** A memory over a database that answers another text each time that it is asked. */
 async function memory({ most = 1_000_000 } = {}) {
@@ -109,13 +110,13 @@ describe('a record', () => {
     const { find, remember, writes } = await memory();
     await remember();
     const written = Promise.withResolvers<void>();
-    const write = writes.during(extentOfUpdate(notes, id), () => written.promise);
+    const write = writes.during(changing(notes, id), () => written.promise);
     expect([await find(), await find()]).toEqual(['3', '4']);
     written.resolve();
     await write;
     expect([await find(), await find()]).toEqual(['5', '5']);
     const overtaken = await find(notes, other, async () => {
-      await writes.during(extentOfUpdate(notes, other), () => Promise.resolve());
+      await writes.during(changing(notes, other), () => Promise.resolve());
       return recordOf('older');
     });
     expect([overtaken, await find(notes, other), await find(notes, other)]).toEqual(['older', '6', '6']);
@@ -123,7 +124,7 @@ describe('a record', () => {
 
   it('is not given while a write may take effect whose end was not heard of', async () => {
     for (
-      const extent of [extentOfUpdate(notes, other), extentOfRemoval(notes, other), extentWithUser('w_1')]
+      const extent of [changing(notes, other), deleting(notes, other), writeSetOfUser('w_1')]
     ) {
       const { find, remember, state, writes } = await memory();
       await remember();
@@ -141,16 +142,16 @@ describe('a record', () => {
   it('is given on when a write was refused', async () => {
     const { find, remember, writes } = await memory();
     await remember();
-    const refused = writes.during(extentOfUpdate(notes, other), () => Promise.reject(new Error('refused')));
+    const refused = writes.during(changing(notes, other), () => Promise.reject(new Error('refused')));
     await expect(refused).rejects.toThrow('refused');
     expect(await find()).toBe('2');
   });
 
   it('is read again after what may have been a write of any record', async () => {
     const everything: Extent[] = [
-      extentOfRemoval(targetOf('authors'), other),
-      extentWithFile(app),
-      extentWithUser('w_1'),
+      deleting(targetOf('authors'), other),
+      writeSetOf(app, [{ action: 'delete_file' }]),
+      writeSetOfUser('w_1'),
     ];
     for (const extent of everything) {
       const { find, remember, write } = await memory();
@@ -161,11 +162,11 @@ describe('a record', () => {
     const { find, remember, write } = await memory();
     await remember();
     for (
-      const extent of [extentOfCreate(notes), extentOfUpdate(notes, other), extentOfRemoval(notes, other)]
+      const extent of [creating(notes), changing(notes, other), deleting(notes, other)]
     ) {
       await write(extent);
     }
-    await write(extentWithUser('w_2'));
+    await write(writeSetOfUser('w_2'));
     expect(await find()).toBe('2');
   });
 
@@ -173,7 +174,7 @@ describe('a record', () => {
     const { find, remember, write, state } = await memory();
     await remember();
     state.isCurrent = false;
-    await write(extentOfRemoval(notes, other));
+    await write(deleting(notes, other));
     expect(await find()).toBe('3');
   });
 

@@ -1,7 +1,8 @@
 // What goes and what changes with a record that is deleted, as it is reported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { onCollection } from '../../../../api/records/collection.ts';
 import { removeOn } from '../../../../api/records/remove.ts';
+import { writeScopeOf } from '../../../../api/records/write-context.ts';
+import { commitWrite } from '../../../../api/records/write.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
 import type { Connection } from '../../../../storage/connections/pool.ts';
 import { type BareApp, bareApp, later, relationTo } from '../../../harness/bare-app.ts';
@@ -29,24 +30,23 @@ describe('deleting a record', () => {
     await app.define('alone', []);
     const record = await app.create('alone');
     const done: string[] = [];
-    const { deleted } = await onCollection(
-      app.deps,
-      await app.target('alone'),
-      ({ connection, ...scope }) => {
-        const noting: Connection = {
-          run: (work) => {
-            done.push('statement');
-            return connection.run(work);
-          },
-          transaction: (work) => {
-            done.push('transaction');
-            return connection.transaction(work);
-          },
-        };
-        const access = unboundedAccess('delete', later);
-        return removeOn({ ...scope, connection: noting }, { access, id: record.id, now: later });
-      },
-    );
+    const target = await app.target('alone');
+    const changes = [{ action: 'delete', collection: 'alone', id: record.id }] as const;
+    const { deleted } = await commitWrite(app.deps, target.app, { changes }, async (context) => {
+      const noting: Connection = {
+        run: (work) => {
+          done.push('statement');
+          return context.connection.run(work);
+        },
+        transaction: (work) => {
+          done.push('transaction');
+          return context.connection.transaction(work);
+        },
+      };
+      const scope = writeScopeOf({ ...context, connection: noting }, target);
+      const access = unboundedAccess('delete', later);
+      return { result: await removeOn(scope, { access, id: record.id, now: later }), written: [] };
+    });
     expect(deleted).toEqual([record]);
     expect(done).toEqual(['statement']);
   });

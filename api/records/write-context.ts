@@ -1,0 +1,49 @@
+// What a write knows: what it is about to change, the app that it is done in, and the statements that it may use.
+import type { AppDefinition } from '../../storage/definition.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
+import type { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
+import type { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
+import type { updateVersion } from '../../storage/app/records/versions.ts';
+import type { WriteAction } from '../hooks/ports.ts';
+import { type RecordScope, type RecordTarget, scopeOf, targetIn } from './collection.ts';
+
+/** A change that a write is about to make, as far as it is known before. */
+export type IntendedChange = RecordChange | { action: 'delete_file' };
+
+/** A change of a record. */
+interface RecordChange {
+  action: WriteAction;
+  collection: string;
+  /** Undefined where it is not known before. */
+  id: string | undefined;
+}
+
+/** The statements that write records. Only `commitWrite` hands them out. */
+export interface RecordStatements {
+  insert: typeof insertRecord;
+  update: typeof updateRecord;
+  updateVersion: typeof updateVersion;
+  delete: typeof deleteRecord;
+  deleteTogether: typeof deleteTogether;
+  emptyRelation: typeof emptyRelation;
+}
+
+/** The app that a write is done in, as it is by now. */
+export interface WriteContext {
+  app: AppDefinition;
+  connection: Connection;
+  statements: RecordStatements;
+}
+
+/** A collection that a write is done in. */
+export interface WriteScope extends RecordScope {
+  statements: RecordStatements;
+}
+
+/** The scope of a write of a collection. Throws `404 not_found` when the collection has been deleted. */
+export function writeScopeOf(
+  { app, connection, statements }: WriteContext,
+  target: RecordTarget,
+): WriteScope {
+  return { ...scopeOf(targetIn(app, target), connection), statements };
+}

@@ -1,0 +1,138 @@
+// The one way to write records: what has to happen around every write, in the order in which it happens.
+//
+// A write takes its turn among the writes of the same records, is tracked so that no cached value outlives it, counts against
+// the quotas of its app, and is announced as soon as it is committed. It is done again when a deadlock ended it, or when the
+// definition of a collection turns out to have changed.
+import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
+import { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
+import { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
+import { updateVersion } from '../../storage/app/records/versions.ts';
+import { announce, type Announcement, deletedBy, type Written } from './announce.ts';
+import { writeSetOf, writeSetOfUser } from './cache/dependencies.ts';
+import { onApp, requireCurrent, type WriteDeps } from './collection.ts';
+import type { IntendedChange, RecordStatements, WriteContext } from './write-context.ts';
+
+/** A write as far as it is known before it begins. */
+export interface IntendedWrite {
+  changes: readonly IntendedChange[];
+  /** What is stored, counted against the quotas of the app; left out by a write that adds nothing. */
+  input?: unknown;
+  /**
+   * When hooks run: `before` the write, so that the app may have changed since, or `within` it, which may take seconds and
+   * write the same records: such a write takes its turn when it is announced.
+   */
+  hooks?: 'before' | 'within' | undefined;
+}
+
+/** The result of a write that is committed, and the records that it wrote in its app. */
+export interface Committed<Result> {
+  result: Result;
+  written: readonly Written[];
+}
+
+/** The records that a write in several apps wrote in one of them. */
+export interface AppAnnouncement extends Announcement {
+  app: AppDefinition;
+}
+
+/** The result of a write in several apps that is committed, and the records that it wrote. */
+export interface CommittedInApps<Result> {
+  result: Result;
+  announcements: readonly AppAnnouncement[];
+}
+
+const statements: RecordStatements = {
+  insert: insertRecord,
+  update: updateRecord,
+  updateVersion,
+  delete: deleteRecord,
+  deleteTogether,
+  emptyRelation,
+};
+
+/**
+ * Writes records of an app. Throws what the work throws, `403` or `413` `quota_exceeded`, `404` for an app or a collection
+ * that has been deleted, `409 conflict` for an app that keeps changing, `503 unavailable` for repeated deadlocks.
+ */
+export async function commitWrite<Result>(
+  deps: WriteDeps,
+  app: AppDefinition,
+  write: IntendedWrite,
+  work: (context: WriteContext) => Promise<Committed<Result>>,
+): Promise<Result> {
+  return await onApp(deps, app, (app) => commitOnce(deps, app, write, work));
+}
+
+/** Writes records as `commitWrite` does, for callers that are within `onApp` already. */
+export async function commitOnce<Result>(
+  deps: WriteDeps,
+  app: AppDefinition,
+  { changes, input, hooks }: IntendedWrite,
+  work: (context: WriteContext) => Promise<Committed<Result>>,
+): Promise<Result> {
+  const connection = deps.databases.app(app.workspace.database, app.schema);
+  const commit = () => {
+    if (hooks === 'before') requireCurrent(deps, app);
+    const write = () => work({ app, connection, statements });
+    return input === undefined
+      ? write()
+      : deps.quotas.write(app, { records: creates(changes), input }, write);
+  };
+  const keys = hooks === 'within' ? [] : keysOf(app, changes);
+  return await deps.writeOrder.inTurn(keys, async () => {
+    const { result, written } = await deps.writes.during(writeSetOf(app, changes), commit);
+    await announceInOrder(deps, app, { written, held: keys });
+    return result;
+  });
+}
+
+/**
+ * Writes what the deletion of a user changes in the apps of its workspace. Throws what the work throws, which tries again by
+ * itself.
+ */
+export async function commitUserDeletion<Result>(
+  deps: Pick<WriteDeps, 'writes' | 'writeOrder' | 'realtime'>,
+  { database }: WorkspaceDefinition,
+  work: (statements: RecordStatements) => Promise<CommittedInApps<Result>>,
+): Promise<Result> {
+  const { result, announcements } = await deps.writes.during(
+    writeSetOfUser(database),
+    () => work(statements),
+  );
+  for (const { app, ...announcement } of announcements) {
+    await announceInOrder(deps, app, { ...announcement, held: [] });
+  }
+  return result;
+}
+
+/**
+ * Records that went along with others wait for the writes of them that are under way: those were done before, or find nothing
+ * any more.
+ */
+async function announceInOrder(
+  deps: Pick<WriteDeps, 'writeOrder' | 'realtime'>,
+  app: AppDefinition,
+  { held, ...announcement }: Announcement & { held: readonly string[] },
+): Promise<void> {
+  const keys = new Set(deletedBy(announcement.written).map(({ id }) => keyOf(app, id)));
+  await deps.writeOrder.inTurn([...keys.difference(new Set(held))], () => {
+    announce(deps, app, announcement);
+    return Promise.resolve();
+  });
+}
+
+/** Keys of the records whose ids are known before they are written. */
+function keysOf(app: AppDefinition, changes: readonly IntendedChange[]): string[] {
+  return changes.flatMap((change) =>
+    change.action === 'delete_file' || change.id === undefined ? [] : [keyOf(app, change.id)]
+  );
+}
+
+/** The key of a record in the order of writes; an id that is no id is the key of no record. */
+function keyOf({ schema }: AppDefinition, id: string): string {
+  return `${schema} ${id.toLowerCase()}`;
+}
+
+function creates(changes: readonly IntendedChange[]): number {
+  return changes.filter(({ action }) => action === 'create').length;
+}
