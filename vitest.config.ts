@@ -1,7 +1,8 @@
-// How vitest runs the tests.
+// How vitest runs the tests: four projects, see test/harness/projects.ts.
 import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { chromiumPath } from './test/harness/chromium.ts';
+import { readProjects } from './test/harness/projects.ts';
 
 /** What a machine may lack, and the tests that are about nothing else. With `CI` set, nothing is left out. */
 const needs = [
@@ -25,11 +26,19 @@ for (const { path, of, tests } of missing) {
   console.warn(`left out: ${tests.join(', ')}: there is no ${path} (Debian: apt-get install ${of})`);
 }
 
+const projects = readProjects(import.meta.dirname);
+
+/** A vitest project; `globalSetup` starts the servers that its tests share. */
+function project(name: keyof typeof projects, globalSetup: string[]) {
+  return { extends: true as const, test: { name, include: projects[name], globalSetup } };
+}
+
+const servers = ['test/harness/global-setup.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [project('unit', []), project('api', servers), project('process', servers), project('slow', servers)],
     exclude: [...configDefaults.exclude, ...missing.flatMap(({ tests }) => tests)],
-    globalSetup: ['test/harness/global-setup.ts'],
     // A busy machine is slow, and no fault of the server's; what must be quick is measured by its test.
     testTimeout: 60_000,
     hookTimeout: 120_000,
