@@ -17,7 +17,7 @@ import type { Mail } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
 import type { PolicyBook } from './policies/book.ts';
 import type { Policies } from './policies/effective.ts';
-import type { RecordMemory } from './records/cache/ports.ts';
+import type { RecordMemory } from './records/ports.ts';
 import type { Totals } from './records/cache/totals.ts';
 import type { WriteLedger } from './records/cache/write-tracker.ts';
 import type { WriteOrder } from './records/write-order.ts';

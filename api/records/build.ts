@@ -1,7 +1,7 @@
 // What one process knows of the records that it reads and writes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { noMemory, RememberedRecords } from './cache/record-cache.ts';
+import { noMemory, RememberedRecords } from './cache/cached-records.ts';
 import { RememberedTotals, SnapshotTotals } from './cache/totals.ts';
 import { type LedgerParts, WriteLedger } from './cache/write-tracker.ts';
 import { WriteOrder } from './write-order.ts';

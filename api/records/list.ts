@@ -14,7 +14,7 @@ import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { ruleOf } from '../rules/compile.ts';
-import { basisOf } from './cache/dependencies.ts';
+import { basisOf } from './cache/write-set.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { branchesOf, expanding } from './relations/expand.ts';
 import { ruleOn } from './relations/restrict.ts';

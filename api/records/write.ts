@@ -8,7 +8,7 @@ import { deleteTogether, emptyRelation } from '../../storage/app/records/related
 import { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
 import { updateVersion } from '../../storage/app/records/versions.ts';
 import { announce, type Announcement, deletedBy, type Written } from './announce.ts';
-import { writeSetOf, writeSetOfUser } from './cache/dependencies.ts';
+import { writeSetOf, writeSetOfUser } from './cache/write-set.ts';
 import { onApp, requireCurrent, type WriteDeps } from './collection.ts';
 import type { IntendedChange, RecordStatements, WriteContext } from './write-context.ts';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { RecordTarget } from '../../../api/records/collection.ts';
-import { writeSetOf, writeSetOfUser } from '../../../api/records/cache/dependencies.ts';
-import { RememberedRecords } from '../../../api/records/cache/record-cache.ts';
+import { writeSetOf, writeSetOfUser } from '../../../api/records/cache/write-set.ts';
+import { RememberedRecords } from '../../../api/records/cache/cached-records.ts';
 import { type Extent, WriteLedger } from '../../../api/records/cache/write-tracker.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';

@@ -1,6 +1,6 @@
 // What those who read records know of who remembers them.
-import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
-import type { StoredRecord } from '../../../storage/app/records/plan.ts';
+import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 
 /** Remembers records, as far as that is safe. */
 export interface RecordMemory {

@@ -1,6 +1,6 @@
 // What is kept for several owners, and who makes room for whom.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { KeptRecords } from '../../../../api/records/cache/record-store.ts';
+import { KeptRecords } from '../../../../api/records/cache/tenant-lru.ts';
 
 describe('KeptRecords', () => {
   let kept: KeptRecords<number>;

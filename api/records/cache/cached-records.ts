@@ -3,9 +3,9 @@ import { measure } from '../../../storage/sql/json-text.ts';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import type { RecordTarget } from '../collection.ts';
-import { basisOfRecord } from './dependencies.ts';
-import { KeptRecords } from './record-store.ts';
-import type { RecordMemory } from './ports.ts';
+import { basisOfRecord } from './write-set.ts';
+import { KeptRecords } from './tenant-lru.ts';
+import type { RecordMemory } from '../ports.ts';
 import { hashOf, type WriteLedger } from './write-tracker.ts';
 
 /** For a process that does not hear of every write. */
