@@ -1,5 +1,6 @@
 // Everything a feature may need, built once in main.ts and handed down; a function asks for a `Pick` of it.
 import type { BlobStore } from '../storage/blobs/blob-store.ts';
+import type { KeyedMutex } from '../storage/concurrency/keyed-mutex.ts';
 import type { Databases } from '../storage/connections/databases.ts';
 import type { Provisioning } from '../storage/provision/cluster.ts';
 import type { Secrets } from '../storage/secrets.ts';
@@ -17,10 +18,7 @@ import type { Mail } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
 import type { PolicyBook } from './policies/book.ts';
 import type { Policies } from './policies/effective.ts';
-import type { RecordMemory } from './records/ports.ts';
-import type { Totals } from './records/cache/totals.ts';
-import type { WriteLedger } from './records/cache/write-tracker.ts';
-import type { WriteOrder } from './records/write-order.ts';
+import type { RecordCache } from './records/ports.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 import type { Traffic } from './process/load.ts';
@@ -44,14 +42,10 @@ export interface Deps {
   /** Encryption at rest, derived from the master key. */
   secrets: Secrets;
   definitions: Definitions;
-  /** Which writes of records are under way. */
-  writes: WriteLedger;
-  /** Totals of lists that are still right. */
-  totals: Totals;
-  /** Records that are still as they were read. */
-  remembered: RecordMemory;
-  /** Who writes which record now. */
-  writeOrder: WriteOrder;
+  /** Records and totals that were read before. */
+  recordCache: RecordCache;
+  /** Orders writes of the same record. */
+  writeOrder: KeyedMutex;
   /** Who watches which collection, and is told of writes. */
   realtime: Hub;
   /** Requests that somebody waits for. */

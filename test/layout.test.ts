@@ -86,7 +86,7 @@ describe('the layout', () => {
     expect(production.flatMap(rules.moduleStateErrors)).toEqual([]);
   });
 
-  it('writes records in one way', () => {
+  it('writes records in one way, and has their cache behind one seam', () => {
     expect(sources.flatMap(recordErrors)).toEqual([]);
   });
 
@@ -198,12 +198,20 @@ describe('the rules themselves', () => {
     "import { canReach, updateRecord as update } from '../../storage/app/records/records.ts';",
     "import * as records from '../../storage/app/records/records.ts';",
     "const { deleteTogether } = await import('../../storage/app/records/related-records.ts');",
-    "await deps.writeOrder.inTurn(['a'], work);",
-    'await writes.during(set, () => work());',
+    "await deps.writeOrder.run(['a'], work);",
+    'const { recordCache: cache } = deps;',
+    "import type { WriteSet } from './cache/write-set.ts';",
     'const work = () => this.#deps.quotas.write(app, addition, work);',
-  ])('see a write of records past the one way in %s', (text) => {
+  ])('see a way around the writing of records or their cache in %s', (text) => {
     expect(judge(recordErrors, 'api/records/create.ts', text)).toHaveLength(1);
+  });
+
+  it('see none where it is held together', () => {
+    const text =
+      "import { insertRecord } from '../../storage/app/records/records.ts'; deps.writeOrder.run(keys, write);";
     expect(judge(recordErrors, 'api/records/write.ts', text)).toEqual([]);
+    expect(judge(recordErrors, 'api/records/read.ts', 'recordCache.find(target, id, read);')).toEqual([]);
+    expect(judge(recordErrors, 'api/records/read.ts', 'deps.writeOrder.run(keys, write);')).toHaveLength(1);
   });
 
   it.each([
@@ -211,7 +219,7 @@ describe('the rules themselves', () => {
     "import type { insertRecord } from '../../storage/app/records/records.ts';",
     "import { updateRecord } from '../records/update.ts';",
     'deps.quotas.request(app);',
-  ])('see no such write in %s', (text) => {
+  ])('see no way around it in %s', (text) => {
     expect(judge(recordErrors, 'api/records/create.ts', text)).toEqual([]);
   });
 

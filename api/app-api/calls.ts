@@ -30,7 +30,7 @@ interface Caller {
 }
 
 /** More than the answers of one run may have together: a longer list is not even loaded. */
-const mostBytesOfList = 4 * 1_048_576;
+const maxListBytes = 4 * 1_048_576;
 
 type Answers = {
   [Method in keyof CallTable]: (caller: Caller, ...args: CallTable[Method]['args']) => unknown;
@@ -50,7 +50,7 @@ const answers: Answers = {
       filter,
       sort,
       page: pageRequestOf({ page, per_page }),
-      mostBytes: mostBytesOfList,
+      maxBytes: maxListBytes,
     });
   },
   'records.create': ({ deps, app, context }, coll, input) => {

@@ -1,25 +1,32 @@
-// What one process knows of the records that it reads and writes.
-import type { AppDefinition } from '../../storage/definition.ts';
+// The parts of one process that its reads and writes of records share.
+import { KeyedMutex } from '../../storage/concurrency/keyed-mutex.ts';
 import type { Deps } from '../deps.ts';
-import { noMemory, RememberedRecords } from './cache/cached-records.ts';
-import { RememberedTotals, SnapshotTotals } from './cache/totals.ts';
-import { type LedgerParts, WriteLedger } from './cache/write-tracker.ts';
-import { WriteOrder } from './write-order.ts';
+import { snapshotCache, trackingCache } from './cache/record-cache.ts';
+import { type TrackerParts, WriteTracker } from './cache/write-tracker.ts';
 
-/** What it depends on. */
+/**
+ * How long a write waits for others of the same record. Some take seconds, to find out whether a rule admits them, and must
+ * not hold up everybody else: a write that overtakes one of them waits for no lock of it.
+ */
+const maxWaitMs = 1_000;
+
+/** What the parts depend on. */
 export interface RecordParts extends Pick<Deps, 'definitions'> {
-  /** See `LedgerParts`. Of the only process that writes, on a cluster of its own: so that it hears of every write. */
-  settled?: LedgerParts['settled'] | undefined;
+  /** See `TrackerParts`. Given to the only process that writes, on a cluster of its own: it knows of every write. */
+  settled?: TrackerParts['settled'] | undefined;
 }
 
-/** Puts it together. */
+/** Puts the parts together. */
 export function createRecords(
   { definitions, settled }: RecordParts,
-): Pick<Deps, 'writes' | 'totals' | 'remembered' | 'writeOrder'> {
-  const isCurrent = (app: AppDefinition) => definitions.peekApp(app.workspace.id, app.id) === app;
-  const writes = new WriteLedger({ isCurrent, settled: settled ?? (() => Promise.resolve()) });
-  const known = settled === undefined
-    ? { totals: new SnapshotTotals(), remembered: noMemory }
-    : { totals: new RememberedTotals(writes), remembered: new RememberedRecords(writes) };
-  return { ...known, writes, writeOrder: new WriteOrder() };
+): Pick<Deps, 'recordCache' | 'writeOrder'> {
+  return {
+    recordCache: settled === undefined ? snapshotCache() : trackingCache(
+      new WriteTracker({
+        isCurrent: (app) => definitions.peekApp(app.workspace.id, app.id) === app,
+        settled,
+      }),
+    ),
+    writeOrder: new KeyedMutex({ maxWaitMs }),
+  };
 }

@@ -13,12 +13,12 @@ import type { WriteQuotas } from '../usage/quotas.ts';
 import { untilSettled } from '../process/deadlock.ts';
 
 /** What every record feature needs. */
-export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'totals' | 'remembered'> & {
+export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'recordCache'> & {
   realtime: Publisher;
 };
 
 /** What those need that write. */
-export type WriteDeps = RecordDeps & Pick<Deps, 'writes' | 'writeOrder'> & {
+export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder'> & {
   hooks: RecordHooks;
   quotas: WriteQuotas;
 };

@@ -1,14 +1,13 @@
 // Reading one record.
 import { isUuid } from '../../storage/sql/ids.ts';
-import type { Restriction } from '../../storage/app/records/restriction.ts';
-import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { type Look, lookAtRecord } from '../../storage/app/records/records.ts';
+import { lookAtRecord } from '../../storage/app/records/records.ts';
 import { fail } from '../errors.ts';
-import { type Access, glanceOf, refuse } from '../rules/access.ts';
-import { onCollection, type RecordDeps, type RecordScope, type RecordTarget } from './collection.ts';
+import { type Access, refuse } from '../rules/access.ts';
+import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { branchesOf, expanding } from './relations/expand.ts';
 import { ruleOn } from './relations/restrict.ts';
 import { type RecordAnswer, selectionOf } from './input/selection.ts';
+import { readRecord } from './read.ts';
 
 /** Which record, and which of its fields. */
 export interface RecordLookup {
@@ -33,8 +32,8 @@ export async function getRecord(
     if (!isUuid(id)) failMissing(id);
     const select = selectionOf(scope.plan, fields);
     const branches = branchesOf(scope.target, expand);
-    const looking = lookAt(deps, scope, { access, id, rule });
-    const found = looking instanceof Promise ? await looking : looking;
+    const reading = readRecord(deps, scope, { access, id, rule });
+    const found = reading instanceof Promise ? await reading : reading;
     if (found === undefined) failMissing(id);
     if (!found.passes) refuse(access);
     if (branches.size === 0) return select(found.record);
@@ -42,28 +41,6 @@ export async function getRecord(
     return show(found.record);
   });
 }
-
-/** A record under its rule: a look at a record that may be remembered, where that is enough, else by the database. */
-function lookAt(
-  { remembered }: RecordDeps,
-  scope: RecordScope,
-  { access, id, rule }: { access: Access; id: string; rule: Restriction | undefined },
-): Look | undefined | Promise<Look | undefined> {
-  const { plan, connection, target } = scope;
-  const ask = (asked?: Restriction) => connection.run((sql) => lookAtRecord(sql, plan, id, asked));
-  const glance = rule === undefined ? everyRecord : glanceOf(access, target);
-  if (glance === undefined) return ask(rule);
-  // The statement without a rule is one for everybody.
-  const judge = (record: StoredRecord | undefined) => {
-    if (record === undefined) return undefined;
-    const passes = glance(record);
-    return passes === undefined ? ask(rule) : { record, passes };
-  };
-  const found = remembered.find(target, id, async () => (await ask())?.record);
-  return found instanceof Promise ? found.then(judge) : judge(found);
-}
-
-const everyRecord = () => true;
 
 /** Throws `404` when there is no such record. */
 export async function requireRecord(deps: RecordDeps, target: RecordTarget, id: string): Promise<void> {

@@ -1,12 +1,7 @@
 // Listing records.
 import { TooMuchAtOnce } from '../../storage/app/records/bounded-rows.ts';
 import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/sql/page.ts';
-import {
-  countOf,
-  countRecords,
-  listRecords as listRows,
-  type RecordSelection,
-} from '../../storage/app/records/records.ts';
+import type { RecordSelection } from '../../storage/app/records/records.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
 import type { Restriction } from '../../storage/app/records/restriction.ts';
@@ -14,11 +9,11 @@ import { fail } from '../errors.ts';
 import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { ruleOf } from '../rules/compile.ts';
-import { basisOf } from './cache/write-set.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { branchesOf, expanding } from './relations/expand.ts';
 import { ruleOn } from './relations/restrict.ts';
-import type { Basis } from './cache/totals.ts';
+import type { Narrowing } from './ports.ts';
+import { readPage } from './read.ts';
 import { type RecordAnswer, selectionOf, sortKeysOf } from './input/selection.ts';
 
 /** Which records, in which order, with which fields; all as in the query. */
@@ -30,10 +25,10 @@ export interface RecordQuery {
   filter?: string | undefined;
   expand?: string | undefined;
   /** The values of all records of a page together, in bytes, roughly; 64 MiB when left out. */
-  mostBytes?: number | undefined;
+  maxBytes?: number | undefined;
 }
 
-const mostBytesOfPage = 64 * 1_048_576;
+const defaultMaxBytes = 64 * 1_048_576;
 
 /**
  * Answers a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
@@ -43,27 +38,16 @@ const mostBytesOfPage = 64 * 1_048_576;
 export async function listRecords(
   deps: RecordDeps,
   target: RecordTarget,
-  { access, page, sort, fields, filter, expand, mostBytes = mostBytesOfPage }: RecordQuery,
+  { access, page, sort, fields, filter, expand, maxBytes = defaultMaxBytes }: RecordQuery,
 ): Promise<Page<RecordAnswer>> {
   return await onCollection(deps, target, async (scope) => {
-    const { plan, connection } = scope;
-    const { selected, basis } = selectedBy(access, scope.target, filter);
-    const keys = sortKeysOf(plan, sort);
-    const select = selectionOf(plan, fields);
+    const { selection, narrowing } = selectedBy(access, scope.target, filter);
+    const keys = sortKeysOf(scope.plan, sort);
+    const select = selectionOf(scope.plan, fields);
     const branches = branchesOf(scope.target, expand);
-    const offset = offsetOf(page);
-    const isStamped = page.count && deps.totals.needsSnapshot(basis);
-    const slice = { sort: keys, isStamped, limit: page.per_page, offset, mostBytes };
-    const { records, snapshot } = await connection.run((sql) => listRows(sql, plan, selected, slice)).catch(
-      explain,
-    );
-    const total = page.count
-      ? await totalOf({ found: records.length, offset, limit: page.per_page }, () => {
-        const count = countOf(plan, selected);
-        const ask = () => connection.run((sql) => countRecords(sql, count));
-        return deps.totals.of({ count, basis, snapshot }, ask);
-      })
-      : 0;
+    const slice = { sort: keys, limit: page.per_page, offset: offsetOf(page), mostBytes: maxBytes };
+    const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
+    const { records, total } = await reading.catch(explain);
     const show = branches.size === 0 ? select : await expanding(select, scope, { access, branches, records });
     return pageOf(records.map(show), total, page);
   });
@@ -74,10 +58,10 @@ function explain(error: unknown): never {
   fail('validation', 'per_page: these records are too large for one page; ask for fewer at once');
 }
 
-/** Which records, and what their number depends on. */
+/** The records of a list, as the database is asked for them, and as the cache of totals knows them. */
 interface Selected {
-  selected: RecordSelection;
-  basis: Basis | undefined;
+  selection: RecordSelection;
+  narrowing: Narrowing;
 }
 
 const everything: Condition = { kind: 'constant', truth: true };
@@ -85,29 +69,19 @@ const everything: Condition = { kind: 'constant', truth: true };
 /** The rule looks wherever it says; the caller's own filter looks through relations only at what the caller may read. */
 function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): Selected {
   const rule = ruleOn(access, target);
-  const ruled = rule === undefined ? [] : [rule];
-  const { condition: asked } = ruleOf(target.app, target.collection, access.action);
-  const narrowing = { rule: access.unbounded ? everything : asked, guarded: !access.unbounded };
+  const restrictions = rule === undefined ? [] : [rule];
+  const { condition: ruled } = ruleOf(target.app, target.collection, access.action);
+  const narrowing = { rule: access.unbounded ? everything : ruled, guarded: !access.unbounded };
   if (filter === undefined || filter === '') {
-    const basis = basisOf(target, { ...narrowing, filter: undefined });
-    return { selected: { restrictions: ruled, isMadeUp: false }, basis };
+    return { selection: { restrictions, isMadeUp: false }, narrowing: { ...narrowing, filter: undefined } };
   }
   const condition = conditionOfFilter(target.app, target.collection, filter);
   const residue = fold(condition, { ...access.request, body: {} });
   const guard = guardOf(access, target.app);
   if (guard !== undefined) refuseCostly(target.app, condition);
-  const narrowed: Restriction = guard === undefined ? { residue } : { residue, guard };
-  const basis = basisOf(target, { ...narrowing, filter: condition });
-  return { selected: { restrictions: [...ruled, narrowed], isMadeUp: true }, basis };
-}
-
-/** A page that is not full is the last one, and says itself how many there are. */
-async function totalOf(
-  { found, offset, limit }: { found: number; offset: number; limit: number },
-  count: () => Promise<number>,
-): Promise<number> {
-  const seen = offset + found;
-  if (found < limit && (found > 0 || offset === 0)) return seen;
-  const counted = await count();
-  return found > 0 ? Math.max(counted, seen) : counted;
+  const filtered: Restriction = guard === undefined ? { residue } : { residue, guard };
+  return {
+    selection: { restrictions: [...restrictions, filtered], isMadeUp: true },
+    narrowing: { ...narrowing, filter: condition },
+  };
 }

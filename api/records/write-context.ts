@@ -1,22 +1,10 @@
-// What a write knows: what it is about to change, the app that it is done in, and the statements that it may use.
+// What a write works with: the app that it is done in, and the statements that it may use.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
 import type { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
 import type { updateVersion } from '../../storage/app/records/versions.ts';
-import type { WriteAction } from '../hooks/ports.ts';
 import { type RecordScope, type RecordTarget, scopeOf, targetIn } from './collection.ts';
-
-/** A change that a write is about to make, as far as it is known before. */
-export type IntendedChange = RecordChange | { action: 'delete_file' };
-
-/** A change of a record. */
-interface RecordChange {
-  action: WriteAction;
-  collection: string;
-  /** Undefined where it is not known before. */
-  id: string | undefined;
-}
 
 /** The statements that write records. Only `commitWrite` hands them out. */
 export interface RecordStatements {

@@ -8,9 +8,9 @@ import { deleteTogether, emptyRelation } from '../../storage/app/records/related
 import { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
 import { updateVersion } from '../../storage/app/records/versions.ts';
 import { announce, type Announcement, deletedBy, type Written } from './announce.ts';
-import { writeSetOf, writeSetOfUser } from './cache/write-set.ts';
 import { onApp, requireCurrent, type WriteDeps } from './collection.ts';
-import type { IntendedChange, RecordStatements, WriteContext } from './write-context.ts';
+import type { IntendedChange } from './ports.ts';
+import type { RecordStatements, WriteContext } from './write-context.ts';
 
 /** A write as far as it is known before it begins. */
 export interface IntendedWrite {
@@ -79,8 +79,8 @@ export async function commitOnce<Result>(
       : deps.quotas.write(app, { records: creates(changes), input }, write);
   };
   const keys = hooks === 'within' ? [] : keysOf(app, changes);
-  return await deps.writeOrder.inTurn(keys, async () => {
-    const { result, written } = await deps.writes.during(writeSetOf(app, changes), commit);
+  return await deps.writeOrder.run(keys, async () => {
+    const { result, written } = await deps.recordCache.track(app, changes, commit);
     await announceInOrder(deps, app, { written, held: keys });
     return result;
   });
@@ -91,12 +91,12 @@ export async function commitOnce<Result>(
  * itself.
  */
 export async function commitUserDeletion<Result>(
-  deps: Pick<WriteDeps, 'writes' | 'writeOrder' | 'realtime'>,
+  deps: Pick<WriteDeps, 'recordCache' | 'writeOrder' | 'realtime'>,
   { database }: WorkspaceDefinition,
   work: (statements: RecordStatements) => Promise<CommittedInApps<Result>>,
 ): Promise<Result> {
-  const { result, announcements } = await deps.writes.during(
-    writeSetOfUser(database),
+  const { result, announcements } = await deps.recordCache.trackUserDeletion(
+    database,
     () => work(statements),
   );
   for (const { app, ...announcement } of announcements) {
@@ -115,7 +115,7 @@ async function announceInOrder(
   { held, ...announcement }: Announcement & { held: readonly string[] },
 ): Promise<void> {
   const keys = new Set(deletedBy(announcement.written).map(({ id }) => keyOf(app, id)));
-  await deps.writeOrder.inTurn([...keys.difference(new Set(held))], () => {
+  await deps.writeOrder.run([...keys.difference(new Set(held))], () => {
     announce(deps, app, announcement);
     return Promise.resolve();
   });

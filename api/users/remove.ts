@@ -32,7 +32,7 @@ const mostReadings = 5;
 type RemoveDeps =
   & Pick<
     Deps,
-    'databases' | 'definitions' | 'writes' | 'writeOrder' | 'revocations' | 'newId' | 'now'
+    'databases' | 'definitions' | 'recordCache' | 'writeOrder' | 'revocations' | 'newId' | 'now'
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 

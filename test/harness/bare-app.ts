@@ -44,7 +44,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'writes' | 'totals' | 'remembered' | 'writeOrder'>
+  & Pick<Deps, 'recordCache' | 'writeOrder'>
   & EnrolDeps
   & {
     realtime: Publisher;

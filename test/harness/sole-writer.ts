@@ -1,4 +1,4 @@
-// A process that hears of every write: what it reads of records it remembers until they can have changed.
+// A process that tracks every write, and so caches the records that it reads.
 import { createRecords } from '../../api/records/build.ts';
 import type { BareDeps } from './bare-app.ts';
 

@@ -1,10 +1,13 @@
-// The one way to write records, as a function from source files to complaints.
+// The one way to write records, and the seam of their cache, as a function from source files to complaints.
 import { isTest } from './imports.ts';
 import { lineOf, type Source, type SyntaxNode, walk } from './sources.ts';
 
 const writer = 'api/records/write.ts';
+const reader = 'api/records/read.ts';
+/** The files that put the parts of a process together, or list them. */
+const builders = ['api/deps.ts', 'api/records/build.ts'];
 
-/** The statements that write records, and what announces them, by the file that has them. */
+/** The statements that write records, and what announces them, by the file that has them: only `write.ts` takes them. */
 const statements: Readonly<Record<string, readonly string[]>> = {
   'storage/app/records/records.ts': ['insertRecord', 'updateRecord', 'deleteRecord'],
   'storage/app/records/related-records.ts': ['emptyRelation', 'deleteTogether'],
@@ -12,33 +15,57 @@ const statements: Readonly<Record<string, readonly string[]>> = {
   'api/records/announce.ts': ['announce'],
 };
 
-/** What has to happen around a write, by the part of the process and the method that does it. */
-const surroundings = new Set(['writeOrder.inTurn', 'writes.during', 'quotas.write']);
+/** Parts of the process, and the files that may name them. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  recordCache: [writer, reader, ...builders],
+  writeOrder: [writer, ...builders],
+};
 
-/** Statements that write records, and what surrounds a write, outside of the file that holds both together. */
-export function recordErrors({ path, text, imports, program }: Source): string[] {
-  if (path === writer || isTest(path)) return [];
-  const taken = imports.flatMap(({ file = '', names, isTypeOnly }) =>
-    isTypeOnly
-      ? []
-      : names.filter((name) => name === '*' ? file in statements : statements[file]?.includes(name))
-  );
-  const errors = taken.map((name) => `${path}: takes ${name} past ${writer}`);
+const cache = 'api/records/cache/';
+
+/** Writes of records past `write.ts`, and uses of the cache of records by other files than `write.ts` and `read.ts`. */
+export function recordErrors(source: Source): string[] {
+  if (isTest(source.path)) return [];
+  return [...takenStatements(source), ...cacheImports(source), ...namedParts(source)];
+}
+
+function takenStatements({ path, imports }: Source): string[] {
+  if (path === writer) return [];
+  return imports
+    .filter(({ isTypeOnly }) => !isTypeOnly)
+    .flatMap(({ file = '', names }) => {
+      const forbidden = statements[file] ?? [];
+      return names.filter((name) => forbidden.includes(name) || name === '*' && forbidden.length > 0);
+    })
+    .map((name) => `${path}: takes ${name} past ${writer}`);
+}
+
+function cacheImports({ path, imports }: Source): string[] {
+  if (path.startsWith(cache) || builders.includes(path)) return [];
+  return imports
+    .filter(({ file }) => file?.startsWith(cache))
+    .map(({ specifier }) => `${path}: imports ${specifier}; the cache is behind api/records/ports.ts`);
+}
+
+function namedParts({ path, text, program }: Source): string[] {
+  const errors: string[] = [];
   walk(program, (node) => {
-    const called = node.type === 'CallExpression' ? methodOf(node.callee as SyntaxNode) : undefined;
-    if (called !== undefined && surroundings.has(called)) {
-      errors.push(`${path}:${lineOf(text, node.start)}: calls ${called} past ${writer}`);
+    if (node.type === 'MemberExpression' && isQuotaOfWrites(node) && path !== writer) {
+      errors.push(`${path}:${lineOf(text, node.start)}: counts a write past ${writer}`);
+    }
+    const name = node.type === 'Identifier' ? String(node['name']) : '';
+    if (Object.hasOwn(parts, name) && parts[name]?.includes(path) === false) {
+      errors.push(`${path}:${lineOf(text, node.start)}: names ${name}, which ${parts[name][0]} is for`);
     }
   });
   return errors;
 }
 
-/** Of `a.b.c`: `b.c`. */
-function methodOf({ type, object, property }: SyntaxNode): string | undefined {
-  if (type !== 'MemberExpression') return undefined;
+/** True of `quotas.write`, whoever owns the quotas. */
+function isQuotaOfWrites({ object, property }: SyntaxNode): boolean {
   const owner = object as SyntaxNode;
   const name = owner.type === 'MemberExpression' ? owner['property'] : owner;
-  return `${nameOf(name)}.${nameOf(property)}`;
+  return nameOf(name) === 'quotas' && nameOf(property) === 'write';
 }
 
 function nameOf(node: unknown): string {

@@ -1,41 +1,38 @@
-// Records that were read, remembered until a write can have changed them. Exact, or not remembered at all.
+// Records that were read, cached until a write can have changed them: they are exact, or not cached at all.
 import { measure } from '../../../storage/sql/json-text.ts';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import type { RecordTarget } from '../collection.ts';
-import { basisOfRecord } from './write-set.ts';
-import { KeptRecords } from './tenant-lru.ts';
-import type { RecordMemory } from '../ports.ts';
-import { hashOf, type WriteLedger } from './write-tracker.ts';
+import { readSetOfRecord } from './read-set.ts';
+import { TenantLru } from './tenant-lru.ts';
+import { hashOf, type WriteTracker } from './write-tracker.ts';
 
-/** For a process that does not hear of every write. */
-export const noMemory: RecordMemory = { find: (_target, _id, read) => read() };
+/** Of all records together. */
+const defaultMaxBytes = 48 * 1_048_576;
+/** Longer records are not cached. Characters. */
+const maxRecordLength = 16_384;
+/** The most that V8 makes of a record, in bytes: besides its fields, for each of them, and for each character. */
+const recordBytes = 320;
+const fieldBytes = 64;
+const characterBytes = 2;
+/** How many records that were read once are known, by `hashOf`. */
+const maxReadOnce = 65_536;
 
-/** Of all records together, in bytes. */
-const mostBytes = 48 * 1_048_576;
-/** Longer ones are not remembered. Characters. */
-const longestRecord = 16_384;
-/** No record takes more, by what V8 makes of it, in bytes: besides its fields, for each of them, and for each character. */
-const frame = 320;
-const eachField = 64;
-const eachCharacter = 2;
-/** Records that were asked for once, by `hashOf`. */
-const mostAsked = 65_536;
-
-/** For the only process that writes to a cluster. */
-export class RememberedRecords implements RecordMemory {
-  readonly #writes: WriteLedger;
-  readonly #kept: KeptRecords<Known>;
-  readonly #asked = new Uint32Array(mostAsked);
+/** The records of the only process that writes to a cluster. */
+export class CachedRecords {
+  readonly #tracker: WriteTracker;
+  readonly #records: TenantLru<CachedRecord>;
+  readonly #readOnce = new Uint32Array(maxReadOnce);
   /** A collection that is dropped and made again has the name and the version that it had. */
   readonly #numbers = new WeakMap<CollectionDefinition, number>();
   #lastNumber = 0;
 
-  constructor(writes: WriteLedger, most = mostBytes) {
-    this.#writes = writes;
-    this.#kept = new KeptRecords(most);
+  constructor(tracker: WriteTracker, maxBytes = defaultMaxBytes) {
+    this.#tracker = tracker;
+    this.#records = new TenantLru(maxBytes);
   }
 
+  /** The record with this id (a UUID), read by `read` where it is not cached. It is shared: nobody may change it. */
   find(
     target: RecordTarget,
     id: string,
@@ -44,36 +41,36 @@ export class RememberedRecords implements RecordMemory {
     const { app, collection } = target;
     // Each sign-in changes what users and profiles show.
     if (collection.kind !== 'base') return read();
-    const stamp = this.#writes.stampOf(basisOfRecord(app), id);
-    if (stamp === undefined) return read();
+    const version = this.#tracker.versionOf(readSetOfRecord(app), id);
+    if (version === undefined) return read();
     const number = this.#numberOf(collection);
-    const known = this.#kept.get(app.workspace.database, keyOf(target, id));
-    if (known?.stamp === stamp && known.collection === number) return known.record;
-    return this.#isAskedAgain(id) ? this.#readAndKeep(target, { id, stamp, number, read }) : read();
+    const cached = this.#records.get(app.workspace.database, keyOf(target, id));
+    if (cached?.version === version && cached.collection === number) return cached.record;
+    return this.#isReadAgain(id) ? this.#readAndCache(target, { id, version, number, read }) : read();
   }
 
-  async #readAndKeep(
+  async #readAndCache(
     target: RecordTarget,
-    { id, stamp, number, read }: Reading,
+    { id, version, number, read }: RecordReading,
   ): Promise<StoredRecord | undefined> {
     const record = await read();
     if (record === undefined) return undefined;
-    const { all } = measure(record, longestRecord);
-    if (all > longestRecord) return record;
+    const { all } = measure(record, maxRecordLength);
+    if (all > maxRecordLength) return record;
     Object.freeze(record.fields);
-    // A write that began meanwhile may be in it or not: nobody finds it under the stamp of before.
-    const value = { record: Object.freeze(record), stamp, collection: number };
-    const size = frame + eachField * target.collection.fields.length + eachCharacter * all;
-    this.#kept.add(target.app.workspace.database, { key: keyOf(target, id), value, size });
+    // A write that has begun since may be in it or not: nobody finds it under the version of before.
+    const value = { record: Object.freeze(record), version, collection: number };
+    const size = recordBytes + fieldBytes * target.collection.fields.length + characterBytes * all;
+    this.#records.add(target.app.workspace.database, { key: keyOf(target, id), value, size });
     return record;
   }
 
-  /** What is read once only would take the place of others. */
-  #isAskedAgain(id: string): boolean {
+  /** A record that is read only once would take the place of others. */
+  #isReadAgain(id: string): boolean {
     const hash = hashOf(id);
-    const slot = hash & (mostAsked - 1);
-    if (this.#asked[slot] === hash) return true;
-    this.#asked[slot] = hash;
+    const slot = hash & (maxReadOnce - 1);
+    if (this.#readOnce[slot] === hash) return true;
+    this.#readOnce[slot] = hash;
     return false;
   }
 
@@ -85,16 +82,18 @@ export class RememberedRecords implements RecordMemory {
 }
 
 /** A record as it was read. */
-interface Known {
+interface CachedRecord {
   record: StoredRecord;
-  stamp: number;
+  version: number;
+  /** The number of its collection. */
   collection: number;
 }
 
-/** The reading of a record that is to be remembered. */
-interface Reading {
+/** A record that is about to be read and cached. */
+interface RecordReading {
   id: string;
-  stamp: number;
+  version: number;
+  /** The number of its collection. */
   number: number;
   read: () => Promise<StoredRecord | undefined>;
 }

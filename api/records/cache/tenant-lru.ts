@@ -1,25 +1,24 @@
-// What is kept in memory for several owners: within one bound, by what was used last, and so that nobody costs the others
-// theirs.
+// A cache for several owners within one bound: it evicts what was not used lately, of the owner with the most, so that nobody
+// costs the others theirs.
 
 /** A value, and how large it is. */
-interface Kept<Value> {
+interface Entry<Value> {
   value: Value;
   size: number;
-  /** Whether it was asked for since it was last looked at for room. */
+  /** True when it was used since an eviction last passed it. */
   isUsed: boolean;
 }
 
-/** So many in a row have a second chance: whoever adds a value does not wait until all were looked at. */
-const mostChances = 16;
+/** So many in a row get a second chance: adding a value must not take as long as passing all of them. */
+const maxChances = 16;
 
-/** Of one owner. */
-class Shelf<Value> {
+/** The entries of one owner, evicted by the CLOCK algorithm: a hand goes round, and passes by what was used. */
+class OwnerCache<Value> {
   readonly owner: string;
-  /** Whether anything was asked for or added since somebody last looked. */
+  /** True when anything was asked for or added since the last sweep. */
   isUsed = false;
-  readonly #kept = new Map<string, Kept<Value>>();
-  /** Goes round all that is kept. */
-  #hand: Iterator<[string, Kept<Value>]> = this.#kept.entries();
+  readonly #entries = new Map<string, Entry<Value>>();
+  #hand: Iterator<[string, Entry<Value>]> = this.#entries.entries();
   #size = 0;
 
   constructor(owner: string) {
@@ -31,47 +30,47 @@ class Shelf<Value> {
   }
 
   get(key: string): Value | undefined {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
-    kept.isUsed = this.isUsed = true;
-    return kept.value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.isUsed = this.isUsed = true;
+    return entry.value;
   }
 
   set(key: string, value: Value, size: number): void {
     this.isUsed = true;
-    const known = this.#kept.get(key);
+    const known = this.#entries.get(key);
     this.#size += size - (known?.size ?? 0);
-    // Changed where it is: a hand that rests holds on to what was there when it came.
+    // Changed where it is: the hand, which rests between evictions, would keep an entry that is replaced.
     if (known !== undefined) Object.assign(known, { value, size, isUsed: false });
-    else this.#kept.set(key, { value, size, isUsed: false });
+    else this.#entries.set(key, { value, size, isUsed: false });
   }
 
-  /** Lets go of the next one that was not used since the hand came by, if there soon is one. There must be any. */
-  letGo(): void {
+  /** Evicts the next entry that was not used since the hand last passed it, or the one after 16 that were. There must be any. */
+  evict(): void {
     for (let chances = 0;;) {
       const next = this.#hand.next();
       if (next.done === true) {
-        this.#hand = this.#kept.entries();
+        this.#hand = this.#entries.entries();
         continue;
       }
-      const [key, kept] = next.value;
-      if (kept.isUsed && chances++ < mostChances) kept.isUsed = false;
+      const [key, entry] = next.value;
+      if (entry.isUsed && chances++ < maxChances) entry.isUsed = false;
       else {
-        this.#kept.delete(key);
-        this.#size -= kept.size;
+        this.#entries.delete(key);
+        this.#size -= entry.size;
         return;
       }
     }
   }
 
   clear(): void {
-    this.#kept.clear();
+    this.#entries.clear();
     this.#size = 0;
   }
 }
 
-/** Whoever asks for nothing for so long, or for twice as long, makes room before others do. */
-const idleMilliseconds = 600_000;
+/** An owner that asks for nothing for so long, or for twice as long, is evicted before others are. Milliseconds. */
+const idleMs = 600_000;
 /** How many magnitudes there are between a size and its double. */
 const steps = 4;
 /** Nothing is larger than 4 GiB. */
@@ -82,60 +81,61 @@ function magnitudeOf(size: number): number {
 }
 
 /** Values by owner and key. */
-export class KeptRecords<Value> {
-  readonly #most: number;
-  readonly #shelves = new Map<string, Shelf<Value>>();
-  /** The same by the magnitudes of their sizes: there may be thousands, and each value that is added asks for the largest. */
-  readonly #byMagnitude = Array.from({ length: magnitudes }, () => new Set<Shelf<Value>>());
+export class TenantLru<Value> {
+  readonly #maxSize: number;
+  readonly #owners = new Map<string, OwnerCache<Value>>();
+  /** The same by the magnitudes of their sizes: there may be thousands, and each eviction is of the largest. */
+  readonly #byMagnitude = Array.from({ length: magnitudes }, () => new Set<OwnerCache<Value>>());
   readonly #now: () => number;
   #size = 0;
-  #lookedAt: number;
+  #sweptAt: number;
 
-  /** `most`: the size of all together; `now` in milliseconds. */
-  constructor(most: number, now = () => performance.now()) {
-    this.#most = most;
+  /** `maxSize`: of all values together; `now` in milliseconds. */
+  constructor(maxSize: number, now = () => performance.now()) {
+    this.#maxSize = maxSize;
     this.#now = now;
-    this.#lookedAt = now();
+    this.#sweptAt = now();
   }
 
+  /** A value, which counts as used. */
   get(owner: string, key: string): Value | undefined {
-    return this.#shelves.get(owner)?.get(key);
+    return this.#owners.get(owner)?.get(key);
   }
 
-  /** Adds or replaces a value, whose size is not 0. Those who have most make room, within a fifth or so. */
+  /** Adds or replaces a value, whose size is not 0. Evicts others where it has to: of those who have most, within a fifth or so. */
   add(owner: string, { key, value, size }: { key: string; value: Value; size: number }): void {
-    const shelf = this.#shelves.get(owner) ?? new Shelf(owner);
-    this.#change(shelf, () => shelf.set(key, value, size));
-    while (this.#size > this.#most) this.#makeRoom();
+    const cache = this.#owners.get(owner) ?? new OwnerCache(owner);
+    this.#change(cache, () => cache.set(key, value, size));
+    while (this.#size > this.#maxSize) this.#evict();
   }
 
-  #makeRoom(): void {
-    if (this.#now() >= this.#lookedAt + idleMilliseconds) return this.#forgetIdle();
+  #evict(): void {
+    if (this.#now() >= this.#sweptAt + idleMs) return this.#evictIdle();
     const [largest] = this.#byMagnitude.findLast(({ size }) => size > 0) ?? [];
-    if (largest !== undefined) this.#change(largest, () => largest.letGo());
+    if (largest !== undefined) this.#change(largest, () => largest.evict());
   }
 
-  /** They would keep others from having more than they have, for ever. */
-  #forgetIdle(): void {
-    this.#lookedAt = this.#now();
-    for (const shelf of this.#shelves.values()) {
-      if (!shelf.isUsed) this.#change(shelf, () => shelf.clear());
-      shelf.isUsed = false;
+  /** Idle owners would keep others from having more than they have, for ever. */
+  #evictIdle(): void {
+    this.#sweptAt = this.#now();
+    for (const cache of this.#owners.values()) {
+      if (!cache.isUsed) this.#change(cache, () => cache.clear());
+      cache.isUsed = false;
     }
   }
 
-  #change(shelf: Shelf<Value>, change: () => void): void {
-    const { owner, size: before } = shelf;
+  #change(cache: OwnerCache<Value>, change: () => void): void {
+    const { owner, size: before } = cache;
     change();
-    const { size } = shelf;
+    const { size } = cache;
     this.#size += size - before;
     const [from, to] = [magnitudeOf(before), magnitudeOf(size)];
     if (from === to) return;
-    this.#byMagnitude[from]?.delete(shelf);
-    if (size === 0) this.#shelves.delete(owner);
+    this.#byMagnitude[from]?.delete(cache);
+    if (size === 0) this.#owners.delete(owner);
     else {
-      this.#shelves.set(owner, shelf);
-      this.#byMagnitude[to]?.add(shelf);
+      this.#owners.set(owner, cache);
+      this.#byMagnitude[to]?.add(cache);
     }
   }
 }

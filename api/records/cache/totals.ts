@@ -1,91 +1,84 @@
-// Totals of lists, remembered until a write can have made them wrong. Exact, or not remembered at all.
+// Totals of lists, cached until a write can have made them wrong: they are exact, or not cached at all.
 import type { Count, Counted } from '../../../storage/app/records/records.ts';
 import { LruCache } from '../../process/lru-cache.ts';
-import type { WriteLedger } from './write-tracker.ts';
+import type { ReadSet } from './read-set.ts';
+import type { WriteTracker } from './write-tracker.ts';
 
-/** What a total depends on. */
-export interface Basis {
-  /** Whether every write to the tables is in the ledger. */
-  isHeard: boolean;
-  tables: readonly string[];
-  /** The versions of the definitions that the tables have. */
-  versions: string;
-}
-
-/** Which total. */
-export interface Question {
+/** The total of a list that was read. */
+export interface ListCount {
   count: Count;
-  /** Without one it depends on something that nobody keeps count of. */
-  basis: Basis | undefined;
-  /** What the list saw that the total is for, if it was asked to say so. */
+  /** Undefined when the total depends on something that is no table. */
+  readSet: ReadSet | undefined;
+  /** The snapshot that the list saw, if it was read with one. */
   snapshot: string | undefined;
 }
 
-/** Remembers totals, as far as that is safe. */
+/** A cache of totals. */
 export interface Totals {
-  /** Whether a list should say what it saw, so that its total can be remembered. */
-  needsSnapshot(basis: Basis | undefined): boolean;
-  of(question: Question, ask: () => Promise<Counted>): Promise<number>;
+  /** True when a list has to be read with its snapshot, without which its total is not cached. */
+  needsSnapshot(readSet: ReadSet | undefined): boolean;
+  /** The total, counted where it is not cached. */
+  get(list: ListCount, countNow: () => Promise<Counted>): Promise<number>;
 }
 
-const longestParameters = 2_048;
-const mostRemembered = 4_096;
+const maxParametersLength = 2_048;
+const maxTotals = 4_096;
 
-/** What tells a count from all others; undefined when it is too long to be remembered. */
-function nameOf({ text, params }: Count): string | undefined {
+/** The key of a count; undefined when it is too long to be cached. */
+function keyOf({ text, params }: Count): string | undefined {
   const parameters = JSON.stringify(params);
-  return parameters.length > longestParameters ? undefined : `${text}\n${parameters}`;
+  return parameters.length > maxParametersLength ? undefined : `${text}\n${parameters}`;
 }
 
 /**
- * For a process that is not the only one to write: a total holds for every statement that sees exactly the same of the
- * server's databases, so whoever writes to any of them ends it, without a word.
+ * The totals of a process beside which others write. A total holds for every statement that sees exactly the same of the
+ * server's databases, so a write by anybody ends it, without a message.
  */
 export class SnapshotTotals implements Totals {
-  readonly #totals = new LruCache<Counted>(mostRemembered);
+  readonly #totals = new LruCache<Counted>(maxTotals);
 
-  needsSnapshot(basis: Basis | undefined): boolean {
-    return basis !== undefined;
+  needsSnapshot(readSet: ReadSet | undefined): boolean {
+    return readSet !== undefined;
   }
 
-  async of({ count, basis, snapshot }: Question, ask: () => Promise<Counted>): Promise<number> {
-    const name = basis === undefined ? undefined : nameOf(count);
-    if (name === undefined) return (await ask()).total;
-    const known = this.#totals.get(name);
-    if (known !== undefined && known.snapshot === snapshot) return known.total;
-    const counted = await ask();
-    this.#totals.set(name, counted);
+  async get({ count, readSet, snapshot }: ListCount, countNow: () => Promise<Counted>): Promise<number> {
+    const key = readSet === undefined ? undefined : keyOf(count);
+    if (key === undefined) return (await countNow()).total;
+    const cached = this.#totals.get(key);
+    if (cached !== undefined && cached.snapshot === snapshot) return cached.total;
+    const counted = await countNow();
+    this.#totals.set(key, counted);
     return counted.total;
   }
 }
 
-/** For the only process that writes to a cluster. */
-export class RememberedTotals implements Totals {
-  readonly #writes: WriteLedger;
-  readonly #totals = new LruCache<{ total: number; stamp: number }>(mostRemembered);
-  /** For totals that depend on writes which nobody tells of. */
+/** The totals of the only process that writes to a cluster. */
+export class TrackedTotals implements Totals {
+  readonly #tracker: WriteTracker;
+  readonly #totals = new LruCache<{ total: number; version: number }>(maxTotals);
+  /** Totals that depend on writes which are not tracked. */
   readonly #others = new SnapshotTotals();
 
-  constructor(writes: WriteLedger) {
-    this.#writes = writes;
+  constructor(tracker: WriteTracker) {
+    this.#tracker = tracker;
   }
 
-  needsSnapshot(basis: Basis | undefined): boolean {
-    return basis !== undefined && !basis.isHeard;
+  needsSnapshot(readSet: ReadSet | undefined): boolean {
+    return readSet !== undefined && !readSet.isTracked;
   }
 
-  async of(question: Question, ask: () => Promise<Counted>): Promise<number> {
-    const { count, basis } = question;
-    if (basis === undefined || !basis.isHeard) return await this.#others.of(question, ask);
-    const name = nameOf(count);
-    const before = this.#writes.stampOf(basis.tables);
-    if (before === undefined || name === undefined) return (await ask()).total;
-    const key = `${basis.versions}\n${name}`;
-    const known = this.#totals.get(key);
-    if (known?.stamp === before) return known.total;
-    const { total } = await ask();
-    // A write that began meanwhile may be in the total or not: nobody finds it under the stamp of before.
-    this.#totals.set(key, { total, stamp: before });
+  async get(list: ListCount, countNow: () => Promise<Counted>): Promise<number> {
+    const { count, readSet } = list;
+    if (readSet === undefined || !readSet.isTracked) return await this.#others.get(list, countNow);
+    const name = keyOf(count);
+    const version = this.#tracker.versionOf(readSet.tables);
+    if (version === undefined || name === undefined) return (await countNow()).total;
+    const key = `${readSet.versions}\n${name}`;
+    const cached = this.#totals.get(key);
+    if (cached?.version === version) return cached.total;
+    const { total } = await countNow();
+    // A write that has begun since may be in the total or not: nobody finds it under the version of before.
+    this.#totals.set(key, { total, version });
     return total;
   }
 }

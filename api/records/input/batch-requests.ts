@@ -1,7 +1,7 @@
 // The requests of a batch, read and checked one by one.
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { WriteAction } from '../../hooks/ports.ts';
-import type { IntendedChange } from '../write-context.ts';
+import type { IntendedChange } from '../ports.ts';
 import type { RecordInput } from './values.ts';
 
 /** One write as the body has it. */

@@ -6,7 +6,6 @@ import { runBatch } from '../../../api/records/batch.ts';
 import { createRecord } from '../../../api/records/create.ts';
 import { removeRecord } from '../../../api/records/remove.ts';
 import { updateRecord } from '../../../api/records/update.ts';
-import { WriteOrder } from '../../../api/records/write-order.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
 
@@ -156,60 +155,4 @@ it('a deletion that is answered late is told of before a record that is made ane
   await done.promise;
   await Promise.all([removing, create(true)(deps, id, 1)]);
   expect(told).toEqual(['record_deleted', 'record_created']);
-});
-
-describe('the order of writes', () => {
-  it('keeps nobody who writes other records, and goes on after a failure', async () => {
-    const order = new WriteOrder();
-    const done: string[] = [];
-    const blocked = Promise.withResolvers<void>();
-    const note = (name: string) => () => Promise.resolve(void done.push(name));
-    const failing = order.inTurn(['a', 'b'], () => blocked.promise);
-    const waiting = ['b', 'a', 'b'].map((place, index) => order.inTurn([place], note(`${place}${index}`)));
-    await order.inTurn(['c'], note('c'));
-    expect(done).toEqual(['c']);
-    blocked.reject(new Error('failed'));
-    await expect(failing).rejects.toThrow('failed');
-    await Promise.all(waiting);
-    expect(done).toHaveLength(4);
-    expect(done.filter((name) => name.startsWith('b'))).toEqual(['b0', 'b2']);
-  });
-
-  it('lets two who want the same places in different orders, or one of them twice, both go', async () => {
-    const order = new WriteOrder();
-    const done: number[] = [];
-    const began = performance.now();
-    await Promise.all(
-      [['a', 'b'], ['b', 'a'], ['a', 'a']].map((places, index) =>
-        order.inTurn(places, async () => {
-          await pause(1);
-          done.push(index);
-        })
-      ),
-    );
-    expect(done).toEqual([0, 1, 2]);
-    // Nobody has waited in vain, least of all for itself.
-    expect(performance.now() - began).toBeLessThan(900);
-  });
-
-  it('waits for a slow one no longer than a second, and still comes after those that waited before', async () => {
-    const order = new WriteOrder();
-    const slow = Promise.withResolvers<string>();
-    const first = order.inTurn(['a'], () => slow.promise);
-    const began = performance.now();
-    await order.inTurn(['a'], () => Promise.resolve());
-    expect(performance.now() - began).toBeGreaterThanOrEqual(990);
-    const next = order.inTurn(['a'], () => Promise.resolve('next'));
-    slow.resolve('slow');
-    expect(await Promise.race([first, next])).toBe('slow');
-    expect(await next).toBe('next');
-    // Nobody has the place any more, so the next one begins at once.
-    let hasBegun = false;
-    const begun = order.inTurn(['a'], () => {
-      hasBegun = true;
-      return Promise.resolve();
-    });
-    expect(hasBegun).toBe(true);
-    await begun;
-  });
 });

@@ -1,4 +1,4 @@
-// Records that are remembered while their collections are changed, and while many write them.
+// Cached records while their collections are changed, and while many write them.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../../api/apps/create.ts';
@@ -11,30 +11,30 @@ import type { Pool, Sql } from '../../../../storage/connections/pool.ts';
 import type { Field } from '../../../../storage/definition.ts';
 import { StorageError } from '../../../../storage/errors.ts';
 import { relationTo } from '../../../harness/bare-app.ts';
-import { type Remembering, remembering } from '../../../harness/remembering.ts';
+import { type CachingApp, cachingApp } from '../../../harness/caching-app.ts';
 
 const title: Field = { name: 'title', kind: 'text' };
-let own: Remembering;
+let own: CachingApp;
 
 beforeAll(async () => {
-  own = await remembering();
+  own = await cachingApp();
   await own.app.define('notes', [title]);
 });
 afterAll(() => own.app.end());
 
 const missing = { code: 'not_found' };
 
-describe('a remembered record of a collection that is changed', () => {
+describe('a cached record of a collection that is changed', () => {
   it('has the fields of now', async () => {
     await own.app.define('moving', [title]);
     const id = await own.create('moving', { title: 'a' });
-    await own.remember('moving', id);
+    await own.cache('moving', id);
     const fields = [title, { name: 'more', kind: 'number' } as const];
     await alterCollection(own.deps, await own.app.definition(), {
       ...{ id: 'moving', declared: { fields }, drop: false, by: own.app.by },
     });
     expect((await own.get('moving', id)).fields).toEqual({ title: 'a', more: null });
-    await own.remember('moving', id);
+    await own.cache('moving', id);
     for (const declared of [{ fields: [] }, { fields: [title] }]) {
       await alterCollection(own.deps, await own.app.definition(), {
         id: 'moving',
@@ -50,7 +50,7 @@ describe('a remembered record of a collection that is changed', () => {
     const declared = { id: 'again', fields: [title] };
     await createCollection(own.deps, await own.app.definition(), { declared, by: own.app.by });
     const id = await own.create('again', { title: 'first' });
-    await own.remember('again', id);
+    await own.cache('again', id);
     await dropCollection(own.deps, await own.app.definition(), { id: 'again', by: own.app.by });
     await createCollection(own.deps, await own.app.definition(), { declared, by: own.app.by });
     await expect(own.get('again', id)).rejects.toMatchObject(missing);
@@ -58,12 +58,12 @@ describe('a remembered record of a collection that is changed', () => {
     expect((await own.get('again', id)).fields).toEqual({ title: 'second' });
     // Ids may be the same in two collections.
     await own.create('notes', { id, title: 'elsewhere' });
-    await own.remember('notes', id);
+    await own.cache('notes', id);
     expect((await own.get('again', id)).fields).toEqual({ title: 'second' });
   });
 });
 
-/** Has the next transaction's caller hear that its connection is lost, when it is committed. */
+/** Loses the connection of the next transaction once that is committed. */
 function loseNextAnswer(pool: Pool): void {
   const transaction = pool.transaction.bind(pool);
   pool.transaction = async <Result>(work: (sql: Sql) => Promise<Result>) => {
@@ -73,12 +73,12 @@ function loseNextAnswer(pool: Pool): void {
   };
 }
 
-it('a remembered record of an app is not that of another one by its id, though nobody heard of its deletion', async () => {
-  const { app, deps, ...records } = await remembering();
+it('a cached record of an app is not that of another one by its id, though its deletion was not noticed', async () => {
+  const { app, deps, ...records } = await cachingApp();
   try {
     await app.define('notes', [title]);
     const id = await records.create('notes', { title: 'of the first' });
-    await records.remember('notes', id);
+    await records.cache('notes', id);
     const first = await app.definition();
     loseNextAnswer(deps.databases.provisioner(first.workspace.database));
     const unheeded = { hooks: { drop: () => undefined }, blobs: new LocalBlobs('/nowhere') };
@@ -115,7 +115,7 @@ it(
         expect(value).toBeGreaterThanOrEqual(before);
         expect(value).toBeLessThanOrEqual((answered[place] ?? 0) + 1);
         reads++;
-        // What is remembered needs no turn of the event loop, which the writers wait for.
+        // A cached record needs no turn of the event loop, which the writers wait for.
         await turn();
       }
     };

@@ -1,177 +1,227 @@
-// Records that are remembered: as they are, whoever writes, and no longer than they are.
+// When a record may be cached, and how many are.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeStored } from '../../../../api/files/remove.ts';
-import { runBatch } from '../../../../api/records/batch.ts';
-import { getRecord } from '../../../../api/records/get.ts';
-import { admit, unboundedAccess } from '../../../../api/rules/access.ts';
-import { putRule } from '../../../../api/rules/change.ts';
-import { removeUser } from '../../../../api/users/remove.ts';
-import { LocalBlobs } from '../../../../storage/blobs/local.ts';
-import type { Field } from '../../../../storage/definition.ts';
-import { insertFile } from '../../../../storage/app/files.ts';
-import { relationTo } from '../../../harness/bare-app.ts';
-import { type Remembering, remembering } from '../../../harness/remembering.ts';
+import { describe, expect, it } from 'vitest';
+import type { RecordTarget } from '../../../../api/records/collection.ts';
+import { type WriteSet, writeSetOf, writeSetOfUser } from '../../../../api/records/cache/write-set.ts';
+import { CachedRecords } from '../../../../api/records/cache/cached-records.ts';
+import { WriteTracker } from '../../../../api/records/cache/write-tracker.ts';
+import type { AppDefinition, CollectionDefinition, Field } from '../../../../storage/definition.ts';
+import { StorageError } from '../../../../storage/errors.ts';
+import type { StoredRecord } from '../../../../storage/app/records/plan.ts';
 
-const now = new Date();
-const access = unboundedAccess('get', now);
-const title: Field = { name: 'title', kind: 'text' };
-let own: Remembering;
+function collectionOf(id: string, fields: Field[], kind: 'base' | 'auth' = 'base'): CollectionDefinition {
+  return { id, kind, fields, rules: {}, version: 1, created_at: new Date(0), updated_at: new Date(0) };
+}
 
-beforeAll(async () => {
-  own = await remembering();
-  await own.app.define('notes', [title]);
-});
-afterAll(() => own.app.end());
+const image: Field = { name: 'image', kind: 'file' };
+const author: Field = { name: 'author', kind: 'relation', target: 'authors' };
+const collections = [
+  collectionOf('notes', []),
+  collectionOf('authors', []),
+  collectionOf('posts', [author, image]),
+  collectionOf('members', [], 'auth'),
+];
+const app: AppDefinition = {
+  workspace: { id: 'acme', name: 'Acme', database: 'w_1', created_at: new Date(0), updated_at: new Date(0) },
+  ...{ id: 'shop', name: 'Shop', schema: 'a_1', created_at: new Date(0), updated_at: new Date(0) },
+  collections: new Map(collections.map((collection) => [collection.id, collection])),
+};
 
-const missing = { code: 'not_found' };
+function targetOf(id: string): RecordTarget {
+  const collection = app.collections.get(id);
+  if (collection === undefined) throw new Error(`there is no ${id}`);
+  return { app, collection };
+}
 
-describe('a record that was asked for twice', () => {
-  it('is not read again', async () => {
-    const id = await own.create('notes', { title: 'a' });
-    await own.get('notes', id);
-    await own.writeUnheard('notes', "title = 'b'");
-    expect((await own.get('notes', id)).fields).toEqual({ title: 'b' });
-    await own.writeUnheard('notes', "title = 'c'");
-    expect((await own.get('notes', id)).fields).toEqual({ title: 'b' });
-    expect((await own.get('notes', id.toUpperCase())).fields).toEqual({ title: 'b' });
-    // And others are not mistaken for it.
-    await expect(own.get('notes', randomUUID())).rejects.toMatchObject(missing);
+const notes = targetOf('notes');
+const id = '01890000-0000-7000-8000-0000deadbeef';
+const other = '01890000-0000-7000-8000-0000feedf00d';
+
+const creating = ({ collection }: RecordTarget) =>
+  writeSetOf(app, [{ action: 'create', collection: collection.id, id: undefined }]);
+const changing = ({ collection }: RecordTarget, id: string) =>
+  writeSetOf(app, [{ action: 'update', collection: collection.id, id }]);
+const deleting = ({ collection }: RecordTarget, id: string) =>
+  writeSetOf(app, [{ action: 'delete', collection: collection.id, id }]);
+
+/** A cache over a database that gives another text each time that it is asked. */
+async function cache({ most = 1_000_000 } = {}) {
+  const state = { isCurrent: true, asked: 0, settling: Promise.resolve() };
+  const tracker = new WriteTracker({ isCurrent: () => state.isCurrent, settled: () => state.settling });
+  await state.settling;
+  const records = new CachedRecords(tracker, most);
+  const read = () => Promise.resolve(recordOf(String(++state.asked)));
+  const find = async (target = notes, wanted = id, reading = read) =>
+    (await records.find(target, wanted, reading))?.fields['title'];
+  return {
+    ...{ state, tracker, records, find },
+    /** Reads it as often as it takes. */
+    fill: async (target = notes, wanted = id) => {
+      for (let reading = 0; reading < 2; reading++) await find(target, wanted);
+    },
+    write: (extent: WriteSet) => tracker.track(extent, () => Promise.resolve()),
+  };
+}
+
+function recordOf(title: string): StoredRecord {
+  return { id, collection: 'notes', fields: { title }, created_at: '', updated_at: '' };
+}
+
+describe('a record', () => {
+  it('is cached when it is read for the second time', async () => {
+    const { find } = await cache();
+    expect([await find(), await find(), await find(), await find()]).toEqual(['1', '2', '2', '2']);
   });
 
-  it('is read again once it was changed, also by a batch, and is gone with it', async () => {
-    const id = await own.create('notes', { title: 'a' });
-    await own.remember('notes', id);
-    await own.change('notes', id, { title: 'b' });
-    expect((await own.get('notes', id)).fields).toEqual({ title: 'b' });
-    await own.remember('notes', id);
-    await runBatch(own.deps, await own.app.definition(), {
-      requests: [{ method: 'PATCH', collection: 'notes', id, body: { title: 'c' } }],
-      asking: { principal: own.app.by.principal, now, query: {} },
+  it('is not cached until writes of an earlier process have ended', async () => {
+    const earlier = Promise.withResolvers<void>();
+    const tracker = new WriteTracker({ isCurrent: () => true, settled: () => earlier.promise });
+    const records = new CachedRecords(tracker);
+    let asked = 0;
+    const find = async () =>
+      (await records.find(notes, id, () => Promise.resolve(recordOf(String(++asked)))))?.fields['title'];
+    expect([await find(), await find(), await find()]).toEqual(['1', '2', '3']);
+    earlier.resolve();
+    await earlier.promise;
+    expect([await find(), await find(), await find()]).toEqual(['4', '5', '5']);
+  });
+
+  it('of a user or profile is never cached, as each login changes what it shows', async () => {
+    const { find } = await cache();
+    const members = targetOf('members');
+    expect([await find(members), await find(members), await find(members)]).toEqual(['1', '2', '3']);
+  });
+
+  it('that is not there is not cached as missing', async () => {
+    const { records, find } = await cache();
+    for (let reading = 0; reading < 3; reading++) {
+      expect(await records.find(notes, id, () => Promise.resolve(undefined))).toBeUndefined();
+    }
+    expect(await find()).toBe('1');
+  });
+
+  it('that is long is not cached', async () => {
+    const { find } = await cache();
+    const read = (text: string) => () => Promise.resolve(recordOf(text.repeat(20_000)));
+    for (const letter of ['a', 'b', 'c']) expect(await find(notes, id, read(letter))).toMatch(letter);
+  });
+
+  it('is neither given nor cached while it is written, nor when a write began as it was read', async () => {
+    const { find, fill, tracker } = await cache();
+    await fill();
+    const written = Promise.withResolvers<void>();
+    const write = tracker.track(changing(notes, id), () => written.promise);
+    expect([await find(), await find()]).toEqual(['3', '4']);
+    written.resolve();
+    await write;
+    expect([await find(), await find()]).toEqual(['5', '5']);
+    const overtaken = await find(notes, other, async () => {
+      await tracker.track(changing(notes, other), () => Promise.resolve());
+      return recordOf('older');
     });
-    expect((await own.get('notes', id)).fields).toEqual({ title: 'c' });
-    await own.remember('notes', id);
-    await own.remove('notes', id);
-    await expect(own.get('notes', id)).rejects.toMatchObject(missing);
-    await own.create('notes', { id, title: 'd' });
-    expect((await own.get('notes', id)).fields).toEqual({ title: 'd' });
+    expect([overtaken, await find(notes, other), await find(notes, other)]).toEqual(['older', '6', '6']);
   });
 
-  it('is remembered on while others are written', async () => {
-    // The ends of ids say which ones are taken for the same.
-    const [id, other] = ['01890000-0000-7000-8000-000000000000', '01890000-0000-7000-8000-000000000001'];
-    for (const each of [id, other]) await own.create('notes', { id: each, title: 'a' });
-    await own.remember('notes', id);
-    await own.writeUnheard('notes', "title = 'unheard'");
-    await own.change('notes', other, { title: 'b' });
-    await own.create('notes', { title: 'c' });
-    await own.remove('notes', other);
-    expect((await own.get('notes', id)).fields).toEqual({ title: 'a' });
+  it('is not given while a write may take effect whose end was never reported', async () => {
+    for (
+      const extent of [changing(notes, other), deleting(notes, other), writeSetOfUser('w_1')]
+    ) {
+      const { find, fill, state, tracker } = await cache();
+      await fill();
+      const settled = Promise.withResolvers<void>();
+      state.settling = settled.promise;
+      const lost = tracker.track(extent, () => Promise.reject(new StorageError('unavailable', 'lost')));
+      await expect(lost).rejects.toThrow('lost');
+      expect([await find(), await find()]).toEqual(['3', '4']);
+      settled.resolve();
+      await settled.promise;
+      expect(await find()).toBe(extent.app === undefined ? '5' : '2');
+    }
   });
 
-  it('shows each caller what the rule lets them see by now', async () => {
-    await own.app.define('ruled', [title]);
-    const id = await own.create('ruled', { title: 'open' });
-    await own.remember('ruled', id);
-    const rule = async (filter: string) =>
-      await putRule(own.deps, await own.app.target('ruled'), { template: 'filter', filter }, {
-        action: 'get',
-        by: own.app.by,
-      });
-    const asAnybody = async () => {
-      const target = await own.app.target('ruled');
-      const access = await admit(own.deps, target, 'get', { principal: null, now, query: {} });
-      return await getRecord(own.deps, target, { access, id });
-    };
-    await rule('title = "open"');
-    await own.remember('ruled', id);
-    expect((await asAnybody()).fields).toEqual({ title: 'open' });
-    await own.change('ruled', id, { title: 'shut' });
-    await expect(asAnybody()).rejects.toMatchObject({ code: 'unauthorized' });
-    await rule('title = "shut"');
-    expect((await asAnybody()).fields).toEqual({ title: 'shut' });
-    await rule('@request.auth.id = "nobody" && title != ""');
-    await expect(asAnybody()).rejects.toMatchObject({ code: 'unauthorized' });
+  it('is given on when a write was refused', async () => {
+    const { find, fill, tracker } = await cache();
+    await fill();
+    const refused = tracker.track(changing(notes, other), () => Promise.reject(new Error('refused')));
+    await expect(refused).rejects.toThrow('refused');
+    expect(await find()).toBe('2');
   });
 
-  it('comes with the fields and relations that are asked for', async () => {
-    await own.app.define('linked', [title, relationTo('notes', 'note')]);
-    const note = await own.create('notes', { title: 'behind' });
-    const id = await own.create('linked', { title: 'before', note });
-    await own.remember('linked', id);
-    const target = await own.app.target('linked');
-    const expanded = await getRecord(own.deps, target, { access, id, fields: 'title', expand: 'note' });
-    expect(expanded).toMatchObject({ id, fields: { title: 'before' }, expand: { note: { id: note } } });
-    expect(await own.get('linked', id)).not.toHaveProperty('expand');
-    await own.change('notes', note, { title: 'changed' });
-    const again = await getRecord(own.deps, target, { access, id, expand: 'note' });
-    expect(again.expand?.['note']?.fields).toEqual({ title: 'changed' });
-  });
-});
-
-describe('a remembered record that goes or loses a value with another', () => {
-  beforeAll(async () => {
-    await own.app.define('authors', [{ name: 'name', kind: 'text' }]);
-    await own.app.define('posts', [relationTo('authors', 'author', { cascade_delete: true })]);
-    await own.app.define('marks', [relationTo('posts', 'post'), relationTo('users', 'reader')]);
-    await own.app.define('covers', [{ name: 'image', kind: 'file' }]);
-  });
-
-  it('follows a record', async () => {
-    const author = await own.create('authors', { name: 'Eva' });
-    const post = await own.create('posts', { author });
-    const mark = await own.create('marks', { post });
-    await own.remember('posts', post);
-    await own.remember('marks', mark);
-    await own.remove('authors', author);
-    await expect(own.get('posts', post)).rejects.toMatchObject(missing);
-    expect((await own.get('marks', mark)).fields).toMatchObject({ post: null });
+  it('is read again after what may have been a write of any record', async () => {
+    const everything: WriteSet[] = [
+      deleting(targetOf('authors'), other),
+      writeSetOf(app, [{ action: 'delete_file' }]),
+      writeSetOfUser('w_1'),
+    ];
+    for (const extent of everything) {
+      const { find, fill, write } = await cache();
+      await fill();
+      await write(extent);
+      expect(await find()).toBe('3');
+    }
+    const { find, fill, write } = await cache();
+    await fill();
+    for (
+      const extent of [creating(notes), changing(notes, other), deleting(notes, other)]
+    ) {
+      await write(extent);
+    }
+    await write(writeSetOfUser('w_2'));
+    expect(await find()).toBe('2');
   });
 
-  it('follows a record that a batch deletes', async () => {
-    const author = await own.create('authors', { name: 'Eli' });
-    const post = await own.create('posts', { author });
-    await own.remember('posts', post);
-    await runBatch(own.deps, await own.app.definition(), {
-      requests: [{ method: 'DELETE', collection: 'authors', id: author }],
-      asking: { principal: own.app.by.principal, now, query: {} },
-    });
-    await expect(own.get('posts', post)).rejects.toMatchObject(missing);
+  it('is read again after a write during which its app was declared anew', async () => {
+    const { find, fill, write, state } = await cache();
+    await fill();
+    state.isCurrent = false;
+    await write(deleting(notes, other));
+    expect(await find()).toBe('3');
   });
 
-  it('follows a user', async () => {
-    const { workspace } = await own.app.definition();
-    const [user] = await own.deps.databases.workspace(workspace.database).run((sql) =>
-      sql<{ id: string }[]>`
-        insert into workspace.users (id, email, verified, created_at, updated_at)
-        values (gen_random_uuid(), 'ann@example.com', true, now(), now()) returning id`
+  it('is another one in another app, collection or declaration', async () => {
+    const { find, fill } = await cache();
+    await fill();
+    await fill({ app, collection: collectionOf('notes', []) });
+    expect(await find()).toBe('4');
+    await find();
+    await fill(targetOf('posts'));
+    expect(await find({ app: { ...app, schema: 'a_2' }, collection: notes.collection })).not.toBe(
+      await find(),
     );
-    const reader = user?.id ?? '';
-    const mark = await own.create('marks', { reader });
-    await own.remember('marks', mark);
-    await removeUser(own.deps, { workspace, id: reader }, own.app.by);
-    expect((await own.get('marks', mark)).fields).toMatchObject({ reader: null });
+  });
+});
+
+describe('the cache of records', () => {
+  it('stays within its bound, and what is used stays longest', async () => {
+    const { find, fill, state } = await cache({ most: 10_000 });
+    await fill();
+    const ids = Array.from({ length: 200 }, () => randomUUID());
+    for (const each of ids) {
+      await fill(notes, each);
+      expect(await find()).toBe('2');
+    }
+    const before = state.asked;
+    for (const each of ids.toReversed()) await find(notes, each);
+    expect(state.asked - before).toBeGreaterThan(150);
+    expect(state.asked - before).toBeLessThan(200);
   });
 
-  it('follows a file', async () => {
-    const { schema } = await own.app.definition();
-    const image = randomUUID();
-    const file = {
-      id: image,
-      filename: 'a',
-      mime: 'text/plain',
-      size: 1,
-      uploaded_by: null,
-      created_at: now,
+  it('counts what a record takes that has many fields, and nothing in them', async () => {
+    const { find, state } = await cache({ most: 1_000_000 });
+    const names = Array.from({ length: 500 }, (_unused, place) => `field_${place}`);
+    const wide = collectionOf('wide', names.map((name) => ({ name, kind: 'number' })));
+    const read = () => {
+      state.asked++;
+      return Promise.resolve({
+        ...recordOf(''),
+        fields: Object.fromEntries(names.map((name) => [name, null])),
+      });
     };
-    await own.app.run((sql) => insertFile(sql, schema, file));
-    const cover = await own.create('covers', { image });
-    await own.remember('covers', cover);
-    await removeStored({ ...own.deps, blobs: new LocalBlobs('/nowhere') }, await own.app.definition(), {
-      id: image,
-      by: undefined,
-      now,
-    });
-    expect((await own.get('covers', cover)).fields).toEqual({ image: null });
+    const ids = Array.from({ length: 100 }, () => randomUUID());
+    for (const each of [...ids, ...ids]) await find({ app, collection: wide }, each, read);
+    const before = state.asked;
+    for (const each of ids.toReversed()) await find({ app, collection: wide }, each, read);
+    // V8 takes some 20 KB for each.
+    expect(ids.length - (state.asked - before)).toBeLessThan(50);
   });
 });

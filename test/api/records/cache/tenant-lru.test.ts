@@ -1,9 +1,9 @@
 // What is kept for several owners, and who makes room for whom.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { KeptRecords } from '../../../../api/records/cache/tenant-lru.ts';
+import { TenantLru } from '../../../../api/records/cache/tenant-lru.ts';
 
 describe('KeptRecords', () => {
-  let kept: KeptRecords<number>;
+  let kept: TenantLru<number>;
   const keysOf = (owner: string) =>
     Array.from({ length: 100 }, (_unused, key) => key).filter((key) =>
       kept.get(owner, String(key)) !== undefined
@@ -13,7 +13,7 @@ describe('KeptRecords', () => {
   };
 
   beforeAll(() => {
-    kept = new KeptRecords(320);
+    kept = new TenantLru(320);
   });
 
   it('has whoever holds most make room', () => {
@@ -39,7 +39,7 @@ describe('KeptRecords', () => {
 
   it('has those make room first who have asked for nothing for minutes', () => {
     const clock = { minutes: 0 };
-    kept = new KeptRecords(320, () => clock.minutes * 60_000);
+    kept = new TenantLru(320, () => clock.minutes * 60_000);
     fill('idle', 3);
     fill('now and then', 3);
     for (; clock.minutes < 30; clock.minutes++) {
@@ -54,7 +54,7 @@ describe('KeptRecords', () => {
 
   it('makes room as fast for thousands of owners as for few', () => {
     const owners = 20_000;
-    kept = new KeptRecords(10 * 3 * owners);
+    kept = new TenantLru(10 * 3 * owners);
     const add = (from: number, to: number) => {
       for (let key = from; key < to; key++) {
         kept.add(String(key % owners), { key: String(key), value: key, size: 10 });

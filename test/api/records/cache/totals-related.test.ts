@@ -1,4 +1,4 @@
-// Remembered totals that hang on other collections.
+// Cached totals that depend on other collections.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollection } from '../../../../api/collections/create.ts';
@@ -37,7 +37,7 @@ async function create(collection: string, input: Record<string, unknown>): Promi
   return (await createRecord(deps, await app.target(collection), { access, input, now })).id;
 }
 
-describe('a remembered total', () => {
+describe('a cached total', () => {
   it('follows what goes with a record by several relations', async () => {
     await app.define('authors', [{ name: 'name', kind: 'text' }]);
     await app.define('posts', [relationTo('authors', 'author', { cascade_delete: true })]);

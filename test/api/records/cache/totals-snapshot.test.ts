@@ -1,9 +1,10 @@
-// Totals of processes that are not alone: remembered as long as the database is seen as it was, whoever writes to it.
+// Totals of processes beside which others write: cached as long as statements see the same of the database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deps } from '../../../../api/deps.ts';
 import { listRecords } from '../../../../api/records/list.ts';
-import { SnapshotTotals, type Totals } from '../../../../api/records/cache/totals.ts';
+import { snapshotCache } from '../../../../api/records/cache/record-cache.ts';
+import type { RecordCache } from '../../../../api/records/ports.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
+import type { Counted } from '../../../../storage/app/records/records.ts';
 import type { Sql } from '../../../../storage/connections/pool.ts';
 import { type BareApp, bareApp, relationTo } from '../../../harness/bare-app.ts';
 import { soleWriter } from '../../../harness/sole-writer.ts';
@@ -23,30 +24,37 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** Counts how often the database is asked. */
-class Asked implements Totals {
-  readonly #totals: Totals;
-  times = 0;
-
-  constructor(totals: Totals) {
-    this.#totals = totals;
-  }
-
-  needsSnapshot: Totals['needsSnapshot'] = (basis) => this.#totals.needsSnapshot(basis);
-  of: Totals['of'] = (question, ask) =>
-    this.#totals.of(question, () => {
-      this.times++;
-      return ask();
-    });
+/** A cache, and how often the database was asked for a total. */
+interface Counting {
+  recordCache: RecordCache;
+  times: number;
 }
 
-async function total(totals: Totals, filter?: string): Promise<number> {
-  const deps: BareApp['deps'] & Pick<Deps, 'totals'> = { ...app.deps, totals };
+function counting(recordCache: RecordCache): Counting {
+  const counted: Counting = {
+    times: 0,
+    recordCache: {
+      ...recordCache,
+      total: (target, narrowing) => {
+        const { needsSnapshot, get } = recordCache.total(target, narrowing);
+        const counting = (countNow: () => Promise<Counted>) => () => {
+          counted.times++;
+          return countNow();
+        };
+        return { needsSnapshot, get: (list, countNow) => get(list, counting(countNow)) };
+      },
+    },
+  };
+  return counted;
+}
+
+async function total({ recordCache }: Counting, filter?: string): Promise<number> {
+  const deps = { ...app.deps, recordCache };
   return (await listRecords(deps, await app.target('posts'), { access, page, filter })).total_items;
 }
 
-/** Whether a total comes out of memory by and by: other tests write to the same cluster, and each write ends it. */
-async function comesFromMemory(totals: Asked, filter?: string): Promise<boolean> {
+/** True when a total comes out of the cache by and by: other tests write to the same cluster, and each write ends it. */
+async function comesFromCache(totals: Counting, filter?: string): Promise<boolean> {
   for (let attempt = 0; attempt < 500; attempt++) {
     const before = totals.times;
     await total(totals, filter);
@@ -55,7 +63,7 @@ async function comesFromMemory(totals: Asked, filter?: string): Promise<boolean>
   return false;
 }
 
-/** Runs work as a process that nobody else has heard of, in a transaction of its own. */
+/** Runs work as a process that no other knows of, in a transaction of its own. */
 async function elsewhere<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
   const { workspace, schema } = await app.definition();
   return await app.deps.databases.app(workspace.database, schema).transaction(async (sql) => {
@@ -64,12 +72,12 @@ async function elsewhere<Result>(work: (sql: Sql) => Promise<Result>): Promise<R
   });
 }
 
-describe('a total that is remembered by snapshot', () => {
-  it('comes out of memory, and follows whatever another process commits at once', async () => {
-    const totals = new Asked(new SnapshotTotals());
+describe('a total that is cached by snapshot', () => {
+  it('comes out of the cache, and follows whatever another process commits at once', async () => {
+    const totals = counting(snapshotCache());
     for (const title of ['a', 'b']) await elsewhere((sql) => insert(sql, title));
     expect(await total(totals)).toBe(2);
-    expect(await comesFromMemory(totals)).toBe(true);
+    expect(await comesFromCache(totals)).toBe(true);
     for (let n = 3; n < 40; n++) {
       await elsewhere((sql) => insert(sql, 'c'));
       expect(await total(totals)).toBe(n);
@@ -79,18 +87,18 @@ describe('a total that is remembered by snapshot', () => {
   });
 
   it('does not outlive the commit of a write that was under way when it was counted', async () => {
-    const totals = new Asked(new SnapshotTotals());
+    const totals = counting(snapshotCache());
     const before = await total(totals);
     await elsewhere(async (sql) => {
       await insert(sql, 'late');
       for (let n = 0; n < 5; n++) expect(await total(totals)).toBe(before);
-      expect(await comesFromMemory(totals)).toBe(true);
+      expect(await comesFromCache(totals)).toBe(true);
     });
     expect(await total(totals)).toBe(before + 1);
   });
 
   it('knows the write under way from its rollback', async () => {
-    const totals = new Asked(new SnapshotTotals());
+    const totals = counting(snapshotCache());
     const before = await total(totals);
     const undone = elsewhere(async (sql) => {
       await insert(sql, 'never');
@@ -101,8 +109,8 @@ describe('a total that is remembered by snapshot', () => {
     expect(await total(totals)).toBe(before);
   });
 
-  it('is not remembered when it depends on the time', async () => {
-    const totals = new Asked(new SnapshotTotals());
+  it('is not cached when it depends on the time', async () => {
+    const totals = counting(snapshotCache());
     for (let n = 1; n <= 20; n++) {
       await total(totals, 'created_at != @now');
       expect(totals.times).toBe(n);
@@ -111,8 +119,8 @@ describe('a total that is remembered by snapshot', () => {
 });
 
 describe('a total that looks at users', () => {
-  it('follows every change of a user, also in the process that hears of all writes to records', async () => {
-    const totals = new Asked(soleWriter(app.deps).totals);
+  it('follows every change of a user, also in the process that tracks all writes of records', async () => {
+    const totals = counting(soleWriter(app.deps).recordCache);
     const { workspace } = await app.definition();
     const users = app.deps.databases.workspace(workspace.database);
     const made = await users.run((sql) =>
@@ -129,6 +137,6 @@ describe('a total that looks at users', () => {
       expect(await total(totals, verified)).toBe(2);
       await users.run((sql) => sql`update workspace.users set verified = email ~ '^a'`);
     }
-    expect(await comesFromMemory(totals, verified)).toBe(true);
+    expect(await comesFromCache(totals, verified)).toBe(true);
   });
 });

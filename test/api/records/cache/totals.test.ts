@@ -1,13 +1,14 @@
-// Totals that are remembered: they are never wrong, whoever writes meanwhile, and they are remembered.
+// Cached totals: they are never wrong, whatever is written beside them, and they are cached.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { alterCollection } from '../../../../api/collections/alter.ts';
 import type { Deps } from '../../../../api/deps.ts';
 import { createRecord } from '../../../../api/records/create.ts';
 import { listRecords } from '../../../../api/records/list.ts';
 import { removeRecord } from '../../../../api/records/remove.ts';
-import { type Basis, RememberedTotals } from '../../../../api/records/cache/totals.ts';
+import type { ReadSet } from '../../../../api/records/cache/read-set.ts';
+import { TrackedTotals } from '../../../../api/records/cache/totals.ts';
 import { updateRecord } from '../../../../api/records/update.ts';
-import { WriteLedger } from '../../../../api/records/cache/write-tracker.ts';
+import { WriteTracker } from '../../../../api/records/cache/write-tracker.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
 import type { Field } from '../../../../storage/definition.ts';
 import { StorageError } from '../../../../storage/errors.ts';
@@ -49,12 +50,12 @@ async function change(collection: string, id: string, input: Record<string, unkn
   await updateRecord(deps, await app.target(collection), { access, id, input, now });
 }
 
-describe('a remembered total', () => {
+describe('a cached total', () => {
   it('is not asked for again, until a record is written', async () => {
     const { schema } = await app.definition();
     for (const title of ['a', 'b']) await create('posts', { title });
     expect(await total('posts')).toBe(2);
-    // Nobody but the process itself writes to its cluster; a record that comes by another way shows what is remembered.
+    // Nobody but the process itself writes to its cluster; a record that comes by another way shows what is cached.
     await app.run((sql) =>
       sql.unsafe(
         `insert into "${schema}"."posts" (id, title, created_at, updated_at)
@@ -139,21 +140,21 @@ describe('a remembered total', () => {
   });
 });
 
-describe('RememberedTotals', () => {
+describe('TrackedTotals', () => {
   const count: Count = { text: 'a count', params: [], prepare: true };
-  const basis: Basis = { isHeard: true, tables: ['users', 'posts'], versions: '1' };
-  const question = { count, basis, snapshot: undefined };
+  const readSet: ReadSet = { isTracked: true, tables: ['users', 'posts'], versions: '1' };
+  const list = { count, readSet, snapshot: undefined };
 
   async function counter() {
     const state = { settling: Promise.resolve() };
-    const writes = new WriteLedger({ isCurrent: () => true, settled: () => state.settling });
+    const tracker = new WriteTracker({ isCurrent: () => true, settled: () => state.settling });
     await state.settling;
-    const totals = new RememberedTotals(writes);
+    const totals = new TrackedTotals(tracker);
     let asked = 0;
     const ask = () => Promise.resolve({ total: ++asked, snapshot: '' });
     const during = <Result>(name: string, write: () => Promise<Result>) =>
-      writes.during({ names: [name], ids: [] }, write);
-    return { state, totals, during, read: () => totals.of(question, ask), ask };
+      tracker.track({ names: [name], ids: [] }, write);
+    return { state, totals, during, read: () => totals.get(list, ask), ask };
   }
 
   it('neither gives nor takes a total while a write is under way, nor one that a write began in', async () => {
@@ -166,14 +167,14 @@ describe('RememberedTotals', () => {
     await write;
     expect([await read(), await read()]).toEqual([4, 4]);
     await during('posts', () => Promise.resolve());
-    const overtaken = await totals.of(question, async () => {
+    const overtaken = await totals.get(list, async () => {
       await during('users', () => Promise.resolve());
       return { total: 100, snapshot: '' };
     });
     expect([overtaken, await read(), await read()]).toEqual([100, 5, 5]);
   });
 
-  it('waits for a write whose end was not heard of', async () => {
+  it('waits for a write whose end was never reported', async () => {
     const { state, during, read } = await counter();
     const settled = Promise.withResolvers<void>();
     state.settling = settled.promise;
@@ -185,17 +186,17 @@ describe('RememberedTotals', () => {
     expect([await read(), await read()]).toEqual([3, 3]);
   });
 
-  it('tells other tables, versions and parameters apart, and remembers nothing without a basis', async () => {
+  it('tells other tables, versions and parameters apart, and caches nothing without a read set', async () => {
     const { totals, during, read, ask } = await counter();
     const long = { ...count, params: ['x'.repeat(3_000)] };
     expect(await read()).toBe(1);
     await during('elsewhere', () => Promise.resolve());
     expect(await read()).toBe(1);
-    expect(await totals.of({ ...question, basis: { ...basis, versions: '2' } }, ask)).toBe(2);
-    expect(await totals.of({ ...question, count: { ...count, params: ['x'] } }, ask)).toBe(3);
-    expect(await totals.of({ ...question, basis: undefined }, ask)).toBe(4);
-    expect(await totals.of({ ...question, count: long }, ask)).toBe(5);
-    expect(await totals.of({ ...question, count: long }, ask)).toBe(6);
+    expect(await totals.get({ ...list, readSet: { ...readSet, versions: '2' } }, ask)).toBe(2);
+    expect(await totals.get({ ...list, count: { ...count, params: ['x'] } }, ask)).toBe(3);
+    expect(await totals.get({ ...list, readSet: undefined }, ask)).toBe(4);
+    expect(await totals.get({ ...list, count: long }, ask)).toBe(5);
+    expect(await totals.get({ ...list, count: long }, ask)).toBe(6);
     expect(await read()).toBe(1);
   });
 });
@@ -203,15 +204,18 @@ describe('RememberedTotals', () => {
 it('a total is never less than the records that a page shows, though they are gone when it is counted', async () => {
   await app.define('fleeting', []);
   const ids = [await create('fleeting', {}), await create('fleeting', {}), await create('fleeting', {})];
-  const totals: Deps['totals'] = {
-    needsSnapshot: () => false,
-    of: async (_question, ask) => {
-      for (const id of ids) await app.remove('fleeting', { id });
-      return (await ask()).total;
-    },
+  const recordCache: Deps['recordCache'] = {
+    ...deps.recordCache,
+    total: () => ({
+      needsSnapshot: false,
+      get: async (_list, countNow) => {
+        for (const id of ids) await app.remove('fleeting', { id });
+        return (await countNow()).total;
+      },
+    }),
   };
   const page = { page: 2, per_page: 1, count: true };
-  const list = await listRecords({ ...deps, totals }, await app.target('fleeting'), { access, page });
+  const list = await listRecords({ ...deps, recordCache }, await app.target('fleeting'), { access, page });
   expect(list.items.map(({ id }) => id)).toEqual([ids[1]]);
   expect(list).toMatchObject({ total_items: 2, total_pages: 2 });
 });

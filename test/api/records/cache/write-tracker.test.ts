@@ -1,15 +1,15 @@
 // The writes of a process while names of what they change come and go.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WriteLedger } from '../../../../api/records/cache/write-tracker.ts';
+import { WriteTracker } from '../../../../api/records/cache/write-tracker.ts';
 import { collectAll } from '../../../harness/old-objects.ts';
 
-let writes: WriteLedger;
+let writes: WriteTracker;
 beforeEach(async () => {
-  writes = new WriteLedger({ isCurrent: () => true, settled: () => Promise.resolve() });
+  writes = new WriteTracker({ isCurrent: () => true, settled: () => Promise.resolve() });
   await Promise.resolve();
 });
 
-const write = (names: string[], work = () => Promise.resolve()) => writes.during({ names, ids: [] }, work);
+const write = (names: string[], work = () => Promise.resolve()) => writes.track({ names, ids: [] }, work);
 
 describe('a ledger of more collections than there are at any time', () => {
   it('does not grow with them', async () => {
@@ -19,12 +19,12 @@ describe('a ledger of more collections than there are at any time', () => {
     collectAll();
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1_048_576);
     // It is there yet.
-    expect(writes.stampOf(['a'])).toBeDefined();
+    expect(writes.versionOf(['a'])).toBeDefined();
   });
 
   it('knows what is under way, and that what was written before may be another by now', async () => {
     await write(['a']);
-    const before = writes.stampOf(['a']) ?? 0;
+    const before = writes.versionOf(['a']) ?? 0;
     const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = write(['slow'], () => {
       begun.resolve();
@@ -35,17 +35,17 @@ describe('a ledger of more collections than there are at any time', () => {
       const names = [`one ${made}`, `other ${made}`];
       await write(names, () => {
         for (const name of [...names, 'slow']) {
-          if (writes.stampOf([name]) !== undefined) throw new Error(`${name} is not under way`);
+          if (writes.versionOf([name]) !== undefined) throw new Error(`${name} is not under way`);
         }
         return Promise.resolve();
       });
     }
     end.resolve();
     await slow;
-    expect(writes.stampOf(['slow'])).toBeDefined();
-    const after = writes.stampOf(['a']) ?? 0;
+    expect(writes.versionOf(['slow'])).toBeDefined();
+    const after = writes.versionOf(['a']) ?? 0;
     expect(after).toBeGreaterThanOrEqual(before);
     await write(['a']);
-    expect(writes.stampOf(['a'])).toBeGreaterThan(after);
+    expect(writes.versionOf(['a'])).toBeGreaterThan(after);
   });
 });

@@ -1,4 +1,4 @@
-// A bare app whose records are remembered, and its features as a test calls them.
+// A bare app whose records are cached, and its features as a test calls them.
 import { createRecord } from '../../api/records/create.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { removeRecord } from '../../api/records/remove.ts';
@@ -9,7 +9,7 @@ import { type BareApp, bareApp, type BareDeps } from './bare-app.ts';
 import { soleWriter } from './sole-writer.ts';
 
 /** The app. */
-export interface Remembering {
+export interface CachingApp {
   app: BareApp;
   deps: BareDeps;
   now: Date;
@@ -17,14 +17,14 @@ export interface Remembering {
   get(collection: string, id: string): Promise<RecordAnswer>;
   change(collection: string, id: string, input: Record<string, unknown>): Promise<void>;
   remove(collection: string, id: string): Promise<void>;
-  /** Reads a record as often as it takes for it to be remembered. */
-  remember(collection: string, id: string): Promise<void>;
-  /** Writes past everything that hears of writes: what follows `set` in SQL. */
-  writeUnheard(collection: string, set: string): Promise<void>;
+  /** Reads a record as often as it takes for it to be cached. */
+  cache(collection: string, id: string): Promise<void>;
+  /** Writes past everything that tracks writes: what follows `set` in SQL. */
+  writeUntracked(collection: string, set: string): Promise<void>;
 }
 
 /** Makes it. */
-export async function remembering(): Promise<Remembering> {
+export async function cachingApp(): Promise<CachingApp> {
   const app = await bareApp();
   const deps = soleWriter(app.deps);
   const now = new Date();
@@ -41,10 +41,10 @@ export async function remembering(): Promise<Remembering> {
     remove: async (collection, id) => {
       await removeRecord(deps, await app.target(collection), { access, id, now });
     },
-    remember: async (collection, id) => {
+    cache: async (collection, id) => {
       for (let reading = 0; reading < 2; reading++) await get(collection, id);
     },
-    writeUnheard: async (collection, set) => {
+    writeUntracked: async (collection, set) => {
       const { schema } = await app.definition();
       await app.run((sql) => sql.unsafe(`update "${schema}"."${collection}" set ${set}`));
     },

@@ -1,0 +1,67 @@
+// Reading records: from the cache where that is enough, else from the database.
+import type { Restriction } from '../../storage/app/records/restriction.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
+import {
+  countOf,
+  countRecords,
+  listRecords,
+  type Look,
+  lookAtRecord,
+  type RecordSelection,
+  type RecordSlice,
+} from '../../storage/app/records/records.ts';
+import { type Access, glanceOf } from '../rules/access.ts';
+import type { RecordDeps, RecordScope } from './collection.ts';
+import type { Narrowing } from './ports.ts';
+
+/** A record and whether it passes its rule; undefined when there is none. */
+export function readRecord(
+  { recordCache }: RecordDeps,
+  { plan, connection, target }: RecordScope,
+  { access, id, rule }: { access: Access; id: string; rule: Restriction | undefined },
+): Look | undefined | Promise<Look | undefined> {
+  const read = (rule?: Restriction) => connection.run((sql) => lookAtRecord(sql, plan, id, rule));
+  const passesInMemory = rule === undefined ? everyRecord : glanceOf(access, target);
+  if (passesInMemory === undefined) return read(rule);
+  const judge = (record: StoredRecord | undefined) => {
+    if (record === undefined) return undefined;
+    const passes = passesInMemory(record);
+    return passes === undefined ? read(rule) : { record, passes };
+  };
+  // The statement without a rule is the same for everybody.
+  const found = recordCache.find(target, id, async () => (await read())?.record);
+  return found instanceof Promise ? found.then(judge) : judge(found);
+}
+
+const everyRecord = () => true;
+
+/** A page of a list. */
+interface PageReading {
+  selection: RecordSelection;
+  /** The conditions of the selection, on which its total depends. */
+  narrowing: Narrowing;
+  slice: Omit<RecordSlice, 'isStamped'>;
+  /** False when nobody asked for the total. */
+  counted: boolean;
+}
+
+/** The records of a page, and how many there are on all pages, or 0 where that is not asked for. Throws `TooMuchAtOnce`. */
+export async function readPage(
+  { recordCache }: RecordDeps,
+  { plan, connection, target }: RecordScope,
+  { selection, narrowing, slice, counted }: PageReading,
+): Promise<{ records: StoredRecord[]; total: number }> {
+  const total = recordCache.total(target, narrowing);
+  const isStamped = counted && total.needsSnapshot;
+  const { records, snapshot } = await connection.run((sql) =>
+    listRecords(sql, plan, selection, { ...slice, isStamped })
+  );
+  if (!counted) return { records, total: 0 };
+  const seen = slice.offset + records.length;
+  // A page that is not full is the last one, and says itself how many there are.
+  const isLast = records.length < slice.limit && (records.length > 0 || slice.offset === 0);
+  if (isLast) return { records, total: seen };
+  const count = countOf(plan, selection);
+  const all = await total.get({ count, snapshot }, () => connection.run((sql) => countRecords(sql, count)));
+  return { records, total: records.length > 0 ? Math.max(all, seen) : all };
+}
