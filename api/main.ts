@@ -1,6 +1,7 @@
 // The API process: the one place where its parts are put together.
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
+import { unpatchedFiles } from '../storage/connections/driver/driver.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
 import { publishGap } from '../storage/control/changes.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -118,7 +119,10 @@ function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof keepSweeping>
 /** What one process does for all of them before it lets requests in, and a successor for the one that died. */
 async function putInOrder(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
   if (worker === 0 || successor) await settleDepartures(deps);
-  if (worker === 0) await recordSandbox(deps);
+  if (worker === 0) {
+    if (unpatchedFiles.length > 0) deps.observe({ type: 'driver_unpatched', files: unpatchedFiles });
+    await recordSandbox(deps);
+  }
   // It may have died between a change and the message of it.
   if (successor) await deps.databases.control.run(publishGap);
 }

@@ -18,6 +18,8 @@ export type Fact =
   }
   | { type: 'request_failed'; request_id: string; error: string; stack?: string }
   | { type: 'server_ready'; url: string }
+  /** The database driver is another than the one that its patches are for: `storage/connections/driver/README.md`. */
+  | { type: 'driver_unpatched'; files: readonly string[] }
   | { type: 'migrated'; database: string; version: number }
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
@@ -37,6 +39,7 @@ const levels: Record<Fact['type'], Level> = {
   request_done: 'info',
   request_failed: 'error',
   server_ready: 'info',
+  driver_unpatched: 'warn',
   migrated: 'info',
   background_failed: 'error',
   database_lost: 'warn',

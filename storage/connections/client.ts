@@ -1,11 +1,12 @@
 // One connection to one database as one role, from its opening to its end; it is never opened a second time.
 import type driver from 'postgres';
-import { postgres } from './driver/driver.ts';
-import { disarmDriverRetry } from './driver/retry.ts';
+import { postgres, unpatchedFiles } from './driver/driver.ts';
+import { disableRetry } from './driver/retry.ts';
 import { NothingInTime, StorageError } from '../errors.ts';
 import { InFlight } from './in-flight.ts';
 import type { Outage } from './outage.ts';
 import { Prepared } from './driver/prepared.ts';
+import { makeRowsWhole } from './driver/whole-rows.ts';
 import { type Sessions, settingsOf } from './sessions.ts';
 import { type Address, openSocket, type OwnSocket } from './driver/socket.ts';
 import { textArrayType } from '../sql/text-array.ts';
@@ -83,8 +84,9 @@ export class Client {
     this.#turns = options.turns;
     this.#sessions = options.sessions;
     this.#name = options.sessions?.begin();
-    disarmDriverRetry();
     this.sql = this.prepared.watch(postgres(this.#settings(endpoint, options.onNotify)));
+    disableRetry();
+    if (unpatchedFiles.includes('connection.js')) makeRowsWhole(this.sql);
   }
 
   /**
@@ -187,8 +189,8 @@ export class Client {
       max: 1,
       idle_timeout: 0,
       max_lifetime: null,
-      // A `begin` behind as many statements as this would lose its connection (postgres 3.4.9): an exception that nobody
-      // can catch. What is in flight is bounded by the requests that there are.
+      // The unpatched driver loses the connection of a `begin` that fills the pipeline: see driver/README.md. The requests that
+      // there are bound what is in flight.
       max_pipeline: Number.MAX_SAFE_INTEGER,
       connect_timeout: authenticationSeconds,
       fetch_types: false,
