@@ -11,7 +11,7 @@ import {
   type Predicate,
 } from '../../storage/app/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/app/filter/fold.ts';
-import { patiently } from '../../storage/app/filter/patience.ts';
+import { patiently } from '../../storage/app/filter/work-budget.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';

@@ -2,7 +2,7 @@
 import { BoundedMemory } from '../../storage/connections/lru.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
-import { FilterError } from '../../storage/app/filter/error.ts';
+import { FilterError } from '../../storage/app/filter/parse/error.ts';
 import { ApiError, fail } from '../errors.ts';
 import { LruCache } from '../process/lru-cache.ts';
 import { comparisonsToLookAt, hopsIn, understand } from './compile.ts';

@@ -14,10 +14,10 @@ import {
   isColumn,
   type Term,
 } from '../../storage/app/filter/condition.ts';
-import { FilterError } from '../../storage/app/filter/error.ts';
+import { FilterError } from '../../storage/app/filter/parse/error.ts';
 import { compile, type Predicate } from '../../storage/app/filter/evaluate.ts';
-import { operators } from '../../storage/app/filter/operators.ts';
-import { parse } from '../../storage/app/filter/parse.ts';
+import { operators } from '../../storage/app/filter/operators/operators.ts';
+import { parse } from '../../storage/app/filter/parse/parse.ts';
 import { resolve } from '../../storage/app/filter/resolve.ts';
 import { scopeOf } from '../../storage/app/filter/source.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../../../storage/app/filter/condition.ts';
 import { compile, type FilterSubject } from '../../../storage/app/filter/evaluate.ts';
 import { decideEarly } from '../../../storage/app/filter/fold.ts';
-import { Patience } from '../../../storage/app/filter/patience.ts';
+import { Patience } from '../../../storage/app/filter/work-budget.ts';
 import { type Access, predicateOf, type Sight, sightOf } from '../../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../../rules/caller-filter.ts';
 import { membersOf, mentionsNow, ruleOf } from '../../rules/compile.ts';

@@ -1,7 +1,7 @@
 // A filter that has met its collection: every operand has a type, every name a column.
 import type { Comparable } from '../fields/kind.ts';
 import type { FilterSource } from './source.ts';
-import type { Operator, RequestPart } from './tree.ts';
+import type { Operator, RequestPart } from './parse/tree.ts';
 
 /** Types that values compare in. Whatever is not JSON is of one of them; a JSON value may be. */
 export type ScalarType = Exclude<Comparable, 'json'>;

@@ -1,7 +1,7 @@
 // A condition as a predicate over records in memory: compiled once, for streams and for records not yet stored.
 import { type ColumnTerm, type Condition, nameOfHops, type Term, type Truth } from './condition.ts';
 import { JsonText } from '../../sql/json-text.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from './work-budget.ts';
 import { decide, type Found, readRequest, type RequestValues } from './request.ts';
 
 /** A record as responses show it (`StoredRecord` is one). */

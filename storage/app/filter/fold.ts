@@ -9,10 +9,10 @@ import type {
   Truth,
   ValueTerm,
 } from './condition.ts';
-import { comparedAs, operators } from './operators.ts';
-import type { Patience } from './patience.ts';
+import { comparedAs, operators } from './operators/operators.ts';
+import type { Patience } from './work-budget.ts';
 import { decide, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
-import type { Operator } from './tree.ts';
+import type { Operator } from './parse/tree.ts';
 
 /** A comparison that needs the record, or its opposite. */
 export type Test =

@@ -1,9 +1,9 @@
 // The members of a request that filters may name, and how they are read.
 import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
-import { comparedAs, operators } from './operators.ts';
-import type { Patience } from './patience.ts';
-import type { Operator } from './tree.ts';
-import { lowerCase, readText } from './values.ts';
+import { comparedAs, operators } from './operators/operators.ts';
+import type { Patience } from './work-budget.ts';
+import type { Operator } from './parse/tree.ts';
+import { lowerCase, readText } from './operators/values.ts';
 
 /** Who asks. Members that this principal lacks are left out. */
 export interface RequestPrincipal {

@@ -9,13 +9,13 @@ import {
   typeOf,
   type ValueTerm,
 } from './condition.ts';
-import { FilterError, shown } from './error.ts';
-import { comparedAs, type Meaning, operators } from './operators.ts';
-import { isPattern, longestPattern } from './pattern.ts';
+import { FilterError, shown } from './parse/error.ts';
+import { comparedAs, type Meaning, operators } from './operators/operators.ts';
+import { isPattern, longestPattern } from './operators/pattern.ts';
 import { usersId } from '../../workspace/identities.ts';
 import type { FilterScope } from './source.ts';
-import type { Expression, Literal, Operand, Operator } from './tree.ts';
-import { lowerCase, readText } from './values.ts';
+import type { Expression, Literal, Operand, Operator } from './parse/tree.ts';
+import { lowerCase, readText } from './operators/values.ts';
 
 type Present = Exclude<Operand, { kind: 'null' }>;
 

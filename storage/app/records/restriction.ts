@@ -1,7 +1,7 @@
 // What a statement on records must ask besides what its caller wants: access rules and filters, and which related
 // records a caller may point to. They become SQL here, after the parameters that the statement has already.
 import type { Residue } from '../filter/fold.ts';
-import { toSql } from '../filter/to-sql.ts';
+import { toSql } from '../filter/sql/to-sql.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { qualified, type TableName } from '../tables.ts';
 

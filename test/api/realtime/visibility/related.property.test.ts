@@ -13,7 +13,7 @@ import type {
   AppDefinition,
   CollectionDefinition,
 } from '../../../../storage/definition.ts';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
+import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
 import { planOf } from '../../../../storage/app/records/plan.ts';
 import { listRecords } from '../../../../storage/app/records/records.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Field } from '../../../../storage/definition.ts';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
+import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
 import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
 

@@ -4,11 +4,11 @@ import type { AppDefinition, CollectionDefinition, Field } from '../../../../sto
 import type { Condition } from '../../../../storage/app/filter/condition.ts';
 import { compile, type FilterRecord, type FilterSubject } from '../../../../storage/app/filter/evaluate.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
-import { parse } from '../../../../storage/app/filter/parse.ts';
+import { parse } from '../../../../storage/app/filter/parse/parse.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
 import { resolve } from '../../../../storage/app/filter/resolve.ts';
 import { type FilterScope, scopeOf } from '../../../../storage/app/filter/source.ts';
-import { type SqlPlace, toSql } from '../../../../storage/app/filter/to-sql.ts';
+import { type SqlPlace, toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { unlimited } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { quoteIdentifier } from '../../../../storage/sql/quote.ts';

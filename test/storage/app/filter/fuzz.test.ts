@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
+import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
-import { type SqlCondition, toSql } from '../../../../storage/app/filter/to-sql.ts';
+import { type SqlCondition, toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { appOf, conditionOf, requestOf, scopeIn } from './fixture.ts';
 import { expectParametersOnly } from './sql-tokens.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../../storage/app/filter/evaluate.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
-import { toSql } from '../../../../storage/app/filter/to-sql.ts';
+import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables, requestOf, scopeIn } from './fixture.ts';
 
 let tables: FilteredTables;

@@ -1,8 +1,8 @@
 // Attempts to get a text of one's own into the SQL.
 import { describe, expect, it } from 'vitest';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
+import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
-import { toSql } from '../../../../storage/app/filter/to-sql.ts';
+import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { appOf, conditionOf, requestOf, scopeIn } from './fixture.ts';
 import { expectParametersOnly } from './sql-tokens.ts';
 

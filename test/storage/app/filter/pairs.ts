@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import type { Field } from '../../../../storage/definition.ts';
 import type { ScalarType } from '../../../../storage/app/filter/condition.ts';
-import { operators } from '../../../../storage/app/filter/operators.ts';
-import type { Operator } from '../../../../storage/app/filter/tree.ts';
+import { operators } from '../../../../storage/app/filter/operators/operators.ts';
+import type { Operator } from '../../../../storage/app/filter/parse/tree.ts';
 import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
 
 /** Every operator. */

@@ -1,10 +1,10 @@
 // Random filters on random records for random requests: both meanings must select the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
+import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { compile } from '../../../../storage/app/filter/evaluate.ts';
 import { decideEarly, fold, foldEarly, isClosed, type Residue } from '../../../../storage/app/filter/fold.ts';
-import { toSql } from '../../../../storage/app/filter/to-sql.ts';
+import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables } from './fixture.ts';
 import { expectParametersOnly } from './sql-tokens.ts';
 import { fillAtRandom, filter, request } from './random.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CollectionDefinition } from '../../../../storage/definition.ts';
 import { type Hop, relatedIn } from '../../../../storage/app/filter/condition.ts';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
+import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { scopeOf } from '../../../../storage/app/filter/source.ts';
 import { appOf, conditionOf, scopeIn } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 // The grammar: what is a filter, where a mistake is, and what is too much.
 import { describe, expect, it } from 'vitest';
-import { FilterError } from '../../../../storage/app/filter/error.ts';
-import { parse } from '../../../../storage/app/filter/parse.ts';
-import type { Expression, Operand } from '../../../../storage/app/filter/tree.ts';
+import { FilterError } from '../../../../../storage/app/filter/parse/error.ts';
+import { parse } from '../../../../../storage/app/filter/parse/parse.ts';
+import type { Expression, Operand } from '../../../../../storage/app/filter/parse/tree.ts';
 
 /** What is wrong with a filter, or undefined. */
 function faultOf(filter: string): { code: string; position: number; message: string } | undefined {

@@ -1,7 +1,7 @@
 // Which tests of a residue look at a related record, and which of them a single look answers.
-import { type ColumnTerm, isColumn } from './condition.ts';
-import type { Reduced, Residue, Test } from './fold.ts';
-import { operators } from './operators.ts';
+import { type ColumnTerm, isColumn } from '../condition.ts';
+import type { Reduced, Residue, Test } from '../fold.ts';
+import { operators } from '../operators/operators.ts';
 
 /** A test of one related record, and the only column in it that is not the filtered record's own. */
 export interface Look {

@@ -7,10 +7,10 @@
 // Words are words, in any case, only where the grammar has a place for them, so that fields may be called the same:
 // in `and = 1 and in in [2]` the first word of each comparison is a field. `true`, `false` and `null` always are literals,
 // and `not` before anything but an operator is the word; backticks make them names.
-import { hasCharacters } from '../../sql/characters.ts';
+import { hasCharacters } from '../../../sql/characters.ts';
 import { FilterError, shown } from './error.ts';
 import { lex, type Sign, type Token } from './lex.ts';
-import { operators } from './operators.ts';
+import { operators } from '../operators/operators.ts';
 import type { Expression, Literal, Operand, Operator, RequestPart } from './tree.ts';
 
 const maximalCharacters = 4_096;

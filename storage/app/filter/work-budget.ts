@@ -1,5 +1,5 @@
 // How much work one decision in memory may be: PostgreSQL has a timeout, an event loop has none.
-import { foldCase } from './letter-case.ts';
+import { foldCase } from './operators/letter-case.ts';
 
 /** Characters of two bodies of the largest size. */
 const characters = 16_777_216;

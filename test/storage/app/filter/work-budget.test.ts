@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Condition, Term } from '../../../../storage/app/filter/condition.ts';
 import { compile } from '../../../../storage/app/filter/evaluate.ts';
-import { Patience } from '../../../../storage/app/filter/patience.ts';
+import { Patience } from '../../../../storage/app/filter/work-budget.ts';
 
 const column = (name: string): Term => ({ kind: 'column', hops: [], column: name, type: 'text', path: [] });
 const equal: Condition = { kind: 'compare', operator: '=', left: column('left'), right: column('right') };

@@ -1,5 +1,5 @@
 // A filter's text as a list of tokens, each with its position.
-import { countCharacters, textFault } from '../../sql/characters.ts';
+import { countCharacters, textFault } from '../../../sql/characters.ts';
 import { FilterError, shown } from './error.ts';
 import type { Operator } from './tree.ts';
 

@@ -1,8 +1,8 @@
 // How texts become values of the other types, and how two values of one type are ordered.
-import { textFault } from '../../sql/characters.ts';
-import { datetime } from '../fields/datetime.ts';
-import { isUuid } from '../../sql/ids.ts';
-import type { Scalar, ScalarType } from './condition.ts';
+import { textFault } from '../../../sql/characters.ts';
+import { datetime } from '../../fields/datetime.ts';
+import { isUuid } from '../../../sql/ids.ts';
+import type { Scalar, ScalarType } from '../condition.ts';
 
 const readInstant = datetime.reader({ name: 'literal', kind: 'datetime' });
 const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -1,9 +1,9 @@
 // Patterns and unlike types, in SQL and in memory, from every place a value can come from.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScalarType } from '../../../../storage/app/filter/condition.ts';
-import { operators } from '../../../../storage/app/filter/operators.ts';
-import { type FilteredTables, requestOf } from './fixture.ts';
-import { expectKeys, makePairs, names, orders, pairsOf, patterns, types } from './pairs.ts';
+import type { ScalarType } from '../../../../../storage/app/filter/condition.ts';
+import { operators } from '../../../../../storage/app/filter/operators/operators.ts';
+import { type FilteredTables, requestOf } from '../fixture.ts';
+import { expectKeys, makePairs, names, orders, pairsOf, patterns, types } from '../pairs.ts';
 
 let tables: FilteredTables;
 let drop: () => Promise<void>;

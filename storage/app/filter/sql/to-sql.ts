@@ -1,11 +1,18 @@
 // The meaning in SQL: a condition's residue as a text with parameters only. All synchronous: a postgres.js fragment is a
 // thenable, and an async function that returned one would run it.
-import { quoteIdentifier } from '../../sql/quote.ts';
-import { qualified } from '../tables.ts';
-import type { ColumnTerm, Hop } from './condition.ts';
-import type { Residue, Test } from './fold.ts';
-import { columnsOf, gather, type Gathered, type Looks, mayTakeLong, passesWithoutValue } from './looks.ts';
-import { comparisonSql, type Slots, type Spell } from './comparison-sql.ts';
+import { quoteIdentifier } from '../../../sql/quote.ts';
+import { qualified } from '../../tables.ts';
+import type { ColumnTerm, Hop } from '../condition.ts';
+import type { Residue, Test } from '../fold.ts';
+import {
+  columnsOf,
+  gather,
+  type Gathered,
+  type Looks,
+  mayTakeLong,
+  passesWithoutValue,
+} from './related-tests.ts';
+import { comparisonSql, type Slots, type Spell } from './comparison.ts';
 
 /** Where the text will stand. */
 export interface SqlPlace {

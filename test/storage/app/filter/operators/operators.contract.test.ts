@@ -1,8 +1,18 @@
 // Every operator on the same pairs of values, in SQL and in memory, from every place a value can come from.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScalarType } from '../../../../storage/app/filter/condition.ts';
-import { type FilteredTables, requestOf } from './fixture.ts';
-import { expectKeys, jsonTypes, keysWhere, makePairs, orders, quoted, says, types, values } from './pairs.ts';
+import type { ScalarType } from '../../../../../storage/app/filter/condition.ts';
+import { type FilteredTables, requestOf } from '../fixture.ts';
+import {
+  expectKeys,
+  jsonTypes,
+  keysWhere,
+  makePairs,
+  orders,
+  quoted,
+  says,
+  types,
+  values,
+} from '../pairs.ts';
 
 let tables: FilteredTables;
 let drop: () => Promise<void>;

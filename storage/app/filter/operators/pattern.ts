@@ -1,8 +1,8 @@
 // The right side of `~`, in both meanings. Without a percent sign it is searched for; with one it is a pattern for the whole
 // text, in which `%` stands for any characters. Only `%` is special, and `\%` is a percent sign.
-import { hasCharacters } from '../../sql/characters.ts';
+import { hasCharacters } from '../../../sql/characters.ts';
 import { foldCase, foldCaseSql } from './letter-case.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../work-budget.ts';
 
 /**
  * Length of the longest pattern, in characters; nothing matches a longer one. To search takes up to the product of both

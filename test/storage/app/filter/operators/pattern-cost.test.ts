@@ -1,7 +1,7 @@
 // What many patterns in one long text cost in memory: the event loop waits for all of them.
 import { expect, it } from 'vitest';
-import { Patience } from '../../../../storage/app/filter/patience.ts';
-import { matches } from '../../../../storage/app/filter/pattern.ts';
+import { Patience } from '../../../../../storage/app/filter/work-budget.ts';
+import { matches } from '../../../../../storage/app/filter/operators/pattern.ts';
 
 it('a text is made ready once for all patterns, whatever its letters are', () => {
   const text = 'ς'.repeat(1_000_000);

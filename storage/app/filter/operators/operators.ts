@@ -1,9 +1,9 @@
 // The comparing operators, each with its two meanings side by side. A new one is named in `tree.ts`, from where the
 // compiler leads here, and `lex.ts` has to read its sign.
-import { alike, type Scalar, type ScalarType } from './condition.ts';
-import type { Patience } from './patience.ts';
+import { alike, type Scalar, type ScalarType } from '../condition.ts';
+import type { Patience } from '../work-budget.ts';
 import { likeSql, matches } from './pattern.ts';
-import type { Operator } from './tree.ts';
+import type { Operator } from '../parse/tree.ts';
 import { order } from './values.ts';
 
 /** What an operator means. Sides that have no value, or values of unlike types, never reach `sql` and `holds`. */

@@ -1,8 +1,8 @@
 // One comparison in SQL. What the columns are called is the business of `to-sql.ts`.
-import type { ColumnTerm, ScalarType, ValueTerm } from './condition.ts';
-import type { Test } from './fold.ts';
-import { comparedAs, type Meaning, operators } from './operators.ts';
-import { isPattern, likePattern, likePatternSql } from './pattern.ts';
+import type { ColumnTerm, ScalarType, ValueTerm } from '../condition.ts';
+import type { Test } from '../fold.ts';
+import { comparedAs, type Meaning, operators } from '../operators/operators.ts';
+import { isPattern, likePattern, likePatternSql } from '../operators/pattern.ts';
 
 /** The parameters of one text. */
 export interface Slots {

@@ -1,8 +1,13 @@
 // Letter case and patterns, against the server itself.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldCase, foldCaseSql } from '../../../../storage/app/filter/letter-case.ts';
-import { likePattern, likePatternSql, likeSql, matches } from '../../../../storage/app/filter/pattern.ts';
-import { type FilteredTables, makeTables } from './fixture.ts';
+import { foldCase, foldCaseSql } from '../../../../../storage/app/filter/operators/letter-case.ts';
+import {
+  likePattern,
+  likePatternSql,
+  likeSql,
+  matches,
+} from '../../../../../storage/app/filter/operators/pattern.ts';
+import { type FilteredTables, makeTables } from '../fixture.ts';
 
 let tables: FilteredTables;
 let drop: () => Promise<void>;
