@@ -22,7 +22,7 @@ import { createRehearsed } from './create.ts';
 import { type EnrolDeps, type Enrolment, type EnrolmentRequest, prepareEnrolment } from './enrol.ts';
 import { addLength } from './input/length.ts';
 import { lockInOrder } from './relations/lock-order.ts';
-import { naming } from './input/naming.ts';
+import { naming } from './input/error-prefix.ts';
 import { type Rehearsal, rehearsalOf } from './hooks/rehearsal.ts';
 import { removeRehearsed } from './remove.ts';
 import { updateRehearsed } from './update.ts';

@@ -23,7 +23,7 @@ import {
   requireSame,
 } from './enrol.ts';
 import { applyHookChanges, type Rehearsal } from './hooks/rehearsal.ts';
-import { refusalOf } from './input/refusals.ts';
+import { refusalOf } from './input/write-errors.ts';
 import { refuseUnreachable, restrictionOn, type WrittenValues } from './relations/restrict.ts';
 import { valuesOfNew } from './input/values.ts';
 import { commitWrite } from './write.ts';

@@ -17,7 +17,7 @@ import {
 import { type WriteContext, type WriteScope, writeScopeOf } from './write-context.ts';
 import { failMissing } from './get.ts';
 import { removeAsked } from './hooks/removal.ts';
-import { refusalOf } from './input/refusals.ts';
+import { refusalOf } from './input/write-errors.ts';
 import { type Rehearsal, rehearsalOf } from './hooks/rehearsal.ts';
 import { ruleOn } from './relations/restrict.ts';
 import { commitWrite } from './write.ts';

@@ -20,7 +20,7 @@ import { type WriteScope, writeScopeOf } from './write-context.ts';
 import { failMissing } from './get.ts';
 import { applyHookChanges, type Hooked, type Rehearsal } from './hooks/rehearsal.ts';
 import { mayBeTooLong, refuseTooLong } from './input/length.ts';
-import { refusalOf } from './input/refusals.ts';
+import { refusalOf } from './input/write-errors.ts';
 import { refuseUnreachable, restrictionOn, ruleOn } from './relations/restrict.ts';
 import { type ChangedValues, type RecordInput, valuesOfChange } from './input/values.ts';
 import { commitWrite } from './write.ts';

@@ -14,7 +14,7 @@ import type {
   WriteAction,
   WriteHooks,
 } from '../../hooks/ports.ts';
-import { naming } from '../input/naming.ts';
+import { naming } from '../input/error-prefix.ts';
 import type { RecordInput } from '../input/values.ts';
 
 /** How before-hooks have changed the input of a write. */

@@ -10,7 +10,7 @@ import { type Access, guardOf, residueOf } from '../../rules/access.ts';
 import { mostGuarding } from '../../rules/caller-filter.ts';
 import { comparisonsToLookAt } from '../../rules/compile.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
-import { reasonOfMissing } from '../input/refusals.ts';
+import { reasonOfMissing } from '../input/write-errors.ts';
 import type { RecordInput } from '../input/values.ts';
 
 /** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
