@@ -56,17 +56,17 @@ const answers: Answers = {
   'records.create': ({ deps, app, context }, coll, input) => {
     const now = deps.now();
     const access = unboundedAccess('create', now);
-    return createRecord(deps, targetOf(app, coll), { access, input, now, by: authorOf(context) });
+    return createRecord(deps, targetOf(app, coll), { access, input, now, caller: authorOf(context) });
   },
   'records.update': ({ deps, app, context }, coll, id, input) => {
     const now = deps.now();
     const access = unboundedAccess('update', now);
-    return updateRecord(deps, targetOf(app, coll), { access, id, input, now, by: authorOf(context) });
+    return updateRecord(deps, targetOf(app, coll), { access, id, input, now, caller: authorOf(context) });
   },
   'records.delete': async ({ deps, app, context }, coll, id) => {
     const now = deps.now();
     const access = unboundedAccess('delete', now);
-    await removeRecord(deps, targetOf(app, coll), { access, id, now, by: authorOf(context) });
+    await removeRecord(deps, targetOf(app, coll), { access, id, now, caller: authorOf(context) });
     return null;
   },
   'users.findOne': async ({ deps, app }, id) => {
@@ -77,7 +77,7 @@ const answers: Answers = {
   },
   'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
   'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
-  'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, by: authorOf(context) }),
+  'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, caller: authorOf(context) }),
   'mail.send': ({ deps, app }, mail) => sendForHook(deps, app, mail),
   'realtime.publish': ({ deps, app }, ...event) => publishForHook(deps, app, event),
   'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),

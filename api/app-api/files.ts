@@ -51,10 +51,10 @@ export async function storeForHook(
 export async function deleteForHook(
   deps: Parameters<typeof removeStored>[0] & Pick<Deps, 'now'>,
   app: AppDefinition,
-  { id, by }: { id: string; by: Author },
+  { id, caller }: { id: string; caller: Author },
 ): Promise<null> {
   const file = await fileOf(deps, app, id);
-  await removeStored(deps, app, { id: file.id, by, now: deps.now() });
+  await removeStored(deps, app, { id: file.id, caller, now: deps.now() });
   return null;
 }
 

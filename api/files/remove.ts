@@ -1,4 +1,4 @@
-// Deleting a file: the row with what records say of it, which ends it for everybody; then its bytes.
+// Deleting a file: first its row and the fields of records that hold it, which ends it for everybody; then its bytes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { deleteFile, lockFile } from '../../storage/app/files.ts';
@@ -6,11 +6,11 @@ import type { Sql } from '../../storage/connections/pool.ts';
 import { within } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
-import { writtenBy } from '../records/announce.ts';
-import { leaveFile, type Removal } from '../records/relations/cascade.ts';
+import { writtenByRemoval } from '../records/announce.ts';
+import { emptyFileFields, type Removal } from '../records/relations/cascade.ts';
 import { requireCurrent, type WriteDeps } from '../records/collection.ts';
-import { removeAsked } from '../records/hooks/removal.ts';
-import { rehearsalOf, rehearse } from '../records/hooks/rehearsal.ts';
+import { rehearseRemoval } from '../records/hooks/removal.ts';
+import { rehearse, startRehearsal } from '../records/hooks/rehearsal.ts';
 import { commitWrite } from '../records/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
@@ -19,11 +19,11 @@ import { forgetBytes } from './upload.ts';
 
 type RemoveDeps = WriteDeps & Pick<Deps, 'blobs' | 'observe'>;
 
-/** Which file is to go, and for whom. */
+/** A file that is to be deleted, and for whom. */
 export interface FileRemoval {
   id: string;
-  /** Undefined for hooks, which no hook is told of as somebody. */
-  by: Author | undefined;
+  /** Undefined for the server itself. */
+  caller: Author | undefined;
   now: Date;
 }
 
@@ -34,7 +34,7 @@ export async function removeFile(
   { id, principal, requestId, now }: { id: string; principal: Principal; requestId: string; now: Date },
 ): Promise<{ ok: true }> {
   const file = await fileFor(deps, app, { id, principal, purpose: 'remove' });
-  await removeStored(deps, app, { id: file.id, by: { principal, requestId }, now });
+  await removeStored(deps, app, { id: file.id, caller: { principal, requestId }, now });
   return { ok: true };
 }
 
@@ -47,8 +47,8 @@ export async function removeStored(
   app: AppDefinition,
   removal: FileRemoval,
 ): Promise<void> {
-  const { id, by, now } = removal;
-  const rehearsal = await rehearsalOf(deps, app, by);
+  const { id, caller, now } = removal;
+  const rehearsal = await startRehearsal(deps, app, caller);
   const rehearsals = rehearsal === undefined ? [] : [rehearsal];
   await commitWrite(deps, app, {
     changes: [{ action: 'delete_file' }],
@@ -59,16 +59,19 @@ export async function removeStored(
       // Hooks may take seconds.
       if (rehearsal !== undefined) requireCurrent(deps, app);
       if (!await lockFile(sql, app.schema, id)) fail('not_found', `file "${id}" does not exist`);
-      const remove = () => leaveFile({ sql, statements }, app, { id, now });
-      const removed = await removeAsked(rehearsal, { ...context, connection: within(sql) }, { now, remove });
+      const remove = () => emptyFileFields({ sql, statements }, app, { id, now });
+      const removed = await rehearseRemoval(rehearsal, { ...context, connection: within(sql) }, {
+        now,
+        remove,
+      });
       await deleteFile(sql, app.schema, id);
       return removed;
     };
     const removed = await rehearse(rehearsals, connection, work).catch(explain);
-    return { result: undefined, written: writtenBy(removed) };
+    return { result: undefined, written: writtenByRemoval(removed) };
   });
   await forgetBytes(deps, app, id);
-  await rehearsal?.tell();
+  await rehearsal?.runAfterHooks();
 }
 
 function explain(error: unknown): never {

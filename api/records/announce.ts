@@ -1,4 +1,4 @@
-// Tells those who watch a collection what was written: after the commit, once.
+// Realtime events of records: published once, after the commit of what wrote them.
 import { pointsTo } from '../../storage/app/fields/kinds.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { jsonOf } from '../../storage/sql/json-text.ts';
@@ -9,15 +9,15 @@ import { exactTopicOf } from '../realtime/topic.ts';
 import type { Removal } from './relations/cascade.ts';
 
 /** A record that was written. */
-export interface Written {
+export interface WrittenRecord {
   type: ChangeType;
   record: StoredRecord;
 }
 
 /** The records that one transaction wrote in an app. */
 export interface Announcement {
-  written: readonly Written[];
-  /** Records that were deleted along with those, in whose events nobody is interested. */
+  written: readonly WrittenRecord[];
+  /** Records that were deleted along with those, and are not published themselves. */
   others?: readonly StoredRecord[];
 }
 
@@ -30,7 +30,7 @@ export function announce(
   app: AppDefinition,
   { written, others = [] }: Announcement,
 ): void {
-  const deleted = deletedBy(written);
+  const deleted = deletedRecords(written);
   // Who may see a deletion may depend on records that went along, so each is published with those.
   const lost = deleted.length === 0 ? undefined : new LostRecords(app, [...deleted, ...others]);
   for (const each of written) {
@@ -39,33 +39,34 @@ export function announce(
 }
 
 /** The records that were deleted. */
-export function deletedBy(written: readonly Written[]): StoredRecord[] {
+export function deletedRecords(written: readonly WrittenRecord[]): StoredRecord[] {
   return written.filter(({ type }) => type === 'record_deleted').map(({ record }) => record);
 }
 
 function publish(
   { realtime }: { realtime: Publisher },
   app: AppDefinition,
-  { type, record }: Written,
+  { type, record }: WrittenRecord,
   gone?: Gone,
 ): void {
   const collection = app.collections.get(record.collection);
-  if (collection === undefined) return; // it has been dropped since: nobody watches it any more
+  // It has been dropped since, and its subscriptions have ended.
+  if (collection === undefined) return;
   realtime.publish(exactTopicOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
 }
 
-/** Everything that a deletion changed. */
-export function writtenBy({ updated, deleted }: Removal): Written[] {
+/** The records that a deletion changed. */
+export function writtenByRemoval({ updated, deleted }: Removal): WrittenRecord[] {
   return [
-    ...updated.map(({ record }): Written => ({ type: 'record_updated', record })),
-    ...deleted.map((record): Written => ({ type: 'record_deleted', record })),
+    ...updated.map(({ record }): WrittenRecord => ({ type: 'record_updated', record })),
+    ...deleted.map((record): WrittenRecord => ({ type: 'record_deleted', record })),
   ];
 }
 
-/** A filter follows three relations, and the rule of what it finds there three more. */
-const maximalHops = 6;
+/** A filter follows three relations, and the rule of a record that it finds there three more. */
+const maxHops = 6;
 
-/** Records that went in one transaction. */
+/** The records that one transaction deleted. */
 class LostRecords {
   readonly #app: AppDefinition;
   readonly #records: ReadonlyMap<string, StoredRecord>;
@@ -76,11 +77,11 @@ class LostRecords {
     this.#records = new Map(records.map((record) => [goneKey(record.collection, record.id), record]));
   }
 
-  /** Those of them that relations of a record lead to. */
+  /** The deleted records that relations of a record lead to. */
   from(record: StoredRecord): Gone | undefined {
     const records = new Map<string, StoredRecord>();
     let next = [record];
-    for (let hops = 0; hops < maximalHops && next.length > 0; hops++) {
+    for (let hops = 0; hops < maxHops && next.length > 0; hops++) {
       next = next.flatMap((place) => this.#pointedToBy(place)).flatMap((key) => {
         const found = records.has(key) ? undefined : this.#records.get(key);
         if (found === undefined) return [];

@@ -1,4 +1,4 @@
-// The collection that a record request works on, and what to do when another process has changed it meanwhile.
+// The collection that a record request works on, read again when another process has changed it meanwhile.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
@@ -12,12 +12,12 @@ import { collectionOf, failNoApp } from '../target.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
 import { untilSettled } from '../process/deadlock.ts';
 
-/** What every record feature needs. */
+/** The parts that every record feature needs. */
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'recordCache'> & {
   realtime: Publisher;
 };
 
-/** What those need that write. */
+/** The parts that writes need. */
 export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder'> & {
   hooks: RecordHooks;
   quotas: WriteQuotas;
@@ -29,17 +29,17 @@ export interface RecordTarget {
   collection: CollectionDefinition;
 }
 
-/** What a record feature works with: the compiled collection and the app's connections. */
+/** A compiled collection and the connections of its app. */
 export interface RecordScope {
-  /** As it is by now: not always what the request found. */
+  /** As it is by now, which may be another than the request found. */
   target: RecordTarget;
   plan: RecordPlan;
   connection: Connection;
 }
 
 /**
- * Runs work on a collection. When its table turns out to be another than the definition says, the definition is read
- * again and the work is done once more, three times at most. Throws `404` when the collection is gone.
+ * Runs work on a collection. When the table turns out not to be as the definition says, reads the definition again and
+ * repeats the work, three times at most. Throws `404` when the collection has been deleted.
  */
 export function onCollection<Result>(
   deps: RecordDeps,
@@ -48,7 +48,7 @@ export function onCollection<Result>(
 ): Promise<Result> {
   return onApp(deps, target.app, (app) => {
     const connection = deps.databases.app(app.workspace.database, app.schema);
-    return work(scopeOf(targetIn(app, target), connection));
+    return work(recordScope(targetIn(app, target), connection));
   });
 }
 
@@ -57,7 +57,7 @@ export function targetIn(app: AppDefinition, target: RecordTarget): RecordTarget
   return app === target.app ? target : { app, collection: collectionOf(app, target.collection.id) };
 }
 
-/** The same for work on several collections of an app. */
+/** Runs work on several collections of an app, as `onCollection` does on one. */
 export async function onApp<Result>(
   deps: Pick<Deps, 'definitions'>,
   app: AppDefinition,
@@ -68,35 +68,35 @@ export async function onApp<Result>(
     try {
       return await untilSettled(() => work(known));
     } catch (error) {
-      if (readings >= mostReadings(error)) throw error;
+      if (readings >= maxReadings(error)) throw error;
     }
     known = await reread(deps, known);
   }
 }
 
-/** The app has changed while hooks were asked. */
-class Outdated extends ApiError {
+/** The app has changed while hooks ran. */
+class OutdatedApp extends ApiError {
   constructor() {
     super('conflict', 'the app kept changing while hooks looked at the write; try again');
   }
 }
 
 /**
- * To be called within `onApp` and `onCollection` when hooks have answered, which may be long after the beginning: does the
- * work once more if the app is not what it was then, so that the rules and fields of now hold.
+ * Throws when the app has changed since the work began. To be called within `onApp` and `onCollection` after hooks have run,
+ * which may take long: they then repeat the work, so that the rules and fields of now hold.
  */
 export function requireCurrent({ definitions }: Pick<Deps, 'definitions'>, app: AppDefinition): void {
-  if (definitions.peekApp(app.workspace.id, app.id) !== app) throw new Outdated();
+  if (definitions.peekApp(app.workspace.id, app.id) !== app) throw new OutdatedApp();
 }
 
-/** How often the definition is read again for such an error. */
-function mostReadings(error: unknown): number {
-  if (error instanceof Outdated) return 5;
+/** How often the definition is read again after an error. */
+function maxReadings(error: unknown): number {
+  if (error instanceof OutdatedApp) return 5;
   return error instanceof StorageError && error.failure === 'undefined' ? 3 : 0;
 }
 
-/** What a feature needs to work on a collection. */
-export function scopeOf(target: RecordTarget, connection: Connection): RecordScope {
+/** The scope of work on a collection. */
+export function recordScope(target: RecordTarget, connection: Connection): RecordScope {
   return { target, plan: planOf(target.app.schema, target.collection), connection };
 }
 

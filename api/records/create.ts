@@ -13,26 +13,26 @@ import {
   refuseBuiltIn,
   type WriteDeps,
 } from './collection.ts';
-import { type WriteScope, writeScopeOf } from './write-context.ts';
+import { type WriteScope, writeScope } from './write-context.ts';
 import {
   type EnrolDeps,
-  type Enrolment,
   type EnrolmentRequest,
   insertProfile,
+  type PreparedEnrolment,
   prepareEnrolment,
   requireSame,
 } from './enrol.ts';
 import { applyHookChanges, type Rehearsal } from './hooks/rehearsal.ts';
-import { refusalOf } from './input/write-errors.ts';
-import { refuseUnreachable, restrictionOn, type WrittenValues } from './relations/restrict.ts';
-import { valuesOfNew } from './input/values.ts';
+import { explainWriteError } from './input/write-errors.ts';
+import { refuseUnreachable, writeRestriction, type WrittenValues } from './relations/restrict.ts';
+import { readNewValues } from './input/values.ts';
 import { commitWrite } from './write.ts';
 
 /** A record that is to be created. */
 export interface RecordCreation extends EnrolmentRequest {
   now: Date;
-  /** Of a profile, where it has been prepared: before a transaction. */
-  enrolment?: Enrolment | undefined;
+  /** Of a profile whose create is part of a transaction, before which it was prepared. */
+  enrolment?: PreparedEnrolment | undefined;
 }
 
 /**
@@ -43,15 +43,15 @@ export interface RecordCreation extends EnrolmentRequest {
 export async function createRecord(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
-  { by, ...request }: RecordCreation & { by?: Author },
+  { caller, ...request }: RecordCreation & { caller?: Author },
 ): Promise<StoredRecord> {
   const asked = { ...request, newId: deps.newId() };
   const hooks = (await deps.hooks.writesOf(target.app)).on(target.collection.id, 'create');
-  const actor = hookActorOf(deps, target.app, by);
+  const actor = hookActorOf(deps, target.app, caller);
   const creation = hooks?.before === true
-    ? await runBeforeHooks(deps, target, asked, { hooks, actor, by })
+    ? await runBeforeHooks(deps, target, asked, { hooks, actor, caller })
     : asked;
-  // Who knows the id, or finds it in a list, can change the record before its create is answered.
+  // A caller who knows the id, or finds it in a list, can change the record before the response to its create.
   const { newId, input } = creation;
   const id = typeof input['id'] === 'string' ? input['id'] : newId;
   const record = await commitWrite(deps, target.app, {
@@ -59,29 +59,29 @@ export async function createRecord(
     input,
     hooks: hooks?.before === true ? 'before' : undefined,
   }, async (context) => {
-    const record = await createOn(deps, writeScopeOf(context, target), creation);
+    const record = await applyCreate(deps, writeScope(context, target), creation);
     return { result: record, written: [{ type: 'record_created', record }] };
   });
   if (hooks?.after === true) await hooks.tell({ actor, record, previous: null });
   return record;
 }
 
-/** Runs hooks, while no connection is held, on a record that its caller may create as far as that can be known. */
+/** Runs before-hooks, while no connection is held, once the rule admits the record as far as that can be known. */
 async function runBeforeHooks(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
   creation: RecordCreation & { newId: string },
-  { hooks, actor, by }: { hooks: WriteHooks; actor: Actor; by: Author | undefined },
+  { hooks, actor, caller }: { hooks: WriteHooks; actor: Actor; caller: Author | undefined },
 ): Promise<RecordCreation & { newId: string }> {
-  const record = await onCollection(deps, target, (scope) => candidateOn(deps, scope, creation));
+  const record = await onCollection(deps, target, (scope) => previewCreate(deps, scope, creation));
   const changes = await hooks.ask({ actor, record, previous: null });
-  by?.requireSender?.();
+  caller?.requireSender?.();
   return { ...creation, ...applyHookChanges(creation.input, changes) };
 }
 
 /**
- * Creates a record in a transaction, with its hooks where that is rehearsed, and returns it as it is stored. Throws what a
- * create throws.
+ * Creates a record within a transaction, with its hooks where that is rehearsed, and returns it as it is stored. Throws
+ * what a create throws.
  */
 export async function createRehearsed(
   deps: EnrolDeps,
@@ -90,48 +90,48 @@ export async function createRehearsed(
   rehearsal: Rehearsal | undefined,
 ): Promise<StoredRecord> {
   const collection = scope.target.collection.id;
-  if (rehearsal?.concerns(collection, 'create') !== true) return await createOn(deps, scope, creation);
-  const candidate = await candidateOn(deps, scope, creation);
-  const question = { action: 'create', collection, record: candidate, previous: null } as const;
-  const changed = { ...creation, ...applyHookChanges(creation.input, rehearsal.ask(question)) };
-  const record = await createOn(deps, scope, changed);
-  rehearsal.note({ ...question, record });
+  if (rehearsal?.concerns(collection, 'create') !== true) return await applyCreate(deps, scope, creation);
+  const candidate = await previewCreate(deps, scope, creation);
+  const write = { action: 'create', collection, record: candidate, previous: null } as const;
+  const changed = { ...creation, ...applyHookChanges(creation.input, rehearsal.hookChanges(write)) };
+  const record = await applyCreate(deps, scope, changed);
+  rehearsal.addDone({ ...write, record });
   return record;
 }
 
-/** The record as it would be stored. Throws as the create itself would, but for what only PostgreSQL knows. */
-async function candidateOn(
+/** The record as it would be stored. Throws what the create would throw, but for what only PostgreSQL knows. */
+async function previewCreate(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,
   { access, input, now, enrolment, newId }: RecordCreation,
 ): Promise<StoredRecord> {
   const { plan, connection, target } = scope;
   refuseBuiltIn(target);
-  const { id, values, defaulted, credentials } = valuesOfNew(plan, input);
+  const { id, values, defaulted, credentials } = readNewValues(plan, input);
   const user = credentials === undefined
     ? undefined
     : await connection.run((sql) => foreseeUser(sql, credentials.email));
   const chosen = user === undefined ? id : user.id ?? enrolment?.newId;
   const record = { id: chosen ?? newId ?? deps.newId(), now: now.toISOString(), values };
-  const written = { positions: plan.everyPosition, values, byOthers: byOthers(defaulted) };
-  const restriction = restrictionOn(access, scope, input, written);
+  const written = { positions: plan.everyPosition, values, byOthers: notByCaller(defaulted) };
+  const restriction = writeRestriction(access, scope, input, written);
   const stored = recordOf(plan, record);
   const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
   const isDecided = restriction.rule === undefined && restriction.reaches.length === 0;
-  // The rule of a profile may be about its user, who may not be there yet.
+  // The rule of a profile may read its user, who may not be there yet.
   if (isDecided || user !== undefined && user.id === undefined) return candidate;
   if (await connection.run((sql) => wouldPass(sql, plan, record, restriction))) return candidate;
   await refuseUnreachable(access, scope, written);
   return refuse(access);
 }
 
-/** Fields that somebody else than the caller has set. */
-function byOthers(defaulted: readonly string[], byHooks?: ReadonlySet<string>): WrittenValues['byOthers'] {
+/** The fields that hooks or defaults have set. */
+function notByCaller(defaulted: readonly string[], byHooks?: ReadonlySet<string>): WrittenValues['byOthers'] {
   return defaulted.length === 0 ? byHooks : new Set([...defaulted, ...byHooks ?? []]);
 }
 
-/** Stores the record, without hooks. */
-async function createOn(
+/** Stores a record, without hooks. */
+async function applyCreate(
   deps: EnrolDeps,
   scope: WriteScope,
   creation: RecordCreation,
@@ -139,13 +139,13 @@ async function createOn(
   const { plan, connection, statements } = scope;
   const { access, input, now, newId, hooked } = creation;
   refuseBuiltIn(scope.target);
-  const { id, values, defaulted, credentials } = valuesOfNew(plan, input);
+  const { id, values, defaulted, credentials } = readNewValues(plan, input);
   const enrolment = plan.isProfile
     ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
     : undefined;
   if (enrolment !== undefined) requireSame(enrolment, credentials);
-  const written = { positions: plan.everyPosition, values, byOthers: byOthers(defaulted, hooked?.fields) };
-  const restriction = restrictionOn(access, scope, hooked?.body ?? input, written);
+  const written = { positions: plan.everyPosition, values, byOthers: notByCaller(defaulted, hooked?.fields) };
+  const restriction = writeRestriction(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>
     statements.insert(sql, plan, { id, now: now.toISOString(), values }, restriction);
   const refuseWrite = async ({ connection }: Pick<RecordScope, 'connection'>) => {
@@ -160,7 +160,7 @@ async function createOn(
       );
     if (created !== undefined) return created;
   } catch (error) {
-    throw refusalOf(error, plan);
+    throw explainWriteError(error, plan);
   }
   return await refuseWrite(scope);
 }

@@ -4,40 +4,40 @@ import { lookAtRecord } from '../../storage/app/records/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
-import { branchesOf, expanding } from './relations/expand.ts';
-import { ruleOn } from './relations/restrict.ts';
-import { type RecordAnswer, selectionOf } from './input/selection.ts';
+import { expandRelations, readExpand } from './relations/expand.ts';
+import { ruleRestriction } from './relations/restrict.ts';
+import { readFields, type SelectedRecord } from './input/selection.ts';
 import { readRecord } from './read.ts';
 
-/** Which record, and which of its fields. */
+/** A record that is asked for, and which of its fields. */
 export interface RecordLookup {
   access: Access;
   id: string;
-  /** As in the query: names separated by commas. */
+  /** Names separated by commas, as in the query. */
   fields?: string | undefined;
   expand?: string | undefined;
 }
 
 /**
- * Answers a record. Throws `404` when there is none, `401` or `403` when the rule does not admit it, `400 unknown_column`
+ * Returns a record. Throws `404` when there is none, `401` or `403` when the rule does not admit it, `400 unknown_column`
  * for a field that does not exist.
  */
 export async function getRecord(
   deps: RecordDeps,
   target: RecordTarget,
   { access, id, fields, expand }: RecordLookup,
-): Promise<RecordAnswer> {
+): Promise<SelectedRecord> {
   return await onCollection(deps, target, async (scope) => {
-    const rule = ruleOn(access, scope.target);
+    const rule = ruleRestriction(access, scope.target);
     if (!isUuid(id)) failMissing(id);
-    const select = selectionOf(scope.plan, fields);
-    const branches = branchesOf(scope.target, expand);
+    const select = readFields(scope.plan, fields);
+    const branches = readExpand(scope.target, expand);
     const reading = readRecord(deps, scope, { access, id, rule });
     const found = reading instanceof Promise ? await reading : reading;
     if (found === undefined) failMissing(id);
     if (!found.passes) refuse(access);
     if (branches.size === 0) return select(found.record);
-    const show = await expanding(select, scope, { access, branches, records: [found.record] });
+    const show = await expandRelations(select, scope, { access, branches, records: [found.record] });
     return show(found.record);
   });
 }

@@ -10,13 +10,13 @@ import { type Access, guardOf } from '../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { ruleOf } from '../rules/compile.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
-import { branchesOf, expanding } from './relations/expand.ts';
-import { ruleOn } from './relations/restrict.ts';
+import { expandRelations, readExpand } from './relations/expand.ts';
+import { ruleRestriction } from './relations/restrict.ts';
 import type { Narrowing } from './ports.ts';
 import { readPage } from './read.ts';
-import { type RecordAnswer, selectionOf, sortKeysOf } from './input/selection.ts';
+import { readFields, readSort, type SelectedRecord } from './input/selection.ts';
 
-/** Which records, in which order, with which fields; all as in the query. */
+/** A list of records, as the query asks for it. */
 export interface RecordQuery {
   access: Access;
   page: PageRequest;
@@ -24,14 +24,14 @@ export interface RecordQuery {
   fields?: string | undefined;
   filter?: string | undefined;
   expand?: string | undefined;
-  /** The values of all records of a page together, in bytes, roughly; 64 MiB when left out. */
+  /** Of the values of all records of a page together, roughly; 64 MiB when left out. */
   maxBytes?: number | undefined;
 }
 
 const defaultMaxBytes = 64 * 1_048_576;
 
 /**
- * Answers a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
+ * Returns a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
  * whatever the records are, `400 validation` when the page would be too large, `400 parse_error` for the filter,
  * `400 unknown_column` for a name that does not exist.
  */
@@ -39,16 +39,18 @@ export async function listRecords(
   deps: RecordDeps,
   target: RecordTarget,
   { access, page, sort, fields, filter, expand, maxBytes = defaultMaxBytes }: RecordQuery,
-): Promise<Page<RecordAnswer>> {
+): Promise<Page<SelectedRecord>> {
   return await onCollection(deps, target, async (scope) => {
     const { selection, narrowing } = selectedBy(access, scope.target, filter);
-    const keys = sortKeysOf(scope.plan, sort);
-    const select = selectionOf(scope.plan, fields);
-    const branches = branchesOf(scope.target, expand);
+    const keys = readSort(scope.plan, sort);
+    const select = readFields(scope.plan, fields);
+    const branches = readExpand(scope.target, expand);
     const slice = { sort: keys, limit: page.per_page, offset: offsetOf(page), mostBytes: maxBytes };
     const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
     const { records, total } = await reading.catch(explain);
-    const show = branches.size === 0 ? select : await expanding(select, scope, { access, branches, records });
+    const show = branches.size === 0
+      ? select
+      : await expandRelations(select, scope, { access, branches, records });
     return pageOf(records.map(show), total, page);
   });
 }
@@ -66,9 +68,9 @@ interface Selected {
 
 const everything: Condition = { kind: 'constant', truth: true };
 
-/** The rule looks wherever it says; the caller's own filter looks through relations only at what the caller may read. */
+/** The rule follows any relation; the caller's own filter follows only those to records that the caller may read. */
 function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): Selected {
-  const rule = ruleOn(access, target);
+  const rule = ruleRestriction(access, target);
   const restrictions = rule === undefined ? [] : [rule];
   const { condition: ruled } = ruleOf(target.app, target.collection, access.action);
   const narrowing = { rule: access.unbounded ? everything : ruled, guarded: !access.unbounded };

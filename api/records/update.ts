@@ -1,4 +1,4 @@
-// Changing a record: what the body leaves out stays as it is.
+// Changing a record. Fields that the body leaves out stay as they are.
 import { shownValue } from '../../storage/app/records/candidate.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { lookAtVersion, type VersionedLook } from '../../storage/app/records/versions.ts';
@@ -16,13 +16,13 @@ import {
   refuseBuiltIn,
   type WriteDeps,
 } from './collection.ts';
-import { type WriteScope, writeScopeOf } from './write-context.ts';
+import { type WriteScope, writeScope } from './write-context.ts';
 import { failMissing } from './get.ts';
-import { applyHookChanges, type Hooked, type Rehearsal } from './hooks/rehearsal.ts';
-import { mayBeTooLong, refuseTooLong } from './input/length.ts';
-import { refusalOf } from './input/write-errors.ts';
-import { refuseUnreachable, restrictionOn, ruleOn } from './relations/restrict.ts';
-import { type ChangedValues, type RecordInput, valuesOfChange } from './input/values.ts';
+import { applyHookChanges, type HookedInput, type Rehearsal } from './hooks/rehearsal.ts';
+import { mayExceedLength, refuseTooLong } from './input/length.ts';
+import { explainWriteError } from './input/write-errors.ts';
+import { refuseUnreachable, ruleRestriction, writeRestriction } from './relations/restrict.ts';
+import { type ChangedValues, readChangedValues, type RecordInput } from './input/values.ts';
 import { commitWrite } from './write.ts';
 
 /** A record that is to be changed. */
@@ -31,9 +31,9 @@ export interface RecordUpdate {
   id: string;
   input: RecordInput;
   now: Date;
-  /** What hooks did to the input, once they were asked. */
-  hooked?: Hooked;
-  /** Only this version of the record is changed. */
+  /** How hooks have changed the input, once they have run. */
+  hooked?: HookedInput;
+  /** The version of the record that is to be changed; without one, any is. */
   version?: string;
 }
 
@@ -48,26 +48,26 @@ const maxAttempts = 3;
 export async function updateRecord(
   deps: WriteDeps,
   target: RecordTarget,
-  { by, ...update }: RecordUpdate & { by?: Author },
+  { caller, ...update }: RecordUpdate & { caller?: Author },
 ): Promise<StoredRecord> {
   const hooks = (await deps.hooks.writesOf(target.app)).on(target.collection.id, 'update');
-  if (hooks !== undefined) return await updateWithHooks(deps, target, { update, by, hooks });
+  if (hooks !== undefined) return await updateWithHooks(deps, target, { update, caller, hooks });
   const record = await commitUpdate(deps, target, update);
   return record ?? fail('unavailable', 'the record changed meanwhile; try again');
 }
 
-/** The hooks run while no connection is held; then the record must still be the one that they saw. */
+/** Runs before-hooks while no connection is held, then changes the record if it is still the one that they saw. */
 async function updateWithHooks(
   deps: WriteDeps,
   target: RecordTarget,
-  { update, by, hooks }: { update: RecordUpdate; by: Author | undefined; hooks: WriteHooks },
+  { update, caller, hooks }: { update: RecordUpdate; caller: Author | undefined; hooks: WriteHooks },
 ): Promise<StoredRecord> {
-  const actor = hookActorOf(deps, target.app, by);
+  const actor = hookActorOf(deps, target.app, caller);
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const seen = await onCollection(deps, target, (scope) => lookOn(scope, update));
+    const seen = await onCollection(deps, target, (scope) => previewUpdate(scope, update));
     const previous = seen.record;
     const changes = hooks.before ? await hooks.ask({ actor, record: seen.candidate, previous }) : undefined;
-    by?.requireSender?.();
+    caller?.requireSender?.();
     const changed = { ...update, ...applyHookChanges(update.input, changes), version: seen.version };
     const record = await commitUpdate(deps, target, changed);
     if (record === undefined) continue;
@@ -77,7 +77,7 @@ async function updateWithHooks(
   return fail('conflict', 'the record kept changing while hooks looked at it; try again');
 }
 
-/** The record as it is then; undefined when it is of another version. */
+/** Changes the record, and returns it as it is then; undefined when it is of another version. */
 async function commitUpdate(
   deps: WriteDeps,
   target: RecordTarget,
@@ -88,13 +88,13 @@ async function commitUpdate(
     input: update.input,
     hooks: update.hooked === undefined ? undefined : 'before',
   }, async (context) => {
-    const record = await updateOn(writeScopeOf(context, target), update);
+    const record = await applyUpdate(writeScope(context, target), update);
     return { result: record, written: record === undefined ? [] : [{ type: 'record_updated', record }] };
   });
 }
 
 /**
- * Changes a record in a transaction, with its hooks where that is rehearsed, and returns it as it is then. Throws what an
+ * Changes a record within a transaction, with its hooks where that is rehearsed, and returns it as it is then. Throws what an
  * update throws.
  */
 export async function updateRehearsed(
@@ -103,12 +103,12 @@ export async function updateRehearsed(
   rehearsal: Rehearsal | undefined,
 ): Promise<StoredRecord> {
   const collection = scope.target.collection.id;
-  if (rehearsal?.concerns(collection, 'update') !== true) return present(await updateOn(scope, update));
-  const { candidate, record: previous, version } = await lookOn(scope, update);
-  const question = { action: 'update', collection, record: candidate, previous } as const;
-  const changes = applyHookChanges(update.input, rehearsal.ask(question));
-  const record = present(await updateOn(scope, { ...update, ...changes, version }));
-  rehearsal.note({ ...question, record });
+  if (rehearsal?.concerns(collection, 'update') !== true) return present(await applyUpdate(scope, update));
+  const { candidate, record: previous, version } = await previewUpdate(scope, update);
+  const write = { action: 'update', collection, record: candidate, previous } as const;
+  const changes = applyHookChanges(update.input, rehearsal.hookChanges(write));
+  const record = present(await applyUpdate(scope, { ...update, ...changes, version }));
+  rehearsal.addDone({ ...write, record });
   return record;
 }
 
@@ -116,21 +116,21 @@ function present(record: StoredRecord | undefined): StoredRecord {
   return record ?? fail('conflict', 'the record changed while it was looked at; try again');
 }
 
-/** A record and what an update would make of it. */
-interface Prospect extends VersionedLook {
+/** A record, and the same record as an update would make it. */
+interface UpdatePreview extends VersionedLook {
   candidate: StoredRecord;
 }
 
-/** Looks at a record that is about to be changed. Throws as the update itself would, but for what only PostgreSQL knows. */
-async function lookOn(
+/** The record as the update would make it. Throws what the update would throw, but for what only PostgreSQL knows. */
+async function previewUpdate(
   scope: RecordScope,
   { access, id, input, now }: RecordUpdate,
-): Promise<Prospect> {
+): Promise<UpdatePreview> {
   const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
   if (!isUuid(id)) failMissing(id);
   const changed = await readChange(scope, id, input);
-  const rule = ruleOn(access, scope.target, input);
+  const rule = ruleRestriction(access, scope.target, input);
   const found = await connection.run((sql) => lookAtVersion(sql, plan, id, rule)) ?? failMissing(id);
   if (!found.passes) refuse(access);
   await refuseUnreachable(access, scope, changed);
@@ -152,8 +152,8 @@ function changedBy(
   return { ...record, fields, updated_at: now };
 }
 
-/** Stores the change, without hooks; returns undefined when the record is of another version. */
-export async function updateOn(
+/** Stores a change, without hooks. Returns the record as it is then; undefined when it is of another version. */
+export async function applyUpdate(
   scope: WriteScope,
   { access, id, input, now, hooked, version }: RecordUpdate,
 ): Promise<StoredRecord | undefined> {
@@ -162,41 +162,41 @@ export async function updateOn(
   const body = hooked?.body ?? input;
   if (!isUuid(id)) failMissing(id);
   const changed = { ...await readChange(scope, id, input), byOthers: hooked?.fields };
-  const restriction = restrictionOn(access, scope, body, changed);
+  const restriction = writeRestriction(access, scope, body, changed);
   const change = { id, now: now.toISOString(), ...changed };
   const store = (sql: Sql) =>
     version === undefined
       ? statements.update(sql, plan, change, restriction)
       : statements.updateVersion(sql, plan, { ...change, version }, restriction);
   try {
-    const updated = mayBeTooLong(changed.values)
+    const updated = mayExceedLength(changed.values)
       ? await connection.transaction((sql) => store(sql).then(undoTooLong))
       : await connection.run(store);
     if (updated !== undefined) return updated;
   } catch (error) {
-    throw refusalOf(error, plan);
+    throw explainWriteError(error, plan);
   }
-  // The record as it is now, whatever it was: there is no answer that fits both.
+  // The refusal goes by the record as it is now, which may be another than the statement met.
   const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
   if (found === undefined) failMissing(id);
   if (found.passes) await refuseUnreachable(access, scope, changed);
   return found.passes && version !== undefined ? undefined : refuse(access);
 }
 
-/** How long a record has become is known once it is written. */
+/** Throws `400 validation` for a record that has become too long, which is known only once it is written. */
 function undoTooLong(updated: StoredRecord | undefined): StoredRecord | undefined {
   if (updated !== undefined) refuseTooLong(Object.values(updated.fields));
   return updated;
 }
 
-/** A record that does not exist is `404` before anything is said of the body. */
+/** The values of a change. A record that does not exist is `404` before the body is refused. */
 async function readChange(
   { plan, connection }: RecordScope,
   id: string,
   input: RecordInput,
 ): Promise<ChangedValues> {
   try {
-    return valuesOfChange(plan, input);
+    return readChangedValues(plan, input);
   } catch (error) {
     const existing = await connection.run((sql) => lookAtRecord(sql, plan, id));
     if (existing === undefined) failMissing(id);

@@ -4,7 +4,7 @@ import type { Connection } from '../../storage/connections/pool.ts';
 import type { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
 import type { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
 import type { updateVersion } from '../../storage/app/records/versions.ts';
-import { type RecordScope, type RecordTarget, scopeOf, targetIn } from './collection.ts';
+import { type RecordScope, recordScope, type RecordTarget, targetIn } from './collection.ts';
 
 /** The statements that write records. Only `commitWrite` hands them out. */
 export interface RecordStatements {
@@ -29,9 +29,9 @@ export interface WriteScope extends RecordScope {
 }
 
 /** The scope of a write of a collection. Throws `404 not_found` when the collection has been deleted. */
-export function writeScopeOf(
+export function writeScope(
   { app, connection, statements }: WriteContext,
   target: RecordTarget,
 ): WriteScope {
-  return { ...scopeOf(targetIn(app, target), connection), statements };
+  return { ...recordScope(targetIn(app, target), connection), statements };
 }

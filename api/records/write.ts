@@ -7,7 +7,7 @@ import type { AppDefinition, WorkspaceDefinition } from '../../storage/definitio
 import { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
 import { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
 import { updateVersion } from '../../storage/app/records/versions.ts';
-import { announce, type Announcement, deletedBy, type Written } from './announce.ts';
+import { announce, type Announcement, deletedRecords, type WrittenRecord } from './announce.ts';
 import { onApp, requireCurrent, type WriteDeps } from './collection.ts';
 import type { IntendedChange } from './ports.ts';
 import type { RecordStatements, WriteContext } from './write-context.ts';
@@ -27,7 +27,7 @@ export interface IntendedWrite {
 /** The result of a write that is committed, and the records that it wrote in its app. */
 export interface Committed<Result> {
   result: Result;
-  written: readonly Written[];
+  written: readonly WrittenRecord[];
 }
 
 /** The records that a write in several apps wrote in one of them. */
@@ -106,15 +106,15 @@ export async function commitUserDeletion<Result>(
 }
 
 /**
- * Records that went along with others wait for the writes of them that are under way: those were done before, or find nothing
- * any more.
+ * Announces a write. Records that were deleted along with others take their turn only now: writes of them that are under way
+ * were done before, or will find nothing.
  */
 async function announceInOrder(
   deps: Pick<WriteDeps, 'writeOrder' | 'realtime'>,
   app: AppDefinition,
   { held, ...announcement }: Announcement & { held: readonly string[] },
 ): Promise<void> {
-  const keys = new Set(deletedBy(announcement.written).map(({ id }) => keyOf(app, id)));
+  const keys = new Set(deletedRecords(announcement.written).map(({ id }) => keyOf(app, id)));
   await deps.writeOrder.run([...keys.difference(new Set(held))], () => {
     announce(deps, app, announcement);
     return Promise.resolve();

@@ -50,6 +50,6 @@ export const batch = route({
       requests,
       origin,
       asking: { principal, now, query: words() },
-      by: senderOf({ deps, target: { app }, principal, origin }),
+      caller: senderOf({ deps, target: { app }, principal, origin }),
     }),
 });

@@ -78,8 +78,8 @@ export const recordsCreate = route({
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'create', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, body, principal, origin, now }) => {
-    const by = senderOf({ deps, target, principal, origin });
-    return createRecord(deps, target, { access, input: body, origin, now, by });
+    const caller = senderOf({ deps, target, principal, origin });
+    return createRecord(deps, target, { access, input: body, origin, now, caller });
   },
 });
 
@@ -113,8 +113,8 @@ export const recordsUpdate = route({
     admit(deps, target, 'update', { principal, now, query: words() }),
   exists: ({ deps, target, params: { id } }) => requireRecord(deps, target, id),
   handle: ({ deps, target, admitted: access, params: { id }, body, principal, origin, now }) => {
-    const by = senderOf({ deps, target, principal, origin });
-    return updateRecord(deps, target, { access, id, input: body, now, by });
+    const caller = senderOf({ deps, target, principal, origin });
+    return updateRecord(deps, target, { access, id, input: body, now, caller });
   },
 });
 
@@ -130,8 +130,8 @@ export const recordsRemove = route({
   admit: ({ deps, target, principal, now, words }) =>
     admit(deps, target, 'delete', { principal, now, query: words() }),
   handle: ({ deps, target, admitted: access, params: { id }, principal, origin, now }) => {
-    const by = senderOf({ deps, target, principal, origin });
-    return removeRecord(deps, target, { access, id, now, by });
+    const caller = senderOf({ deps, target, principal, origin });
+    return removeRecord(deps, target, { access, id, now, caller });
   },
 });
 

@@ -16,18 +16,18 @@ import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { isOfGone } from '../deleted-tenant.ts';
-import { writtenBy } from '../records/announce.ts';
-import { type RemovalTransaction, removeWithUser } from '../records/relations/cascade.ts';
+import { writtenByRemoval } from '../records/announce.ts';
+import { deleteWithUser, type RemovalTransaction } from '../records/relations/cascade.ts';
 import { untilSettled } from '../process/deadlock.ts';
 import type { WriteDeps } from '../records/collection.ts';
 import type { RecordStatements } from '../records/write-context.ts';
-import { removeAsked } from '../records/hooks/removal.ts';
-import { holdOff, type Rehearsal, rehearsalOf, rehearse } from '../records/hooks/rehearsal.ts';
+import { rehearseRemoval } from '../records/hooks/removal.ts';
+import { type Rehearsal, rehearse, startRehearsal, stopIfPending } from '../records/hooks/rehearsal.ts';
 import { type AppAnnouncement, type CommittedInApps, commitUserDeletion } from '../records/write.ts';
 import { failNoUser } from './list.ts';
 
-/** How often the apps may be others than they were found to be. */
-const mostReadings = 5;
+/** How often the apps are looked up, which may change while the user is being deleted. */
+const maxReadings = 5;
 
 type RemoveDeps =
   & Pick<
@@ -66,7 +66,7 @@ export async function removeUser(
     const attempt = (apps: readonly AppDefinition[]) => removeFrom(deps, apps, { ...removal, statements });
     return untilSettled(() => withApps(deps, workspace, attempt));
   });
-  for (const rehearsal of rehearsals) await rehearsal.tell();
+  for (const rehearsal of rehearsals) await rehearsal.runAfterHooks();
 }
 
 /** Deletes the user in one transaction over these apps. */
@@ -87,14 +87,14 @@ async function removeFrom(
     const user = await lockUser(sql, id) ?? failNoUser(id);
     const there = stages.filter(({ app }) => held.has(app.schema));
     const announcements = await leaveApps({ sql, statements }, there, { id: user.id, now: by.now });
-    holdOff(rehearsals);
+    stopIfPending(rehearsals);
     await deleteAccount(sql, deps, { user, actor, by });
     return announcements;
   });
   return { result: rehearsals, announcements };
 }
 
-/** Does work with the apps in which a record may point or belong to a user; once more when one has changed or gone meanwhile. */
+/** Does work with the apps in which a record may point or belong to a user, and again when one of them has changed or gone. */
 async function withApps<Result>(
   deps: Pick<RemoveDeps, 'databases' | 'definitions'>,
   { id, database }: WorkspaceDefinition,
@@ -109,7 +109,7 @@ async function withApps<Result>(
     try {
       return await work(apps);
     } catch (error) {
-      if (readings === mostReadings || !await areOutdated(deps, apps, error)) throw error;
+      if (readings === maxReadings || !await areOutdated(deps, apps, error)) throw error;
     }
   }
 }
@@ -123,7 +123,7 @@ async function areOutdated(
     if (await isOfGone(definitions, app, error)) return true;
   }
   if (!(error instanceof StorageError) || error.failure !== 'undefined') return false;
-  // Another process may have changed a collection, and its word not have come yet.
+  // Another process may have changed a collection, and its notification not have come yet.
   for (const app of apps) {
     const { workspace, id } = app;
     if (definitions.peekApp(workspace.id, id) === app) await definitions.invalidate(workspace.id, id);
@@ -138,7 +138,7 @@ async function stagesOf(
 ): Promise<Stage[]> {
   const stages: Stage[] = [];
   for (const app of apps) {
-    stages.push({ app, rehearsal: await rehearsalOf(deps, app, { principal, requestId }) });
+    stages.push({ app, rehearsal: await startRehearsal(deps, app, { principal, requestId }) });
   }
   return stages;
 }
@@ -147,7 +147,7 @@ function knowsUsers(app: AppDefinition): boolean {
   return referrersOf(app, usersId).length > 0 || app.collections.values().some(({ kind }) => kind === 'auth');
 }
 
-/** Record by record, because each is an event; what is added meanwhile PostgreSQL itself removes or refuses. */
+/** Deletes record by record, because each is an event. What is added meanwhile PostgreSQL itself deletes or refuses. */
 async function leaveApps(
   { sql, statements }: RemovalTransaction,
   stages: readonly Stage[],
@@ -159,11 +159,11 @@ async function leaveApps(
       // As the app sees it.
       const user = await selectRecord(sql, planOf(app.schema, usersOf(app)), id);
       const context = { app, connection: within(sql), statements };
-      const remove = () => removeWithUser({ sql, statements }, app, { id, now });
-      const removal = await removeAsked(rehearsal, context, { now, remove });
+      const remove = () => deleteWithUser({ sql, statements }, app, { id, now });
+      const removal = await rehearseRemoval(rehearsal, context, { now, remove });
       announcements.push({
         app,
-        written: writtenBy(removal),
+        written: writtenByRemoval(removal),
         others: user === undefined ? [] : [user],
       });
     });
@@ -176,7 +176,7 @@ async function deleteAccount(
   deps: RemoveDeps,
   { user, actor, by }: { user: UserRow; actor: string; by: By },
 ): Promise<void> {
-  // Its refresh tokens go with the row.
+  // Its refresh tokens are deleted with the row.
   await deleteUser(sql, user.id);
   const details = { id: user.id, from: { verified: user.verified } };
   await auditWorkspace(sql, deps, {

@@ -9,10 +9,10 @@ import { createCollection } from '../../api/collections/create.ts';
 import type { Removal } from '../../api/records/relations/cascade.ts';
 import type { Deps } from '../../api/deps.ts';
 import type { RecordTarget } from '../../api/records/collection.ts';
-import { writeScopeOf } from '../../api/records/write-context.ts';
+import { writeScope } from '../../api/records/write-context.ts';
 import { commitWrite } from '../../api/records/write.ts';
 import { createRecord } from '../../api/records/create.ts';
-import { removeOn } from '../../api/records/remove.ts';
+import { applyRemoval } from '../../api/records/remove.ts';
 import { createRecords } from '../../api/records/build.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { PolicyBook } from '../../api/policies/book.ts';
@@ -178,7 +178,7 @@ function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' 
       const place = await target(collection);
       const changes = [{ action: 'delete', collection, id }] as const;
       return await commitWrite(deps, place.app, { changes }, async (context) => {
-        const result = await removeOn(writeScopeOf(context, place), removal);
+        const result = await applyRemoval(writeScope(context, place), removal);
         return { result, written: [] };
       });
     },

@@ -2,7 +2,7 @@
 import { createRecord } from '../../api/records/create.ts';
 import { getRecord } from '../../api/records/get.ts';
 import { removeRecord } from '../../api/records/remove.ts';
-import type { RecordAnswer } from '../../api/records/input/selection.ts';
+import type { SelectedRecord } from '../../api/records/input/selection.ts';
 import { updateRecord } from '../../api/records/update.ts';
 import { unboundedAccess } from '../../api/rules/access.ts';
 import { type BareApp, bareApp, type BareDeps } from './bare-app.ts';
@@ -14,7 +14,7 @@ export interface CachingApp {
   deps: BareDeps;
   now: Date;
   create(collection: string, input: Record<string, unknown>): Promise<string>;
-  get(collection: string, id: string): Promise<RecordAnswer>;
+  get(collection: string, id: string): Promise<SelectedRecord>;
   change(collection: string, id: string, input: Record<string, unknown>): Promise<void>;
   remove(collection: string, id: string): Promise<void>;
   /** Reads a record as often as it takes for it to be cached. */

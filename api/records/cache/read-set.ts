@@ -4,7 +4,7 @@ import type { Condition } from '../../../storage/app/filter/condition.ts';
 import { mentionsNow, relatedCollections, ruleOf } from '../../rules/compile.ts';
 import type { RecordTarget } from '../collection.ts';
 import type { Narrowing } from '../ports.ts';
-import { allRecordsOf, tableOf, usersTable } from './tracked-names.ts';
+import { allRecordsName, tableName, usersName } from './tracked-names.ts';
 
 /** Everything that a total depends on. */
 export interface ReadSet {
@@ -37,7 +37,7 @@ export function readSetOf(
   return {
     // Each sign-in changes a user, and so what profiles show of it.
     isTracked: related.every((name) => app.collections.get(name)?.kind === 'base'),
-    tables: [usersTable(app.workspace.database), ...related.map((name) => tableOf(app, name))],
+    tables: [usersName(app.workspace.database), ...related.map((name) => tableName(app, name))],
     versions: related.map((name) => app.collections.get(name)?.version).join(' '),
   };
 }
@@ -59,7 +59,7 @@ const readSetsOfRecords = new WeakMap<AppDefinition, readonly string[]>();
 export function readSetOfRecord(app: AppDefinition): readonly string[] {
   let names = readSetsOfRecords.get(app);
   if (names === undefined) {
-    names = [usersTable(app.workspace.database), allRecordsOf(app)];
+    names = [usersName(app.workspace.database), allRecordsName(app)];
     readSetsOfRecords.set(app, names);
   }
   return names;

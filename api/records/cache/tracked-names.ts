@@ -2,16 +2,16 @@
 import type { AppDefinition } from '../../../storage/definition.ts';
 
 /** The name of the users of a workspace: they own records, and take them along. */
-export function usersTable(database: string): string {
+export function usersName(database: string): string {
   return `${database}.users`;
 }
 
 /** The name of the table of a collection. */
-export function tableOf({ schema }: AppDefinition, collection: string): string {
+export function tableName({ schema }: AppDefinition, collection: string): string {
   return `${schema}.${collection}`;
 }
 
 /** The name of all records of an app. */
-export function allRecordsOf({ schema }: AppDefinition): string {
+export function allRecordsName({ schema }: AppDefinition): string {
   return schema;
 }

@@ -3,7 +3,7 @@ import { type AppDefinition, type CollectionDefinition, filesId } from '../../..
 import { referrersOf } from '../../../storage/app/records/referrers.ts';
 import { collectionOf } from '../../target.ts';
 import type { IntendedChange } from '../ports.ts';
-import { allRecordsOf, tableOf, usersTable } from './tracked-names.ts';
+import { allRecordsName, tableName, usersName } from './tracked-names.ts';
 
 /** Everything that a write may change. */
 export interface WriteSet {
@@ -29,23 +29,23 @@ export function writeSetOf(app: AppDefinition, changes: readonly IntendedChange[
 
 /** The write set of the deletion of a user, in all apps of its workspace. */
 export function writeSetOfUser(database: string): WriteSet {
-  return { names: [usersTable(database)], ids: [] };
+  return { names: [usersName(database)], ids: [] };
 }
 
 function namesOf(app: AppDefinition, change: IntendedChange): readonly string[] {
   switch (change.action) {
     case 'create':
     case 'update':
-      return [tableOf(app, change.collection)];
+      return [tableName(app, change.collection)];
     case 'delete': {
       // Records that point to this one are changed or deleted along with it, and so are those that point to them.
       const tables = tablesWith(app, collectionOf(app, change.collection));
       const isAlone = referrersOf(app, change.collection).length === 0;
-      return isAlone ? tables : [...tables, allRecordsOf(app)];
+      return isAlone ? tables : [...tables, allRecordsName(app)];
     }
     case 'delete_file': {
-      const holders = referrersOf(app, filesId).map(({ collection }) => tableOf(app, collection.id));
-      return holders.length === 0 ? [] : [...holders, allRecordsOf(app)];
+      const holders = referrersOf(app, filesId).map(({ collection }) => tableName(app, collection.id));
+      return holders.length === 0 ? [] : [...holders, allRecordsName(app)];
     }
   }
 }
@@ -62,7 +62,7 @@ function tablesWith(app: AppDefinition, collection: CollectionDefinition): strin
         if (other.fields.some(({ target }) => target === id)) reached.add(other.id);
       }
     }
-    tables = [...reached].map((id) => tableOf(app, id));
+    tables = [...reached].map((id) => tableName(app, id));
     referring.set(collection, tables);
   }
   return tables;

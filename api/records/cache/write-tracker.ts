@@ -1,7 +1,7 @@
 // The writes of one process: which have begun, and which have not ended. A cached value holds until one can have changed it.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { mayBeDone } from '../../../storage/errors.ts';
-import { allRecordsOf } from './tracked-names.ts';
+import { allRecordsName } from './tracked-names.ts';
 import type { WriteSet } from './write-set.ts';
 
 /** The writes of one name. */
@@ -68,7 +68,7 @@ export class WriteTracker {
       for (const slot of slots) this.#underWayOfIds[slot] = this.#underWay(slot) - 1;
       // Relations that were declared meanwhile may have led to other records.
       if (app !== undefined && !this.#parts.isCurrent(app)) {
-        this.#counterOf(allRecordsOf(app)).last = ++this.#writes;
+        this.#counterOf(allRecordsName(app)).last = ++this.#writes;
       }
     }
   }
@@ -104,7 +104,7 @@ export class WriteTracker {
 
   /** It counts as under way: once its connection is lost, nothing says how a statement ended, or when. */
   #doubt(counters: readonly Counter[], app: AppDefinition | undefined): void {
-    const all = app === undefined ? counters : [...counters, this.#counterOf(allRecordsOf(app))];
+    const all = app === undefined ? counters : [...counters, this.#counterOf(allRecordsName(app))];
     for (const counter of all) counter.underWay++;
     void this.#parts.settled().then(() => {
       for (const counter of all) counter.underWay--;

@@ -1,5 +1,5 @@
-// Writes in a transaction that hooks are asked about, without a hook ever running inside it: the transaction is rehearsed and
-// undone to learn the questions, and done when all of them are answered.
+// Hooks around the writes of a transaction, none of which runs inside it. The transaction is rehearsed: it is rolled back to
+// learn which before-hooks there are to run, and with what. It is committed once all of them have run.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
@@ -14,12 +14,12 @@ import type {
   WriteAction,
   WriteHooks,
 } from '../../hooks/ports.ts';
-import { naming } from '../input/error-prefix.ts';
+import { withErrorPrefix } from '../input/error-prefix.ts';
 import type { RecordInput } from '../input/values.ts';
 
 /** How before-hooks have changed the input of a write. */
-export interface Hooked {
-  /** The input as the caller sent it: what rules know as the body. */
+export interface HookedInput {
+  /** The input as the caller sent it, which rules know as the body. */
   body: RecordInput;
   /** The fields that hooks have set: they are not held to what the caller may reach. */
   fields: ReadonlySet<string>;
@@ -29,40 +29,42 @@ export interface Hooked {
 export function applyHookChanges(
   body: RecordInput,
   changes: RecordInput = {},
-): { input: RecordInput; hooked: Hooked } {
-  // A caller may send the id of a new record. Hooks have been told which it is.
+): { input: RecordInput; hooked: HookedInput } {
+  // A caller may choose the id of a new record. Hooks have seen which it is.
   if (Object.hasOwn(changes, 'id')) fail('validation', 'id: unknown field');
   return { input: { ...body, ...changes }, hooked: { body, fields: new Set(Object.keys(changes)) } };
 }
 
-/** A write that hooks may have something to say to. */
-export interface Question {
+/** A write in a transaction that is rehearsed. */
+export interface RehearsedWrite {
   action: WriteAction;
   collection: string;
   record: StoredRecord;
   previous: StoredRecord | null;
 }
 
-interface Pending extends Question {
+/** A write whose before-hooks have not run. */
+interface PendingWrite extends RehearsedWrite {
   key: string;
   hooks: WriteHooks;
-  /** Of the write that it is about, where there are several. */
+  /** The name of the write in a batch. */
   name: string | undefined;
 }
 
-/** Undoes a rehearsal. */
-class Undone extends Error {}
+/** Ends a rehearsal. */
+class RolledBack extends Error {}
 
-const mostRehearsals = 5;
+const maxRehearsals = 5;
 
-/** The hooks around the writes of one transaction. */
+/** The hooks around the writes of one transaction, in one app. */
 export class Rehearsal {
   readonly #hooks: AppWriteHooks;
   readonly #actor: Actor;
-  readonly #answers = new Map<string, RecordInput | undefined>();
-  #asked = 0;
+  /** By write, the changes of its before-hooks, once they have run. */
+  readonly #changes = new Map<string, RecordInput | undefined>();
+  #writes = 0;
   #name: string | undefined;
-  #pending: Pending[] = [];
+  #pending: PendingWrite[] = [];
   #done: { hooks: WriteHooks; record: StoredRecord; previous: StoredRecord | null }[] = [];
 
   constructor(hooks: AppWriteHooks, actor: Actor) {
@@ -70,99 +72,102 @@ export class Rehearsal {
     this.#actor = actor;
   }
 
-  /** Whether any hook is called before or after such a write. */
+  /** True when any hook runs before or after such a write. */
   concerns(collection: string, action: WriteAction): boolean {
     return this.#hooks.on(collection, action) !== undefined;
   }
 
-  /** Says which of several writes the next questions are about; what hooks say to it begins with its name. */
-  goOnTo(name: string): void {
+  /** Names the next writes: errors of their hooks begin with it. */
+  setName(name: string): void {
     this.#name = name;
   }
 
-  /** What the before-hooks change of a record: to be called inside the transaction, in the order of the writes. */
-  ask(question: Question): RecordInput | undefined {
-    const hooks = this.#hooks.on(question.collection, question.action);
+  /**
+   * The changes that before-hooks make to a record; undefined also while they have not run. To be called inside the
+   * transaction, in the order of the writes.
+   */
+  hookChanges(write: RehearsedWrite): RecordInput | undefined {
+    const hooks = this.#hooks.on(write.collection, write.action);
     if (hooks?.before !== true) return undefined;
     // The same write of the same transaction, of a record that is still the same.
-    const key = JSON.stringify([this.#asked++, question]);
-    if (!this.#answers.has(key)) this.#pending.push({ ...question, key, hooks, name: this.#name });
-    return this.#answers.get(key);
+    const key = JSON.stringify([this.#writes++, write]);
+    if (!this.#changes.has(key)) this.#pending.push({ ...write, key, hooks, name: this.#name });
+    return this.#changes.get(key);
   }
 
-  /** Notes a write that is done when the transaction is. */
-  note({ action, collection, record, previous }: Question): void {
+  /** Adds a write that is done once the transaction is committed. */
+  addDone({ action, collection, record, previous }: RehearsedWrite): void {
     const hooks = this.#hooks.on(collection, action);
     if (hooks?.after === true) this.#done.push({ hooks, record, previous });
   }
 
-  /** Runs the work in a transaction once all its questions have answers. Throws what hooks throw, and `409 conflict`. */
+  /** Runs work in a transaction, after all its before-hooks. Throws what hooks throw, and `409 conflict`. */
   run<Result>(connection: Connection, work: (sql: Sql) => Promise<Result>): Promise<Result> {
     return rehearse([this], connection, work);
   }
 
-  /** Forgets what an earlier attempt has asked and done, not what it was answered. */
+  /** Drops the writes of an earlier rehearsal, but not the changes of their hooks. */
   begin(): void {
-    this.#asked = 0;
+    this.#writes = 0;
     this.#pending = [];
     this.#done = [];
   }
 
-  /** Whether a question of this attempt has no answer yet. */
+  /** True when there are before-hooks of this rehearsal that have not run. */
   get isPending(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Runs the after-hooks of all that was done, one after another. */
-  async tell(): Promise<void> {
+  /** Runs the after-hooks of all writes, one after another. */
+  async runAfterHooks(): Promise<void> {
     for (const { hooks, record, previous } of this.#done) {
       await hooks.tell({ actor: this.#actor, record, previous });
     }
   }
 
   /**
-   * Asks what has no answer yet. After an answer that changes something, only creates are sure to be asked in the same words
-   * again.
+   * Runs the before-hooks that have not run. Once one of them changes something, later writes may be others in the next
+   * rehearsal, but for creates.
    */
-  async askPending(): Promise<void> {
+  async runPendingHooks(): Promise<void> {
     let hasChanges = false;
     for (const { key, hooks, name, action, record, previous } of this.#pending) {
       if (hasChanges && action !== 'create') return;
-      const changes = await naming(name, () => hooks.ask({ actor: this.#actor, record, previous }));
-      this.#answers.set(key, changes);
+      const changes = await withErrorPrefix(name, () => hooks.ask({ actor: this.#actor, record, previous }));
+      this.#changes.set(key, changes);
       hasChanges ||= changes !== undefined;
     }
   }
 }
 
-/** Of a transaction in an app, with its hooks as they are now; undefined where it has none. Throws when they are not known. */
-export async function rehearsalOf(
+/** The rehearsal of a transaction in an app; undefined for an app without hooks. Throws `503` when its hooks are not known. */
+export async function startRehearsal(
   deps: Pick<Deps, 'databases'> & { hooks: RecordHooks },
   app: AppDefinition,
-  by: Author | undefined,
+  caller: Author | undefined,
 ): Promise<Rehearsal | undefined> {
   const hooks = await deps.hooks.writesOf(app);
-  return hooks.isEmpty ? undefined : new Rehearsal(hooks, hookActorOf(deps, app, by));
+  return hooks.isEmpty ? undefined : new Rehearsal(hooks, hookActorOf(deps, app, caller));
 }
 
-/** Runs work in a transaction over several apps once all questions have answers. Throws as `run` does. */
+/** Runs work in a transaction over several apps, after all its before-hooks. Throws as `run` does. */
 export async function rehearse<Result>(
   rehearsals: readonly Rehearsal[],
   connection: Connection,
   work: (sql: Sql) => Promise<Result>,
 ): Promise<Result> {
-  for (let turns = 0; turns <= mostRehearsals; turns++) {
+  for (let rehearsed = 0; rehearsed <= maxRehearsals; rehearsed++) {
     for (const rehearsal of rehearsals) rehearsal.begin();
     const ended = await attempt(rehearsals, connection, work);
     if (ended !== undefined) return ended.result;
-    for (const rehearsal of rehearsals) await rehearsal.askPending();
+    for (const rehearsal of rehearsals) await rehearsal.runPendingHooks();
   }
   return fail('conflict', 'the records kept changing while hooks looked at them; try again');
 }
 
-/** Ends the attempt here when a question has no answer yet: what follows must not be rehearsed. */
-export function holdOff(rehearsals: readonly Rehearsal[]): void {
-  if (rehearsals.some(({ isPending }) => isPending)) throw new Undone();
+/** Ends a rehearsal here when before-hooks have not run: what follows must happen only once. */
+export function stopIfPending(rehearsals: readonly Rehearsal[]): void {
+  if (rehearsals.some(({ isPending }) => isPending)) throw new RolledBack();
 }
 
 async function attempt<Result>(
@@ -173,11 +178,11 @@ async function attempt<Result>(
   try {
     return await connection.transaction(async (sql) => {
       const result = await work(sql);
-      holdOff(rehearsals);
+      stopIfPending(rehearsals);
       return { result };
     });
   } catch (error) {
-    if (error instanceof Undone) return undefined;
+    if (error instanceof RolledBack) return undefined;
     throw error;
   }
 }

@@ -1,22 +1,22 @@
-// A deletion with everything that goes with it, and what hooks have to say to each part of it.
+// Hooks around a deletion: of every record that is deleted, and of every one that loses a value.
 import { unboundedAccess } from '../../rules/access.ts';
 import { collectionOf } from '../../target.ts';
-import { type WriteContext, writeScopeOf } from '../write-context.ts';
-import type { Emptied, Removal } from '../relations/cascade.ts';
-import { updateOn } from '../update.ts';
+import { type WriteContext, writeScope } from '../write-context.ts';
+import type { EmptiedRecord, Removal } from '../relations/cascade.ts';
+import { applyUpdate } from '../update.ts';
 import { applyHookChanges, type Rehearsal } from './rehearsal.ts';
 
-/** A deletion, and when it was asked for. */
-export interface AskedRemoval {
+/** A deletion within a transaction, and its time. */
+export interface RehearsedRemoval {
   now: Date;
   remove(): Promise<Removal>;
 }
 
-/** Removes within a transaction, and where it is rehearsed asks about every record that goes or loses a value. */
-export async function removeAsked(
+/** Deletes within a transaction, with the hooks of every record that is deleted or loses a value. */
+export async function rehearseRemoval(
   rehearsal: Rehearsal | undefined,
   context: WriteContext,
-  { now, remove }: AskedRemoval,
+  { now, remove }: RehearsedRemoval,
 ): Promise<Removal> {
   const removal = await remove();
   if (rehearsal === undefined) return removal;
@@ -24,30 +24,30 @@ export async function removeAsked(
   const deletions = deleted.map((record) =>
     ({ action: 'delete', collection: record.collection, record, previous: null }) as const
   );
-  // A veto of what the caller asked for comes before one of what follows from it.
-  for (const deletion of deletions) rehearsal.ask(deletion);
-  const settled: Emptied[] = [];
-  for (const emptied of updated) settled.push(await updateEmptied(rehearsal, context, { ...emptied, now }));
+  // A veto of the deletion that the caller asked for comes before one of its consequences.
+  for (const deletion of deletions) rehearsal.hookChanges(deletion);
+  const emptied: EmptiedRecord[] = [];
+  for (const record of updated) emptied.push(await updateEmptied(rehearsal, context, { ...record, now }));
   // After-hooks run in the order of the events.
-  for (const deletion of deletions) rehearsal.note(deletion);
-  return { deleted, updated: settled };
+  for (const deletion of deletions) rehearsal.addDone(deletion);
+  return { deleted, updated: emptied };
 }
 
-/** A record that has lost what it pointed to; hooks may change other fields of it. */
+/** A record that has lost a value, with the changes that its hooks make to other fields. */
 async function updateEmptied(
   rehearsal: Rehearsal,
   context: WriteContext,
-  { record, previous, now }: Emptied & { now: Date },
-): Promise<Emptied> {
+  { record, previous, now }: EmptiedRecord & { now: Date },
+): Promise<EmptiedRecord> {
   const { app } = context;
   const { collection } = record;
-  const question = { action: 'update', collection, record, previous } as const;
-  const changes = rehearsal.ask(question);
-  const scope = writeScopeOf(context, { app, collection: collectionOf(app, collection) });
+  const write = { action: 'update', collection, record, previous } as const;
+  const changes = rehearsal.hookChanges(write);
+  const scope = writeScope(context, { app, collection: collectionOf(app, collection) });
   const update = { access: unboundedAccess('update', now), id: record.id, now };
-  const settled = changes === undefined
+  const changed = changes === undefined
     ? record
-    : await updateOn(scope, { ...update, ...applyHookChanges({}, changes) }) ?? record;
-  rehearsal.note({ ...question, record: settled });
-  return { record: settled, previous };
+    : await applyUpdate(scope, { ...update, ...applyHookChanges({}, changes) }) ?? record;
+  rehearsal.addDone({ ...write, record: changed });
+  return { record: changed, previous };
 }

@@ -4,7 +4,7 @@ import type { WriteAction } from '../../hooks/ports.ts';
 import type { IntendedChange } from '../ports.ts';
 import type { RecordInput } from './values.ts';
 
-/** One write as the body has it. */
+/** A write as the body has it. */
 export interface BatchRequest {
   method: 'POST' | 'PATCH' | 'DELETE';
   collection: string;
@@ -13,18 +13,18 @@ export interface BatchRequest {
 }
 
 /** A write with what its method needs. */
-export type Write =
+export type BatchWrite =
   | { method: 'POST'; input: RecordInput; newId?: string }
   | { method: 'PATCH'; id: string; input: RecordInput }
   | { method: 'DELETE'; id: string };
 
-/** The writes that requests ask for. Throws `400 validation` with everything that their members lack or have too much. */
-export function writesOf(requests: readonly BatchRequest[]): Write[] {
+/** The writes of a batch. Throws `400 validation` with every member that is missing or must not be there. */
+export function readWrites(requests: readonly BatchRequest[]): BatchWrite[] {
   const errors: FieldError[] = [];
-  const writes: Write[] = [];
+  const writes: BatchWrite[] = [];
   for (const [index, { method, id, body }] of requests.entries()) {
     const refuse = (member: string, reason: string) =>
-      errors.push({ field: `${nameOf(index)}.${member}`, reason });
+      errors.push({ field: `${requestName(index)}.${member}`, reason });
     if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
     if (method !== 'DELETE' && body === undefined) refuse('body', 'is required');
     if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
@@ -37,24 +37,27 @@ export function writesOf(requests: readonly BatchRequest[]): Write[] {
   return writes;
 }
 
-/** What messages call a request of a batch. */
-export function nameOf(index: number): string {
+/** The name of a request of a batch in messages. */
+export function requestName(index: number): string {
   return `requests.${index}`;
 }
 
 const actions = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const;
 
 /** The action of a write, as rules and hooks know it. */
-export function actionOf({ method }: Write): WriteAction {
+export function writeAction({ method }: BatchWrite): WriteAction {
   return actions[method];
 }
 
-/** What each write is about to change. New profiles have no id yet, since they have that of their user. */
-export function changesOf(requests: readonly BatchRequest[], writes: readonly Write[]): IntendedChange[] {
+/** The changes that writes are about to make. New profiles have no id yet: theirs is that of their user. */
+export function intendedChanges(
+  requests: readonly BatchRequest[],
+  writes: readonly BatchWrite[],
+): IntendedChange[] {
   return writes.map((write, index) => {
     const id = write.method === 'POST' ? write.input['id'] ?? write.newId : write.id;
     return {
-      action: actionOf(write),
+      action: writeAction(write),
       collection: requests[index]?.collection ?? '',
       id: typeof id === 'string' ? id : undefined,
     };

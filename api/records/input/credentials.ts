@@ -1,4 +1,4 @@
-// What the body of a new profile says of its user, and what no body can say of one.
+// The email and password in the body of a new profile, and the members of a profile that no body can set.
 import { email as emailKind } from '../../../storage/app/fields/email.ts';
 import { isShownOfUser } from '../../../storage/workspace/identities.ts';
 import { longestPassword } from '../../contract/credentials.ts';
@@ -6,7 +6,7 @@ import type { FieldError } from '../../errors.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Whom a profile is for; with a password the user is made. */
+/** The user of a new profile, who is created when there is a password. */
 export interface Credentials {
   /** Lower case. */
   email: string;
@@ -15,16 +15,16 @@ export interface Credentials {
 
 const readEmail = emailKind.reader({ name: 'email', kind: 'email', required: true });
 
-/** Why a body cannot set this member of a profile; undefined when it is none that a profile has. */
-export function refusalOfMember(name: string): string | undefined {
+/** The reason why a body cannot set a member of a profile; undefined for a name that profiles do not have. */
+export function memberRefusal(name: string): string | undefined {
   if (name === 'email') return 'cannot be changed here; the user changes it with auth/email-change';
   if (name === 'password') return 'cannot be changed here; the user changes it with auth/password-reset';
   return isShownOfUser(name) ? 'is read-only' : undefined;
 }
 
-/** Reads `email` and `password`; what is wrong with them is added to `errors`. */
+/** Reads `email` and `password`, and adds what is wrong with them to `errors`. */
 export function readCredentials(input: Body, errors: FieldError[]): Credentials {
-  const [email, password] = [memberOf(input, 'email'), memberOf(input, 'password')];
+  const [email, password] = [ownMember(input, 'email'), ownMember(input, 'password')];
   const reading = email === undefined || email === null ? { reason: 'is required' } : readEmail(email);
   if ('reason' in reading) errors.push({ field: 'email', reason: reading.reason });
   const isText = typeof password === 'string' && password.length > 0 && password.length <= longestPassword;
@@ -37,7 +37,7 @@ export function readCredentials(input: Body, errors: FieldError[]): Credentials 
   };
 }
 
-/** A member that the body itself has: names are the tenant's, `constructor` among them. */
-export function memberOf(input: Body, name: string): unknown {
+/** A member of the body itself: a tenant may name a field `constructor`. */
+export function ownMember(input: Body, name: string): unknown {
   return Object.hasOwn(input, name) ? input[name] : undefined;
 }

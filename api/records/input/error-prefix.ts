@@ -1,8 +1,8 @@
-// Lets the error of one write in a batch say which write it was.
+// Errors of one write in a batch, which begin with the name of that write.
 import { ApiError } from '../../errors.ts';
 
-/** Does the work of a write; its name, where it has one, begins the messages of its errors. */
-export async function naming<Result>(
+/** Does the work of a write. The messages of its errors begin with its name, if it has one. */
+export async function withErrorPrefix<Result>(
   name: string | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {

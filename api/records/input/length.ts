@@ -1,39 +1,39 @@
-// How long records are in answers, and how long one may become.
+// The length of records in responses, and how long one may become.
 import type { Stored } from '../../../storage/app/fields/kind.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import { fail } from '../../errors.ts';
 
-/** Twice what a body may be: a record can grow by one update after the other. */
-const longest = 16 * 1_048_576;
-/** As many updates as a collection may have fields make no more than `longest` of values that are shorter. */
-const short = 32_768;
+/** Twice the size limit of bodies: a record can grow by one update after the other. Characters. */
+const maxRecordLength = 16 * 1_048_576;
+/** One update for each field that a collection may have, each of so many characters, makes no record too long. */
+const minLengthToCheck = 32_768;
 
-/** About how many characters a record takes in an answer. */
-export function lengthOf({ fields }: Pick<StoredRecord, 'fields'>): number {
+/** About how many characters a record takes in a response. */
+export function recordLength({ fields }: Pick<StoredRecord, 'fields'>): number {
   return lengthOfValues(Object.values(fields));
 }
 
-/** The most that the records of one batch may be together. */
-const longestBatch = 64 * 1_048_576;
+/** Of the records of one batch together. Characters. */
+const maxBatchLength = 64 * 1_048_576;
 
-/** Adds what one write of a batch has written: all of it is held until the last one is done. Throws `400 validation`. */
+/** Adds the records of one write of a batch: all are held in memory until the last write. Throws `400 validation`. */
 export function addLength(length: number, records: readonly Pick<StoredRecord, 'fields'>[]): number {
-  const sum = records.reduce((sum, record) => sum + lengthOf(record), length);
-  if (sum > longestBatch) {
+  const sum = records.reduce((sum, record) => sum + recordLength(record), length);
+  if (sum > maxBatchLength) {
     fail('validation', 'requests: the records are too large to be written at once; send fewer');
   }
   return sum;
 }
 
-/** Whether a record may be longer than allowed once these of its values are stored. */
-export function mayBeTooLong(values: readonly (Stored | null)[]): boolean {
-  return lengthOfValues(values) > short;
+/** True when a record may be too long once these of its values are stored. */
+export function mayExceedLength(values: readonly (Stored | null)[]): boolean {
+  return lengthOfValues(values) > minLengthToCheck;
 }
 
 /** Ends the request with `400` for values that are too long for one record. */
 export function refuseTooLong(values: readonly unknown[]): void {
-  if (lengthOfValues(values) > longest) {
+  if (lengthOfValues(values) > maxRecordLength) {
     fail('validation', 'the record would hold more than 16,777,216 characters');
   }
 }

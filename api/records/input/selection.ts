@@ -1,26 +1,26 @@
-// What a caller asks of records: their order, and which of their fields.
+// The query parameters `sort` and `fields` of records.
 import type { SortKey } from '../../../storage/app/records/list-order.ts';
 import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
 import { fail } from '../../errors.ts';
 
-/** What relations lead to, by their names: null where they are empty or the caller may not read the record. */
+/** Related records by the names of the relations: null for one that is empty, or that the caller may not read. */
 export type Expansion = Record<string, RelatedRecord | null>;
 
-/** A record at the end of a relation; `expand` where further relations of it were asked for. */
+/** A record at the end of a relation, with `expand` where further relations of it were asked for. */
 export type RelatedRecord = StoredRecord & { expand?: Expansion };
 
-/** A record in an answer; `fields=` may leave the timestamps out. */
-export type RecordAnswer =
+/** A record in a response. `fields=` may leave its timestamps out. */
+export type SelectedRecord =
   & Pick<StoredRecord, 'id' | 'collection' | 'fields'>
   & { created_at?: string; updated_at?: string; expand?: Expansion };
 
-/** What an answer shows of a record. */
-export type Selection = (record: StoredRecord) => RecordAnswer;
+/** Picks the fields of a record for a response. */
+export type RecordSelector = (record: StoredRecord) => SelectedRecord;
 
 const ownColumns = new Set(['id', 'created_at', 'updated_at']);
 
 /** Reads `-created_at,title`. Throws `400 unknown_column`. */
-export function sortKeysOf(plan: RecordPlan, sort: string | undefined): SortKey[] {
+export function readSort(plan: RecordPlan, sort: string | undefined): SortKey[] {
   return namesIn(sort).map((name) => {
     const descending = name.startsWith('-');
     const column = descending ? name.slice(1) : name;
@@ -29,8 +29,8 @@ export function sortKeysOf(plan: RecordPlan, sort: string | undefined): SortKey[
   });
 }
 
-/** Reads `title,created_at` into what it makes of a record. Throws `400 unknown_column`. */
-export function selectionOf(plan: RecordPlan, fields: string | undefined): Selection {
+/** Reads `title,created_at`. Throws `400 unknown_column`. */
+export function readFields(plan: RecordPlan, fields: string | undefined): RecordSelector {
   const names = namesIn(fields);
   if (names.length === 0) return (record) => record;
   const wanted = new Set(names);

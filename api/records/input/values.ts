@@ -1,16 +1,16 @@
-// From a body's members to values that can be stored; everything that is wrong is said at once.
+// Turns the members of a body into values that can be stored. One error names everything that is wrong.
 import type { Stored } from '../../../storage/app/fields/kind.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { PlannedField } from '../../../storage/app/records/planned-field.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
-import { type Credentials, memberOf, readCredentials, refusalOfMember } from './credentials.ts';
+import { type Credentials, memberRefusal, ownMember, readCredentials } from './credentials.ts';
 import { refuseTooLong } from './length.ts';
 
 /** Field values and, on a create, `id`, as a caller sent them. */
 export type RecordInput = Readonly<Record<string, unknown>>;
 
-/** What an update changes: positions in the plan and the new values, side by side. */
+/** The values of an update: positions in the plan and the new values, side by side. */
 export interface ChangedValues {
   positions: number[];
   values: (Stored | null)[];
@@ -19,9 +19,9 @@ export interface ChangedValues {
 const reportedMembers = 100;
 const reportedLength = 100;
 
-/** What a create stores. */
+/** The values of a create. */
 export interface NewValues {
-  /** When the caller chose one. */
+  /** Undefined when the caller chose none. */
   id: string | undefined;
   /** In the order of the plan. */
   values: (Stored | null)[];
@@ -35,20 +35,20 @@ const newMembers = ['id'];
 const newMembersOfProfile = ['id', 'email', 'password'];
 
 /** The values of a new record. Throws `400 validation`. */
-export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
+export function readNewValues(plan: RecordPlan, input: RecordInput): NewValues {
   const errors = unknownMembers(plan, input, plan.isProfile ? newMembersOfProfile : newMembers);
   const credentials = plan.isProfile ? readCredentials(input, errors) : undefined;
   const values: (Stored | null)[] = [];
   const defaulted: string[] = [];
   for (const planned of plan.fields) {
     const { name } = planned.field;
-    const given = memberOf(input, name);
+    const given = ownMember(input, name);
     if (given === undefined && planned.fallback !== null) {
       values.push(planned.fallback);
       defaulted.push(name);
     } else values.push(read(planned, given, errors));
   }
-  const id = memberOf(input, 'id');
+  const id = ownMember(input, 'id');
   if (id === undefined || (typeof id === 'string' && isUuid(id))) {
     if (errors.length > 0) failValidation(errors);
     refuseTooLong(values);
@@ -57,14 +57,14 @@ export function valuesOfNew(plan: RecordPlan, input: RecordInput): NewValues {
   failValidation([{ field: 'id', reason: 'must be a UUID' }, ...errors]);
 }
 
-/** The values that an update changes; what is left out stays. Throws `400 validation`. */
-export function valuesOfChange(plan: RecordPlan, input: RecordInput): ChangedValues {
+/** The values of an update, for the fields that the body has. Throws `400 validation`. */
+export function readChangedValues(plan: RecordPlan, input: RecordInput): ChangedValues {
   const errors = unknownMembers(plan, input, []);
   const changed: ChangedValues = { positions: [], values: [] };
   // In the order of the plan, so that the same fields in any order are the same statement.
   for (const [position, planned] of plan.fields.entries()) {
     const { name } = planned.field;
-    const given = memberOf(input, name);
+    const given = ownMember(input, name);
     if (given === undefined) continue;
     changed.positions.push(position);
     changed.values.push(read(planned, given, errors));
@@ -73,7 +73,7 @@ export function valuesOfChange(plan: RecordPlan, input: RecordInput): ChangedVal
   return changed;
 }
 
-/** One value; what is wrong with it is added to `errors`. */
+/** Reads one value, and adds what is wrong with it to `errors`. */
 function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): Stored | null {
   if (value === undefined || value === null) {
     if (field.required === true) errors.push({ field: field.name, reason: 'is required' });
@@ -89,9 +89,9 @@ function unknownMembers(plan: RecordPlan, input: RecordInput, known: readonly st
   const errors: FieldError[] = [];
   for (const name of Object.keys(input)) {
     if (known.includes(name) || plan.positionOf(name) !== undefined) continue;
-    const reason = plan.isProfile ? refusalOfMember(name) : undefined;
+    const reason = plan.isProfile ? memberRefusal(name) : undefined;
     errors.push({ field: name.slice(0, reportedLength), reason: reason ?? 'unknown field' });
-    // The answer to a body of nothing but nonsense need not be as long as the body.
+    // The response to a body of nothing but unknown fields need not be as long as the body.
     if (errors.length === reportedMembers) break;
   }
   return errors;

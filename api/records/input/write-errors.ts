@@ -5,14 +5,14 @@ import { StorageError } from '../../../storage/errors.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import { ApiError } from '../../errors.ts';
 
-/** What is wrong with an id in a field that points to nothing. */
-export function reasonOfMissing({ fields }: RecordPlan, name: string | undefined): string {
+/** The reason in the error for a field that points to nothing. */
+export function missingReason({ fields }: RecordPlan, name: string | undefined): string {
   const isFile = fields.some(({ field }) => field.name === name && pointsTo(field) === filesId);
   return `there is no ${isFile ? 'file' : 'record'} with this id`;
 }
 
-/** The error to answer when a write failed; one that says nothing of the record is returned as it is. */
-export function refusalOf(error: unknown, plan: RecordPlan): unknown {
+/** The error of the response to a write that failed. An error that is not about the record is returned as it is. */
+export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
   if (!(error instanceof StorageError)) return error;
   const field = plan.fieldOfConstraint(error.constraint);
   switch (error.failure) {
@@ -24,7 +24,7 @@ export function refusalOf(error: unknown, plan: RecordPlan): unknown {
           : `${field}: another record has this value`,
       );
     case 'missing_reference':
-      return new ApiError('validation', `${field ?? 'a relation'}: ${reasonOfMissing(plan, field)}`);
+      return new ApiError('validation', `${field ?? 'a relation'}: ${missingReason(plan, field)}`);
     case 'restricted':
       return new ApiError('conflict', 'a required relation of another record points to this record');
     case 'invalid':

@@ -1,8 +1,8 @@
-// Deleting a record that others point to: those that go with it, and those that are left without a value.
+// Deleting a record that others point to: some are deleted with it, and others lose the value that pointed to it.
 import { type AppDefinition, type CollectionDefinition, filesId } from '../../../storage/definition.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { planOf, type StoredRecord } from '../../../storage/app/records/plan.ts';
+import { planOf, type RecordPlan, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { type Referrer, referrersOf } from '../../../storage/app/records/referrers.ts';
 import {
   type Locked,
@@ -15,23 +15,23 @@ import { fail } from '../../errors.ts';
 import type { RecordTarget } from '../collection.ts';
 import type { RecordStatements } from '../write-context.ts';
 
-/** What a deletion changed. */
+/** The records that a deletion changed. */
 export interface Removal {
-  /** As they were; each collection's together, the record that was asked for among the first. */
+  /** Deleted records as they were, by collection, that of the record that was asked for first. */
   deleted: StoredRecord[];
-  /** Those that lost what they pointed to. */
-  updated: Emptied[];
+  /** Records that lost a value. */
+  updated: EmptiedRecord[];
 }
 
-/** A record whose relation was emptied. */
-export interface Emptied {
+/** A record of which relations were emptied. */
+export interface EmptiedRecord {
   /** As it is now. */
   record: StoredRecord;
   /** As it was. */
   previous: StoredRecord;
 }
 
-/** What is to be deleted, for whom, and when. */
+/** A record that is to be deleted, under which rule, and when. */
 export interface RemovalRequest {
   id: string;
   rule: Restriction | undefined;
@@ -44,81 +44,82 @@ export interface RemovalTransaction {
   statements: RecordStatements;
 }
 
-const maximalRecords = 10_000;
-const maximalBytes = 64 * 1_048_576;
+const maxRecords = 10_000;
+const maxBytes = 64 * 1_048_576;
 
 /**
- * Deletes a record with all that goes with it, within a transaction; undefined when there is none or it does not pass.
- * Every record is locked before the next ones are looked for, so nobody can begin to point to one that goes.
+ * Deletes a record with everything that depends on it, within a transaction; returns undefined when there is none or it does
+ * not pass. Every record is locked before its referrers are looked for, so that no new one can come to point to it.
  * Throws `409 conflict` when there are too many, `StorageError` `restricted` while a required relation points to one.
  */
-export async function removeWithReferrers(
+export async function deleteWithReferrers(
   { sql, statements }: RemovalTransaction,
   { app, collection }: RecordTarget,
   { id, rule, now }: RemovalRequest,
 ): Promise<Removal | undefined> {
   const root = await lockRecord(sql, planOf(app.schema, collection), id, rule);
   if (root === undefined) return undefined;
-  const sweep = new Sweep({ sql, statements }, app, 1);
-  sweep.doom(collection, [root]);
-  await sweep.follow();
-  return await sweep.finish(now.toISOString());
+  const cascade = new Cascade({ sql, statements }, app, 1);
+  cascade.addDeleted(collection, [root]);
+  await cascade.follow();
+  return await cascade.write(now.toISOString());
 }
 
 /**
- * Deletes the profiles of a user who is about to be deleted, and deletes or empties what points to it or them, within a
- * transaction and with the app's rights. Throws `409 conflict` when there are too many. Required relations to the user that
- * are left refuse its deletion.
+ * Deletes the profiles of a user who is about to be deleted, and deletes or empties what points to the user or to them, within
+ * a transaction and with the app's rights. Throws `409 conflict` when there are too many. A required relation to the user
+ * that is left makes its deletion fail.
  */
-export async function removeWithUser(
+export async function deleteWithUser(
   { sql, statements }: RemovalTransaction,
   app: AppDefinition,
   { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
 ): Promise<Removal> {
-  const sweep = new Sweep({ sql, statements }, app, 0);
+  const cascade = new Cascade({ sql, statements }, app, 0);
   for (const collection of app.collections.values()) {
     const profile = collection.kind === 'auth'
       ? await lockRecord(sql, planOf(app.schema, collection), id)
       : undefined;
-    if (profile !== undefined) sweep.doom(collection, [profile]);
+    if (profile !== undefined) cascade.addDeleted(collection, [profile]);
   }
-  await sweep.leave(usersId, [id]);
-  await sweep.follow();
-  return await sweep.finish(now.toISOString());
+  await cascade.lockReferrersOf(usersId, [id]);
+  await cascade.follow();
+  return await cascade.write(now.toISOString());
 }
 
-/** Empties what points to a file that is about to be deleted, likewise. */
-export async function leaveFile(
+/** Empties the fields that hold a file which is about to be deleted, likewise. */
+export async function emptyFileFields(
   { sql, statements }: RemovalTransaction,
   app: AppDefinition,
   { id, now }: Pick<RemovalRequest, 'id' | 'now'>,
 ): Promise<Removal> {
-  const sweep = new Sweep({ sql, statements }, app, 0);
-  await sweep.leave(filesId, [id]);
-  return await sweep.finish(now.toISOString());
+  const cascade = new Cascade({ sql, statements }, app, 0);
+  await cascade.lockReferrersOf(filesId, [id]);
+  return await cascade.write(now.toISOString());
 }
 
-/** Records of one collection. */
-interface Share {
+/** The records of one collection that a deletion reaches. */
+interface CollectionPart {
   collection: CollectionDefinition;
-  /** Ids of records that go. */
-  doomed: Set<string>;
+  /** Ids of records that are deleted. */
+  deletedIds: Set<string>;
   /** Those of them whose referrers have not been looked for. */
-  fresh: string[];
-  /** Ids of records that point to one that goes, by the field that does. */
-  emptied: Map<string, Set<string>>;
+  unfollowed: string[];
+  /** Ids of records that point to a deleted one, by the field that does. */
+  emptiedIds: Map<string, Set<string>>;
 }
 
-class Sweep {
+/** One deletion: it finds and locks everything that it reaches, then writes. */
+class Cascade {
   readonly #sql: Sql;
   readonly #statements: RecordStatements;
   readonly #app: AppDefinition;
-  readonly #shares = new Map<string, Share>();
+  readonly #parts = new Map<string, CollectionPart>();
   /** Besides the record itself. */
   #records: number;
   #bytes = 0;
 
-  /** `roots`: how many of the records that will go depend on no other. */
+  /** `roots`: how many of the records that will be deleted depend on no other. */
   constructor({ sql, statements }: RemovalTransaction, app: AppDefinition, roots: 0 | 1) {
     this.#sql = sql;
     this.#statements = statements;
@@ -126,53 +127,56 @@ class Sweep {
     this.#records = -roots;
   }
 
-  /** Notes locked records that go. */
-  doom(collection: CollectionDefinition, found: readonly Locked[]): void {
-    const share = this.#share(collection);
+  /** Notes locked records that are to be deleted. */
+  addDeleted(collection: CollectionDefinition, found: readonly Locked[]): void {
+    const part = this.#partOf(collection);
     for (const record of found) {
-      if (share.doomed.has(record.id)) continue;
+      if (part.deletedIds.has(record.id)) continue;
       this.#weigh(record);
-      share.doomed.add(record.id);
-      share.fresh.push(record.id);
+      part.deletedIds.add(record.id);
+      part.unfollowed.push(record.id);
     }
   }
 
-  /** Finds and locks everything that points to what goes, until nothing new goes. */
+  /** Finds and locks everything that points to deleted records, until nothing more is deleted. */
   async follow(): Promise<void> {
-    for (let share = this.#unfollowed(); share !== undefined; share = this.#unfollowed()) {
-      const ids = share.fresh;
-      share.fresh = [];
-      await this.leave(share.collection.id, ids);
+    for (let part = this.#unfollowed(); part !== undefined; part = this.#unfollowed()) {
+      const ids = part.unfollowed;
+      part.unfollowed = [];
+      await this.lockReferrersOf(part.collection.id, ids);
     }
   }
 
-  /** Finds and locks what points to records that go. */
-  async leave(target: string, ids: readonly string[]): Promise<void> {
-    for (const referrer of referrersOf(this.#app, target)) await this.#reach(referrer, ids);
+  /** Finds and locks the records that point to deleted ones. */
+  async lockReferrersOf(target: string, ids: readonly string[]): Promise<void> {
+    for (const referrer of referrersOf(this.#app, target)) await this.#lock(referrer, ids);
   }
 
-  /** Writes it all. */
-  async finish(now: string): Promise<Removal> {
-    const updated: Emptied[] = [];
-    for (const share of this.#shares.values()) updated.push(...await this.#empty(share, now));
-    const parts = [...this.#shares.values()]
-      .filter(({ doomed }) => doomed.size > 0)
-      .map(({ collection, doomed }) => ({ plan: this.#planOf(collection), ids: [...doomed] }));
+  /** Writes all of it. */
+  async write(now: string): Promise<Removal> {
+    const updated: EmptiedRecord[] = [];
+    for (const part of this.#parts.values()) updated.push(...await this.#empty(part, now));
+    const parts = [...this.#parts.values()]
+      .filter(({ deletedIds }) => deletedIds.size > 0)
+      .map(({ collection, deletedIds }) => ({ plan: this.#planOf(collection), ids: [...deletedIds] }));
     const deleted: StoredRecord[] = [];
     for (const { plan, ids } of parts) deleted.push(...await selectRecords(this.#sql, plan, ids));
     if (parts.length > 0) await this.#statements.deleteTogether(this.#sql, parts);
     return { deleted, updated };
   }
 
-  /** One that points to what goes by several fields was one record, and is one afterwards. */
-  async #empty({ collection, doomed, emptied }: Share, now: string): Promise<Emptied[]> {
+  /** A record of which several fields are emptied is reported once, as it was before the first and is after the last. */
+  async #empty(
+    { collection, deletedIds, emptiedIds }: CollectionPart,
+    now: string,
+  ): Promise<EmptiedRecord[]> {
     const plan = this.#planOf(collection);
-    const all = new Set([...emptied.values()].flatMap((found) => [...found.difference(doomed)]));
+    const all = new Set([...emptiedIds.values()].flatMap((found) => [...found.difference(deletedIds)]));
     if (all.size === 0) return [];
     const before = await selectRecords(this.#sql, plan, [...all]);
     const after = new Map<string, StoredRecord>();
-    for (const [field, found] of emptied) {
-      const ids = [...found.difference(doomed)];
+    for (const [field, found] of emptiedIds) {
+      const ids = [...found.difference(deletedIds)];
       if (ids.length === 0) continue;
       const records = await this.#statements.emptyRelation(this.#sql, plan, { field, ids, now });
       for (const record of records) after.set(record.id, record);
@@ -183,31 +187,31 @@ class Sweep {
     });
   }
 
-  async #reach({ collection, field, then }: Referrer, ids: readonly string[]): Promise<void> {
-    // PostgreSQL refuses those that are left in the end: some may go by another way.
+  async #lock({ collection, field, then }: Referrer, ids: readonly string[]): Promise<void> {
+    // PostgreSQL refuses those that are left in the end: some may be deleted by another way.
     if (then === 'refuse') return;
     // Those that are known already may be found again, the record itself among them: one more than there may be besides it.
-    // What is not found PostgreSQL would delete or empty, and nobody would be told.
-    const limit = maximalRecords + 2;
+    // PostgreSQL would delete or empty what is not found here, without an event.
+    const limit = maxRecords + 2;
     const found = await lockReferrers(this.#sql, this.#planOf(collection), { field, ids, limit });
-    if (then === 'delete') return this.doom(collection, found);
-    const { doomed, emptied } = this.#share(collection);
-    const noted = emptied.get(field) ?? new Set();
-    emptied.set(field, noted);
+    if (then === 'delete') return this.addDeleted(collection, found);
+    const { deletedIds, emptiedIds } = this.#partOf(collection);
+    const emptied = emptiedIds.get(field) ?? new Set();
+    emptiedIds.set(field, emptied);
     for (const record of found) {
-      if (doomed.has(record.id)) continue;
+      if (deletedIds.has(record.id)) continue;
       this.#weigh(record);
-      noted.add(record.id);
+      emptied.add(record.id);
     }
   }
 
   #weigh({ size }: Locked): void {
     this.#records++;
     this.#bytes += size;
-    if (this.#records > maximalRecords) {
-      fail('conflict', `more than ${maximalRecords} records depend on this one; delete some of them first`);
+    if (this.#records > maxRecords) {
+      fail('conflict', `more than ${maxRecords} records depend on this one; delete some of them first`);
     }
-    if (this.#bytes > maximalBytes) {
+    if (this.#bytes > maxBytes) {
       fail(
         'conflict',
         'the records that depend on this one are too large to go at once; delete some of them first',
@@ -215,19 +219,19 @@ class Sweep {
     }
   }
 
-  #unfollowed(): Share | undefined {
-    return this.#shares.values().find(({ fresh }) => fresh.length > 0);
+  #unfollowed(): CollectionPart | undefined {
+    return this.#parts.values().find(({ unfollowed }) => unfollowed.length > 0);
   }
 
-  #share(collection: CollectionDefinition): Share {
-    const known = this.#shares.get(collection.id);
+  #partOf(collection: CollectionDefinition): CollectionPart {
+    const known = this.#parts.get(collection.id);
     if (known !== undefined) return known;
-    const share = { collection, doomed: new Set<string>(), fresh: [], emptied: new Map() };
-    this.#shares.set(collection.id, share);
-    return share;
+    const part = { collection, deletedIds: new Set<string>(), unfollowed: [], emptiedIds: new Map() };
+    this.#parts.set(collection.id, part);
+    return part;
   }
 
-  #planOf(collection: CollectionDefinition) {
+  #planOf(collection: CollectionDefinition): RecordPlan {
     return planOf(this.#app.schema, collection);
   }
 }

@@ -1,4 +1,4 @@
-// Records together with those that their relations point to: one query a level and collection, however many they are.
+// The query parameter `expand`: records with those that their relations point to. One query for each level and collection.
 import { type Room, TooMuchAtOnce } from '../../../storage/app/records/bounded-rows.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { type AppDefinition, filesId } from '../../../storage/definition.ts';
@@ -9,8 +9,8 @@ import { selectRecords } from '../../../storage/app/records/related-records.ts';
 import { fail } from '../../errors.ts';
 import { type Access, guardOf } from '../../rules/access.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
-import { lengthOf } from '../input/length.ts';
-import type { Expansion, RelatedRecord, Selection } from '../input/selection.ts';
+import { recordLength } from '../input/length.ts';
+import type { Expansion, RecordSelector, RelatedRecord } from '../input/selection.ts';
 
 /** A relation to follow, and the relations to follow from there. */
 interface Branch {
@@ -26,7 +26,7 @@ export type Branches = Map<string, Branch>;
 interface Holder {
   record: StoredRecord;
   expansion: Expansion;
-  /** How often it is in the answer. */
+  /** How often it is in the response. */
   times: number;
 }
 
@@ -36,32 +36,32 @@ interface Stage {
   holders: readonly Holder[];
 }
 
-const maximalDepth = 3;
-const maximalRelations = 20;
-/** One large record that many point to would be repeated for each of them. */
-const maximalLength = 64 * 1_048_576;
+const maxDepth = 3;
+const maxRelations = 20;
+/** One large record that many point to is repeated for each of them. Characters. */
+const maxLength = 64 * 1_048_576;
 
 /**
- * Reads `author,author.company`. Throws `400 unknown_column` for what is no relation of the collection that it is looked for
- * in, `400 validation` for more than 3 in a row or 20 in all.
+ * Reads `author,author.company`. Throws `400 unknown_column` for a name that is no relation of its collection,
+ * `400 validation` for more than 3 in a row or 20 in all.
  */
-export function branchesOf({ app, collection }: RecordTarget, expand: string | undefined): Branches {
+export function readExpand({ app, collection }: RecordTarget, expand: string | undefined): Branches {
   const branches: Branches = new Map();
   if (expand === undefined || expand.trim() === '') return branches;
   let count = 0;
   for (const path of expand.split(',')) {
     let place = { id: collection.id, branches };
     const names = path.trim().split('.');
-    if (names.length > maximalDepth) {
-      fail('validation', `expand: at most ${maximalDepth} relations in a row can be followed`);
+    if (names.length > maxDepth) {
+      fail('validation', `expand: at most ${maxDepth} relations in a row can be followed`);
     }
     for (const name of names) {
       let branch = place.branches.get(name);
       if (branch === undefined) {
         branch = { field: name, target: targetOf(app, place.id, name), branches: new Map() };
         place.branches.set(name, branch);
-        if (++count > maximalRelations) {
-          fail('validation', `expand: at most ${maximalRelations} relations can be followed`);
+        if (++count > maxRelations) {
+          fail('validation', `expand: at most ${maxRelations} relations can be followed`);
         }
       }
       place = { id: branch.target, branches: branch.branches };
@@ -78,36 +78,36 @@ function targetOf(app: AppDefinition, collection: string, name: string): string 
     : target;
 }
 
-/** What is asked of the relations of some records. */
-export interface Expanding {
+/** Records, and the relations of theirs to follow. */
+export interface ExpandInput {
   access: Access;
   branches: Branches;
   records: readonly StoredRecord[];
 }
 
 /**
- * A selection that adds what relations lead to, each related record under its own `get` rule; for these records only.
- * Throws `400 validation` when that would be too much for one answer.
+ * Reads the records that relations lead to, each under its own `get` rule. Returns a selector that adds them, for these
+ * records only. Throws `400 validation` when that would be too much for one response.
  */
-export async function expanding(
-  select: Selection,
+export async function expandRelations(
+  select: RecordSelector,
   scope: RecordScope,
-  { access, branches, records }: Expanding,
-): Promise<Selection> {
+  { access, branches, records }: ExpandInput,
+): Promise<RecordSelector> {
   const guard = guardOf(access, scope.target.app);
   const expansions = new Map(records.map((record): [StoredRecord, Expansion] => [record, {}]));
   const holders = [...expansions].map(([record, expansion]) => ({ record, expansion, times: 1 }));
   let length = 0;
   let stages: Stage[] = [...branches.values()].map((branch) => ({ branch, holders }));
   while (stages.length > 0) {
-    const room = { left: maximalLength - length };
+    const room = { left: maxLength - length };
     const found = await findRelated(scope, guard, stages, room);
     stages = stages.flatMap(({ branch, holders }) => {
       const related = attach(branch, holders, found.get(branch.target) ?? new Map());
-      for (const { record, times } of related) length += lengthOf(record) * times;
+      for (const { record, times } of related) length += recordLength(record) * times;
       return [...branch.branches.values()].map((branch) => ({ branch, holders: related }));
     });
-    if (length > maximalLength) failTooLarge();
+    if (length > maxLength) failTooLarge();
   }
   return (record) => ({ ...select(record), expand: expansions.get(record) ?? {} });
 }
@@ -121,7 +121,7 @@ function failTooLarge(): never {
 
 type Found = Map<string, StoredRecord>;
 
-/** All that the stages point to, by collection and id. */
+/** The records that all stages point to, by collection and id. */
 async function findRelated(
   scope: RecordScope,
   guard: ((target: string) => Residue) | undefined,
@@ -161,7 +161,7 @@ async function select(
   }
 }
 
-/** Puts what was found in its place; answers each of it once. */
+/** Puts the found records into the expansions that they belong to, and returns each of them once. */
 function attach({ field, branches }: Branch, holders: readonly Holder[], found: Found): Holder[] {
   const related = new Map<string, { shown: RelatedRecord; holder: Holder }>();
   for (const { record, expansion, times } of holders) {

@@ -15,8 +15,8 @@ interface Change {
 }
 
 /**
- * Locks the records that will be changed or deleted, by table and id. Only those of an admin: whom a rule may refuse holds up
- * nobody's records before it was asked.
+ * Locks the records that will be changed or deleted, by table and id. Only those of an admin: a caller whom the rule may yet
+ * refuse must not hold up the writes of others.
  */
 export async function lockInOrder(sql: Sql, changes: readonly Change[]): Promise<void> {
   const tables = new Map<string, Set<string>>();
@@ -26,7 +26,7 @@ export async function lockInOrder(sql: Sql, changes: readonly Change[]): Promise
     const { table } = planOf(app.schema, collection);
     tables.set(table, (tables.get(table) ?? new Set()).add(write.id));
   }
-  // A single one has its place in any order.
+  // A single record needs no order.
   if (tables.size < 2 && [...tables.values()].every(({ size }) => size < 2)) return;
   for (const [table, ids] of [...tables].sort(([a], [b]) => a < b ? -1 : 1)) {
     await lockRecords(sql, table, [...ids]);

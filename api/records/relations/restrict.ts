@@ -1,4 +1,4 @@
-// What a caller's access asks of the statements on records.
+// Access rules as restrictions of the statements on records.
 import type { Stored } from '../../../storage/app/fields/kind.ts';
 import type { Restriction, WriteRestriction } from '../../../storage/app/records/restriction.ts';
 import { canReach, firstValue } from '../../../storage/app/records/records.ts';
@@ -10,24 +10,28 @@ import { type Access, guardOf, residueOf } from '../../rules/access.ts';
 import { mostGuarding } from '../../rules/caller-filter.ts';
 import { comparisonsToLookAt } from '../../rules/compile.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
-import { reasonOfMissing } from '../input/write-errors.ts';
+import { missingReason } from '../input/write-errors.ts';
 import type { RecordInput } from '../input/values.ts';
 
 /** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
-export function ruleOn(access: Access, target: RecordTarget, body?: RecordInput): Restriction | undefined {
+export function ruleRestriction(
+  access: Access,
+  target: RecordTarget,
+  body?: RecordInput,
+): Restriction | undefined {
   const residue = residueOf(access, target, body);
   return residue === undefined ? undefined : { residue };
 }
 
-/** A write that is about to happen: some fields by their positions, and their values. */
+/** The fields that a write sets, by their positions, and their values. */
 export interface WrittenValues {
   positions: readonly number[];
   values: readonly (Stored | null)[];
-  /** Fields that hooks have set, or defaults: neither is the caller's reach. */
+  /** Fields that hooks or defaults have set: what they point to need not be readable to the caller. */
   byOthers?: ReadonlySet<string> | undefined;
 }
 
-/** A relation or a file that is written, and what its caller must be allowed to read for it. */
+/** A relation or a file that is written, and the rule under which its caller must be able to read it. */
 interface Pointing {
   field: string;
   id: string;
@@ -36,20 +40,20 @@ interface Pointing {
   residue: Residue;
 }
 
-/** The restriction of a create or an update: its rule, and that its relations point to what the caller may read. */
-export function restrictionOn(
+/** The restriction of a create or an update: its rule, and that its relations point to records that the caller may read. */
+export function writeRestriction(
   access: Access,
   scope: RecordScope,
   body: RecordInput,
   written: WrittenValues,
 ): WriteRestriction {
-  const rule = ruleOn(access, scope.target, body);
+  const rule = ruleRestriction(access, scope.target, body);
   return { rule, reaches: pointings(access, scope, written) };
 }
 
 /**
- * Ends the request with `400` for relations to records that the caller may not read, in the words for records that do not
- * exist. To be called when a restricted write has found nothing to write.
+ * Ends the request with `400` for relations to records that the caller may not read, with the message for records that do
+ * not exist. To be called when a restricted write has found nothing to write.
  */
 export async function refuseUnreachable(
   access: Access,
@@ -61,11 +65,11 @@ export async function refuseUnreachable(
     if (!await scope.connection.run((sql) => canReach(sql, id, reach))) refused.push(field);
   }
   if (refused.length > 0) {
-    failValidation(refused.map((field) => ({ field, reason: reasonOfMissing(scope.plan, field) })));
+    failValidation(refused.map((field) => ({ field, reason: missingReason(scope.plan, field) })));
   }
 }
 
-/** Users need no rule to be pointed to: whoever knows the id of one may name it as owner, member or addressee. */
+/** Users need no rule to be pointed to: a caller who knows the id of one may name it as owner, member or addressee. */
 function pointings(
   access: Access,
   { plan, target: { app } }: RecordScope,

@@ -50,7 +50,7 @@ it('a file goes that a field held which is gone by now', async () => {
   await app.create('posts', { title: 'a', cover: id });
   const before = await app.definition();
   await app.alter('posts', [title]);
-  await removeStored({ ...app.deps, blobs }, before, { id, by: undefined, now: created });
+  await removeStored({ ...app.deps, blobs }, before, { id, caller: undefined, now: created });
   expect(await isThere(id)).toBe(false);
 });
 
@@ -79,7 +79,7 @@ it('watchers hear of a record that came to hold the file while hooks were asked'
     hooks: { writesOf: () => ({ isEmpty: false, on: () => hooks }) },
     realtime: { publish: (_topic: unknown, { record }: { record: unknown }) => void told.push(record) },
   };
-  await removeStored(deps, await app.definition(), { id, by: undefined, now: created });
+  await removeStored(deps, await app.definition(), { id, caller: undefined, now: created });
   expect(told).toHaveLength(2);
   expect(told).toEqual(expect.arrayContaining([
     expect.objectContaining({ id: page.id, fields: { title: null, cover: null, back: null } }),
@@ -103,7 +103,7 @@ it('watchers hear of a record that comes to hold the file while it is being dele
     const table = qualified({ schema, collection: 'letters' });
     await sql.unsafe(`update ${table} set cover = $1::uuid where id = $2::uuid`, [id, letter.id]);
     let isOver = false;
-    const going = removeStored(deps, await app.definition(), { id, by: undefined, now: later })
+    const going = removeStored(deps, await app.definition(), { id, caller: undefined, now: later })
       .finally(() => isOver = true);
     while (!isOver && !await somebodyWaits(sql));
     return { going };

@@ -169,7 +169,7 @@ describe('a cached record that goes or loses a value with another', () => {
     await own.cache('covers', cover);
     await removeStored({ ...own.deps, blobs: new LocalBlobs('/nowhere') }, await own.app.definition(), {
       id: image,
-      by: undefined,
+      caller: undefined,
       now,
     });
     expect((await own.get('covers', cover)).fields).toEqual({ image: null });

@@ -101,7 +101,7 @@ describe('a cached total', () => {
     expect(await total('scans', 'file != null')).toBe(3);
     await removeStored({ ...deps, blobs: new LocalBlobs('/nowhere') }, found, {
       id: files[0] ?? '',
-      by: undefined,
+      caller: undefined,
       now,
     });
     expect(await total('scans', 'file != null')).toBe(1);

@@ -136,7 +136,7 @@ describe('more than 10,000 records that hold a file', () => {
     const collection = await pointing(field, { id, records: 10_001 });
     const deps = { ...app.deps, blobs: new LocalBlobs(join(tmpdir(), `bulkhead-no-blobs-${id}`)) };
     const remove = async () =>
-      await removeStored(deps, await app.definition(), { id, by: undefined, now: later });
+      await removeStored(deps, await app.definition(), { id, caller: undefined, now: later });
     await expect(remove()).rejects.toMatchObject(tooMany);
     await dropOne(collection, field);
     await remove();

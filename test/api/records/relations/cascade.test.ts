@@ -1,7 +1,7 @@
 // What goes and what changes with a record that is deleted, as it is reported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeOn } from '../../../../api/records/remove.ts';
-import { writeScopeOf } from '../../../../api/records/write-context.ts';
+import { applyRemoval } from '../../../../api/records/remove.ts';
+import { writeScope } from '../../../../api/records/write-context.ts';
 import { commitWrite } from '../../../../api/records/write.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
 import type { Connection } from '../../../../storage/connections/pool.ts';
@@ -43,9 +43,9 @@ describe('deleting a record', () => {
           return context.connection.transaction(work);
         },
       };
-      const scope = writeScopeOf({ ...context, connection: noting }, target);
+      const scope = writeScope({ ...context, connection: noting }, target);
       const access = unboundedAccess('delete', later);
-      return { result: await removeOn(scope, { access, id: record.id, now: later }), written: [] };
+      return { result: await applyRemoval(scope, { access, id: record.id, now: later }), written: [] };
     });
     expect(deleted).toEqual([record]);
     expect(done).toEqual(['statement']);

@@ -1,8 +1,8 @@
 // How often the database is asked for what relations lead to.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onCollection } from '../../../../api/records/collection.ts';
-import { branchesOf, expanding } from '../../../../api/records/relations/expand.ts';
-import type { Selection } from '../../../../api/records/input/selection.ts';
+import { expandRelations, readExpand } from '../../../../api/records/relations/expand.ts';
+import type { RecordSelector } from '../../../../api/records/input/selection.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
 import type { Connection } from '../../../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../../../storage/app/records/plan.ts';
@@ -37,12 +37,16 @@ function counting(connection: Connection): { connection: Connection; runs: () =>
 async function expanded(
   records: readonly StoredRecord[],
   expand: string,
-): Promise<{ show: Selection; runs: number }> {
+): Promise<{ show: RecordSelector; runs: number }> {
   return await onCollection(app.deps, await app.target('posts'), async (scope) => {
     const { connection, runs } = counting(scope.connection);
-    const branches = branchesOf(scope.target, expand);
+    const branches = readExpand(scope.target, expand);
     const access = unboundedAccess('list', created);
-    const show = await expanding((record) => record, { ...scope, connection }, { access, branches, records });
+    const show = await expandRelations((record) => record, { ...scope, connection }, {
+      access,
+      branches,
+      records,
+    });
     return { show, runs: runs() };
   });
 }
