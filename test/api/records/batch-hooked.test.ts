@@ -1,9 +1,9 @@
-// Batches whose writes hooks are asked about.
+// Batches whose writes have hooks.
 import { expect, it } from 'vitest';
 import { expectOk, ownWorkspace } from '../../harness/api.ts';
 import { hookedApp, seen } from '../../harness/hooked-app.ts';
 
-it('asks hooks once for each write, of the record as the writes before it and their hooks have left it', async () => {
+it('runs hooks once for each write, with the record as the writes before it and their hooks have left it', async () => {
   const app = await hookedApp(
     await ownWorkspace(),
     `
@@ -30,7 +30,7 @@ it('asks hooks once for each write, of the record as the writes before it and th
   ]);
 });
 
-it('asks hooks about a write that says the same as the one before it', async () => {
+it('runs hooks for a write that is the same as the one before it', async () => {
   const app = await hookedApp(
     await ownWorkspace(),
     `

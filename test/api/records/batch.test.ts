@@ -50,7 +50,7 @@ function expectRefusal(answer: Answer, status: number, code: string, message: st
 }
 
 describe('a batch', () => {
-  it('answers each write as it would be answered by itself', async () => {
+  it('responds to each write as it would by itself', async () => {
     const [changed, gone] = [await create('notes', { title: 'a' }), await create('notes', { title: 'b' })];
     const id = randomUUID();
     const { results } = expectOk(
@@ -159,7 +159,7 @@ describe('a batch', () => {
     expect(await total(owned)).toBe(before);
   });
 
-  it('tells strangers nothing of fields and records', async () => {
+  it('says nothing of fields and records to callers without rights', async () => {
     const nonsense = { method: 'POST', collection: 'notes', body: { nonsense: 1 } };
     expectError(await send(ada, nonsense), 403, 'forbidden');
     expectError(await send(as(), nonsense), 401, 'unauthorized');
@@ -178,7 +178,7 @@ describe('a batch', () => {
     expect(expectOk(await send(as()))).toEqual({ results: [] });
   });
 
-  it('names everything that its requests lack or have too much', async () => {
+  it('names every member that its requests lack or must not have', async () => {
     const refused = await send(
       admin,
       { method: 'POST', collection: 'notes' },
@@ -198,7 +198,7 @@ describe('a batch', () => {
     expectError(await admin.post(batch, {}), 400, 'validation');
   });
 
-  it('never shows half of itself to those who read meanwhile', async () => {
+  it('never shows half of itself to concurrent reads', async () => {
     const pairs = await app.define('pairs', [{ name: 'n', kind: 'number' }]);
     const one = { method: 'POST', collection: 'pairs', body: { n: 1 } };
     let reading = true;
@@ -227,7 +227,7 @@ describe('a batch', () => {
     expect(await total(notes)).toBe(before + 2);
   });
 
-  it('is done again when two of them wait for each other', async () => {
+  it('is done again after a deadlock', async () => {
     const [one, two] = [await create('notes', { title: 'one' }), await create('notes', { title: 'two' })];
     const change = (id: string, title: string) => ({
       method: 'PATCH',

@@ -1,4 +1,4 @@
-// Whatever a client sends for a record or a list, the answer is one that it can act on.
+// Whatever a client sends for a record or a list, the response is one that it can act on.
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';

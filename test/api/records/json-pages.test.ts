@@ -1,4 +1,4 @@
-// JSON fields in lists, which come from PostgreSQL to the answer without being read, and in what relations lead to.
+// JSON fields in lists, which pass from PostgreSQL to the response without being parsed, and in related records.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
 

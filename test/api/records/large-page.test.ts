@@ -1,4 +1,4 @@
-// Pages of records that are too large to be answered together.
+// Pages of records that are too large for one response.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';

@@ -42,7 +42,7 @@ describe('a record', () => {
 });
 
 describe('a body', () => {
-  it('of thousands of unknown members is told of a hundred, each cut short', async () => {
+  it('of thousands of unknown members gets an error that names a hundred, each cut short', async () => {
     const names = Array.from({ length: 5_000 }, (_, n) => `${n}${'x'.repeat(1_000)}`);
     const { path } = await make();
     const body = Object.fromEntries(names.map((name) => [name, 1]));

@@ -42,7 +42,7 @@ async function create(
 }
 
 describe('a record', () => {
-  it('keeps a value of every kind, and answers all fields', async () => {
+  it('keeps a value of every kind, and responds with all fields', async () => {
     const parent = await create();
     const picture = await upload(admin, app, 'a picture');
     const values = {
@@ -191,7 +191,7 @@ describe('record.strict-types', () => {
     expect(expectOk(await admin.get(`${records}/${id}`)).fields).toEqual(before);
   });
 
-  it('record.strict-types: everything that is wrong is said at once', async () => {
+  it('record.strict-types: one error names everything that is wrong', async () => {
     const answer = await admin.post(records, { price: 'x', open: 0, other: 1, id: 'y' });
     const named = answer.body.message.split('; ').map((part: string) => part.split(': ')[0]);
     expect(named.sort()).toEqual(['id', 'open', 'other', 'price', 'title']);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollection } from '../../../../api/collections/create.ts';
 import { removeStored } from '../../../../api/files/remove.ts';
+import { runBatch } from '../../../../api/records/batch.ts';
 import { createRecord } from '../../../../api/records/create.ts';
 import { listRecords } from '../../../../api/records/list.ts';
 import { removeRecord } from '../../../../api/records/remove.ts';
@@ -132,5 +133,22 @@ describe('a cached total', () => {
     expect(await total('orders')).toBe(4);
     await removeUser(deps, { workspace, id: made[0]?.id ?? '' }, app.by);
     expect(await total('orders')).toBe(2);
+  });
+
+  it('follows a batch, and what is deleted along with its records', async () => {
+    await app.define('parents', []);
+    await app.define('children', [relationTo('parents', 'parent', { cascade_delete: true })]);
+    const [kept, deleted] = [await create('parents', {}), await create('parents', {})];
+    for (let n = 0; n < 2; n++) await create('children', { parent: deleted });
+    expect([await total('parents'), await total('children')]).toEqual([2, 2]);
+    await runBatch(deps, await app.definition(), {
+      requests: [
+        { method: 'POST', collection: 'children', body: { parent: kept } },
+        { method: 'POST', collection: 'parents', body: {} },
+        { method: 'DELETE', collection: 'parents', id: deleted },
+      ],
+      asking: { principal: app.by.principal, now, query: {} },
+    });
+    expect([await total('parents'), await total('children')]).toEqual([2, 1]);
   });
 });

@@ -1,4 +1,4 @@
-// The writes of a process while names of what they change come and go.
+// Tracking writes of more tables than there are at any time.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WriteTracker } from '../../../../api/records/cache/write-tracker.ts';
 import { collectAll } from '../../../harness/old-objects.ts';
@@ -11,18 +11,18 @@ beforeEach(async () => {
 
 const write = (names: string[], work = () => Promise.resolve()) => writes.track({ names, ids: [] }, work);
 
-describe('a ledger of more collections than there are at any time', () => {
+describe('a tracker of more collections than there are at any time', () => {
   it('does not grow with them', async () => {
     collectAll();
     const before = process.memoryUsage().heapUsed;
     for (let made = 0; made < 400_000; made++) await write([`a_0123456789abcdef0123.collection_${made}`]);
     collectAll();
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1_048_576);
-    // It is there yet.
+    // It must not be collected before the heap is measured.
     expect(writes.versionOf(['a'])).toBeDefined();
   });
 
-  it('knows what is under way, and that what was written before may be another by now', async () => {
+  it('knows which writes are under way, and gives what was written before a new version', async () => {
     await write(['a']);
     const before = writes.versionOf(['a']) ?? 0;
     const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

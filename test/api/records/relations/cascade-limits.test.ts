@@ -1,4 +1,4 @@
-// How much may go with one record.
+// The limits of what is deleted along with one record.
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

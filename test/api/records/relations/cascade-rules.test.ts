@@ -30,13 +30,13 @@ async function made(): Promise<{ post: string; comment: string }> {
 }
 
 describe('deleting a record that others point to', () => {
-  it('asks the rule of its own collection only: what goes with it needs none', async () => {
+  it('applies the rule of its own collection only: what is deleted with it needs none', async () => {
     const { post, comment } = await made();
     expectOk(await ada.delete(post));
     expect((await admin.get(comment)).status).toBe(404);
   });
 
-  it('changes nothing for those whom the rule does not admit', async () => {
+  it('changes nothing for callers whom the rule does not admit', async () => {
     const { post, comment } = await made();
     expect((await bob.delete(post)).status).toBe(403);
     expect((await as().delete(post)).status).toBe(401);

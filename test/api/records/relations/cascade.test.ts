@@ -1,4 +1,4 @@
-// What goes and what changes with a record that is deleted, as it is reported.
+// The records that are deleted and changed along with a record, as the deletion returns them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyRemoval } from '../../../../api/records/remove.ts';
 import { writeScope } from '../../../../api/records/write-context.ts';
@@ -51,7 +51,7 @@ describe('deleting a record', () => {
     expect(done).toEqual(['statement']);
   });
 
-  it('reports one that goes, and also pointed there by a field that would be emptied, as it was', async () => {
+  it('reports a record that is deleted and has a field that would be emptied, as it was', async () => {
     await app.define('twofold', [
       relationTo('authors', 'author', { cascade_delete: true }),
       relationTo('authors', 'editor'),
@@ -64,7 +64,7 @@ describe('deleting a record', () => {
     expect(ids(updated.map(({ record }) => record))).toEqual([edited.id]);
   });
 
-  it('reports those that go with it, over several collections, as they were', async () => {
+  it('reports the records that are deleted with it, over several collections, as they were', async () => {
     await app.define('posts', [relationTo('authors', 'author', { cascade_delete: true })]);
     await app.define('comments', [
       { name: 'text', kind: 'text' },
@@ -89,7 +89,7 @@ describe('deleting a record', () => {
     expect((await app.remove('posts', stranger)).deleted).toEqual([stranger]);
   });
 
-  it('reports those that are left without a value, once each, as they are then', async () => {
+  it('reports the records that lose a value, once each, as they are then', async () => {
     await app.define('loose', [relationTo('authors', 'author'), relationTo('authors', 'editor'), {
       name: 'n',
       kind: 'number',
@@ -131,7 +131,7 @@ describe('deleting a record', () => {
     expect(ids((await app.remove('ring', self)).deleted)).toEqual([self.id]);
   });
 
-  it('lets a required relation go whose record goes by another way', async () => {
+  it('ignores a required relation whose record is deleted by another way', async () => {
     await app.define('trips', []);
     await app.define('stops', [relationTo('trips', 'trip', { cascade_delete: true })]);
     await app.define('tickets', [
@@ -164,7 +164,7 @@ describe('deleting a record', () => {
     expect(updated).toEqual([{ record, previous: label }]);
   });
 
-  it('misses no record that begins to point to it meanwhile', async () => {
+  it('misses no record that comes to point to it meanwhile', async () => {
     await app.define('racing', [relationTo('authors', 'author', { cascade_delete: true })]);
     for (let round = 0; round < 20; round++) {
       const author = await app.create('authors');

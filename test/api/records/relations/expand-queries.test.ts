@@ -1,4 +1,4 @@
-// How often the database is asked for what relations lead to.
+// How often the database is queried for related records.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onCollection } from '../../../../api/records/collection.ts';
 import { expandRelations, readExpand } from '../../../../api/records/relations/expand.ts';
@@ -51,7 +51,7 @@ async function expanded(
   });
 }
 
-it('asks once for each level and collection, however many records and relations there are', async () => {
+it('queries once for each level and collection, however many records and relations there are', async () => {
   const company = await app.create('companies');
   const records: StoredRecord[] = [];
   for (let n = 0; n < 30; n++) {
@@ -66,7 +66,7 @@ it('asks once for each level and collection, however many records and relations 
   expect(runs).toBe(2);
 });
 
-it('asks nothing where no record points anywhere, and no further than one does', async () => {
+it('queries nothing where no record points anywhere, and no further than one does', async () => {
   const post = await app.create('posts');
   const alone = await expanded([post], 'author.company');
   expect([alone.show(post), alone.runs]).toEqual([{ ...post, expand: { author: null } }, 0]);

@@ -1,17 +1,17 @@
-// Writes that hooks think over while something begins to point to the record, or while the app goes.
+// Writes whose record is pointed to by a new collection, or whose app is replaced, while before-hooks run.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createApp } from '../../../api/apps/create.ts';
-import { removeApp } from '../../../api/apps/remove.ts';
-import type { WriteHooks } from '../../../api/hooks/ports.ts';
-import { createRecord } from '../../../api/records/create.ts';
-import { listRecords } from '../../../api/records/list.ts';
-import { removeRecord } from '../../../api/records/remove.ts';
-import { updateRecord } from '../../../api/records/update.ts';
-import { unboundedAccess } from '../../../api/rules/access.ts';
-import { LocalBlobs } from '../../../storage/blobs/local.ts';
-import type { StoredRecord } from '../../../storage/app/records/plan.ts';
-import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
-import { soleWriter } from '../../harness/sole-writer.ts';
+import { createApp } from '../../../../api/apps/create.ts';
+import { removeApp } from '../../../../api/apps/remove.ts';
+import type { WriteHooks } from '../../../../api/hooks/ports.ts';
+import { createRecord } from '../../../../api/records/create.ts';
+import { listRecords } from '../../../../api/records/list.ts';
+import { removeRecord } from '../../../../api/records/remove.ts';
+import { updateRecord } from '../../../../api/records/update.ts';
+import { unboundedAccess } from '../../../../api/rules/access.ts';
+import { LocalBlobs } from '../../../../storage/blobs/local.ts';
+import type { StoredRecord } from '../../../../storage/app/records/plan.ts';
+import { type BareApp, bareApp, created, relationTo } from '../../../harness/bare-app.ts';
+import { soleWriter } from '../../../harness/sole-writer.ts';
 
 const access = unboundedAccess('delete', created);
 
@@ -52,8 +52,8 @@ async function total(collection: string): Promise<number> {
   return (await listRecords(deps, await app.target(collection), { access, page })).total_items;
 }
 
-describe('a deletion that hooks think over', () => {
-  it('empties relations of a collection that was made meanwhile, once its hooks are asked', async () => {
+describe('a deletion, while its before-hooks run', () => {
+  it('empties relations of a collection that was created meanwhile, after running its hooks', async () => {
     const { id } = await app.create('authors');
     let note: StoredRecord | undefined;
     meanwhile = async () => {
@@ -65,7 +65,7 @@ describe('a deletion that hooks think over', () => {
     expect(told).toContainEqual({ ...note, fields: { author: null } });
   });
 
-  it('leaves no total wrong of a collection that was made meanwhile', async () => {
+  it('leaves no total wrong of a collection that was created meanwhile', async () => {
     const { id } = await app.create('authors');
     meanwhile = async () => {
       await app.define('posts', [relationTo('authors', 'author', { cascade_delete: true })]);
@@ -77,7 +77,7 @@ describe('a deletion that hooks think over', () => {
   });
 });
 
-describe('what hooks think over while their app is deleted and another one is made of its name', () => {
+describe('a write whose app is deleted, and created again, while its before-hooks run', () => {
   const writes = {
     create: async () => {
       const access = unboundedAccess('create', created);
@@ -90,7 +90,7 @@ describe('what hooks think over while their app is deleted and another one is ma
     },
   };
 
-  it.each(['create', 'update'] as const)('is no %s in the later app', async (write) => {
+  it.each(['create', 'update'] as const)('is no %s in the new app', async (write) => {
     const { id } = await app.create('authors');
     const unheeded = { hooks: { drop: () => undefined }, blobs: new LocalBlobs('/nowhere') };
     meanwhile = async () => {

@@ -1,10 +1,10 @@
-// When a record was changed last: a write that began before another one and ends after it does not set that back.
+// `updated_at`: a write that begins before another one and ends after it does not set it back.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { updateRecord } from '../../../api/records/update.ts';
-import { removeRecord } from '../../../api/records/remove.ts';
-import { unboundedAccess } from '../../../api/rules/access.ts';
-import type { StoredRecord } from '../../../storage/app/records/plan.ts';
-import { type BareApp, bareApp, created, later, relationTo } from '../../harness/bare-app.ts';
+import { updateRecord } from '../../../../api/records/update.ts';
+import { removeRecord } from '../../../../api/records/remove.ts';
+import { unboundedAccess } from '../../../../api/rules/access.ts';
+import type { StoredRecord } from '../../../../storage/app/records/plan.ts';
+import { type BareApp, bareApp, created, later, relationTo } from '../../../harness/bare-app.ts';
 
 let app: BareApp;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** What a request does that arrived at `now`. */
+/** Changes a post as a request that arrived at `now`. */
 async function change(id: string, title: string, now: Date): Promise<StoredRecord> {
   const access = unboundedAccess('update', now);
   return await updateRecord(app.deps, await app.target('posts'), { access, id, input: { title }, now });

@@ -1,13 +1,13 @@
-// Writes of one record at once: what is told of them comes in the order in which they happened.
+// Concurrent writes of one record: their events come in the order in which they were committed.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runBatch } from '../../../api/records/batch.ts';
-import { createRecord } from '../../../api/records/create.ts';
-import { removeRecord } from '../../../api/records/remove.ts';
-import { updateRecord } from '../../../api/records/update.ts';
-import { unboundedAccess } from '../../../api/rules/access.ts';
-import { type BareApp, bareApp, created, relationTo } from '../../harness/bare-app.ts';
+import { runBatch } from '../../../../api/records/batch.ts';
+import { createRecord } from '../../../../api/records/create.ts';
+import { removeRecord } from '../../../../api/records/remove.ts';
+import { updateRecord } from '../../../../api/records/update.ts';
+import { unboundedAccess } from '../../../../api/rules/access.ts';
+import { type BareApp, bareApp, created, relationTo } from '../../../harness/bare-app.ts';
 
 let app: BareApp;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** A process whose first write has its answer from PostgreSQL later than another may have its own, and what it tells. */
+/** A process whose first write ends 100 ms after its commit, and the events that it publishes. */
 function slowAtFirst() {
   const told: [type: string, fields: unknown][] = [];
   const written = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ describe.each([
   ['a batch and an update', batch, update, ['record_updated', { n: 2 }]],
   ['a batch and a deletion', batch, remove, ['record_deleted', { n: 1 }]],
 ])('%s', (_title, first, second, last) => {
-  it('are told of in the order in which they were done, though the first one is answered later', async () => {
+  it('are published in the order of their commits, though the first one ends later', async () => {
     const { id } = await app.create('counters', { n: 0 });
     const { deps, told, written } = slowAtFirst();
     const writing = first(deps, id, 1);
@@ -98,7 +98,7 @@ describe.each<[string, Write]>([
   ['a create in a batch whose caller chose the id', createInBatch(true)],
   ['a create in a batch', createInBatch(false)],
 ])('%s', (_title, create) => {
-  it('is told of before a change that is answered earlier', async () => {
+  it('is published before a change that ends earlier', async () => {
     const id = randomUUID();
     const { deps, told, written } = slowAtFirst();
     const creating = create(deps, id, 1);
@@ -115,8 +115,8 @@ describe.each<[string, Write]>([
       requests: [{ method: 'DELETE', collection: 'counters', id }],
       asking: { principal: app.by.principal, now: created, query: {} },
     })],
-])('%s that takes another record along', (_title, remove) => {
-  it('is told of after a change of that one that was done before', async () => {
+])('%s that deletes another record along with it', (_title, remove) => {
+  it('is published after an earlier change of that one', async () => {
     const counter = await app.create('counters', { n: 0 });
     const { id } = await app.create('marks', { counter: counter.id, n: 0 });
     const { deps, told, written } = slowAtFirst();
@@ -136,7 +136,7 @@ describe.each<[string, Write]>([
   });
 });
 
-it('a deletion that is answered late is told of before a record that is made anew under its id', async () => {
+it('a deletion that ends late is published before the create of a record with the same id', async () => {
   const { id } = await app.create('counters', { n: 0 });
   const { workspace, schema } = await app.definition();
   const pool = app.deps.databases.app(workspace.database, schema);

@@ -1,4 +1,4 @@
-// Records that are written while what they point to is being deleted.
+// Creates of records that point to one which is just being deleted along with another.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
 import { qualified } from '../../../../storage/app/tables.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-it('nobody can point to a record that goes with another, once those that do have been looked for', async () => {
+it('no new record can point to one that is deleted with another, once its referrers have been locked', async () => {
   const cascade_delete = true;
   await app.define('authors', []);
   await app.define('books', [relationTo('authors', 'author', { cascade_delete })]);

@@ -1,24 +1,24 @@
-// Two API processes with caches of their own: one changes a collection, the other has not heard of it yet.
+// Two API processes with caches of their own: one changes a collection, and the other has not been notified yet.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../../../api/apps/create.ts';
-import type { By } from '../../../api/audit/actor.ts';
-import { alterCollection } from '../../../api/collections/alter.ts';
-import { createCollection } from '../../../api/collections/create.ts';
-import { dropCollection } from '../../../api/collections/drop.ts';
-import type { RecordTarget } from '../../../api/records/collection.ts';
-import { createRecord } from '../../../api/records/create.ts';
-import { getRecord } from '../../../api/records/get.ts';
-import { listRecords } from '../../../api/records/list.ts';
-import { removeRecord } from '../../../api/records/remove.ts';
-import { updateRecord } from '../../../api/records/update.ts';
-import { admit, unboundedAccess } from '../../../api/rules/access.ts';
-import { putRule } from '../../../api/rules/change.ts';
-import { createWorkspace } from '../../../api/workspaces/create.ts';
-import type { AppDefinition, Field } from '../../../storage/definition.ts';
-import { uuidV7Source } from '../../../storage/sql/ids.ts';
-import { type BareDeps, bareDeps } from '../../harness/bare-app.ts';
-import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
+import { createApp } from '../../../../api/apps/create.ts';
+import type { By } from '../../../../api/audit/actor.ts';
+import { alterCollection } from '../../../../api/collections/alter.ts';
+import { createCollection } from '../../../../api/collections/create.ts';
+import { dropCollection } from '../../../../api/collections/drop.ts';
+import type { RecordTarget } from '../../../../api/records/collection.ts';
+import { createRecord } from '../../../../api/records/create.ts';
+import { getRecord } from '../../../../api/records/get.ts';
+import { listRecords } from '../../../../api/records/list.ts';
+import { removeRecord } from '../../../../api/records/remove.ts';
+import { updateRecord } from '../../../../api/records/update.ts';
+import { admit, unboundedAccess } from '../../../../api/rules/access.ts';
+import { putRule } from '../../../../api/rules/change.ts';
+import { createWorkspace } from '../../../../api/workspaces/create.ts';
+import type { AppDefinition, Field } from '../../../../storage/definition.ts';
+import { uuidV7Source } from '../../../../storage/sql/ids.ts';
+import { type BareDeps, bareDeps } from '../../../harness/bare-app.ts';
+import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';
 
 const now = () => new Date();
 const newId = uuidV7Source(Date.now);
@@ -81,7 +81,7 @@ async function known(id: string): Promise<RecordTarget> {
   return { app, collection };
 }
 
-describe('a process that has not heard of a change', () => {
+describe('a process that has not been notified of a change', () => {
   it('reads and writes a collection that lost a field, as it is now', async () => {
     await define('lost', [base, { name: 'gone', kind: 'text' }]);
     const target = await known('lost');
@@ -152,7 +152,7 @@ describe('a process that has not heard of a change', () => {
     },
   );
 
-  it('asks the rule as it is now, of whom the old one had let in already', async () => {
+  it('applies the rule as it is now to a caller whom the old one admitted', async () => {
     await define('closed', [base, { name: 'v', kind: 'text' }]);
     const rule = async (action: string, template: 'any' | 'admin') => {
       const app = await appOf(writer);
@@ -176,7 +176,7 @@ describe('a process that has not heard of a change', () => {
     await expect(createRecord(reader, target, creation)).rejects.toMatchObject(refused);
   });
 
-  it('takes a rule about what has just come to be behind a relation', async () => {
+  it('takes a rule about a field that was just added behind a relation', async () => {
     await define('authors', [base]);
     await define('books', [base, { name: 'author', kind: 'relation', target: 'authors' }]);
     const target = await known('books');
@@ -186,7 +186,7 @@ describe('a process that has not heard of a change', () => {
     expect(set).toEqual({ collection: 'books', action: 'get', ...rule });
   });
 
-  it('works on a collection that was made again under the same id', async () => {
+  it('works on a collection that was created again under the same id', async () => {
     await define('again', [base]);
     const target = await known('again');
     await dropCollection(writer, await appOf(writer), { id: 'again', by });
@@ -197,7 +197,7 @@ describe('a process that has not heard of a change', () => {
       .toEqual({ base: 7 });
   });
 
-  it('answers 404 for a collection that is gone, whatever it is asked', async () => {
+  it('responds with 404 for a deleted collection, whatever the request', async () => {
     await define('gone', [base]);
     const target = await known('gone');
     await dropCollection(writer, await appOf(writer), { id: 'gone', by });

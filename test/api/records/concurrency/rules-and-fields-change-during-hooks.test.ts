@@ -1,11 +1,11 @@
-// Writes whose collection changes while hooks are asked: what holds is what it is when they are done.
+// Writes whose collection changes while before-hooks run: the rules and fields hold that it has when they are done.
 import { expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
-import { expectError } from '../../harness/expectations.ts';
-import { type HookedApp, hookedApp, seen } from '../../harness/hooked-app.ts';
-import { ownUser } from '../../harness/users.ts';
+import { type Answer, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { expectError } from '../../../harness/expectations.ts';
+import { type HookedApp, hookedApp, seen } from '../../../harness/hooked-app.ts';
+import { ownUser } from '../../../harness/users.ts';
 
-/** Says that it was asked, and answers once it is told to. */
+/** A hook that creates a record when it begins, and ends once there is another. */
 const hook = (event: string) => `
   onRecordBefore${event}('posts', async () => {
     await $app.records.create('seen', { what: 'asked' });
@@ -48,7 +48,7 @@ async function letGo(app: HookedApp): Promise<void> {
 }
 
 it.each(ways)(
-  'rule.meanwhile: %s is refused by a rule that was closed meanwhile',
+  'rule.meanwhile: %s is refused by a rule that was closed while its hook ran',
   async (title, action, event) => {
     const { app, sending, old } = await begin(title, action, event);
     expectOk(await app.admin.put(ruleOf(app, action), { template: 'admin' }));
@@ -62,7 +62,7 @@ it.each(ways)(
 );
 
 it.each(ways)(
-  'rule.meanwhile: %s is done when something else of the app has changed',
+  'rule.meanwhile: %s is done when another part of the app has changed',
   async (title, action, event) => {
     const { app, sending, old } = await begin(title, action, event);
     expectOk(await app.admin.put(ruleOf(app, 'list'), { template: 'admin' }));
@@ -73,7 +73,7 @@ it.each(ways)(
   },
 );
 
-it('a create is checked against the fields that the collection has by then', async () => {
+it('a create is checked against the fields that the collection has when its hook ends', async () => {
   const { app, sending } = await begin('a create', 'create', 'Create');
   const collection = `${app.path}/collections/posts`;
   const { schema } = expectOk(await app.admin.get(collection));

@@ -1,11 +1,11 @@
-// Writes whose sender loses the right to them while hooks are asked.
+// Writes whose caller is removed while before-hooks run.
 import { expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
-import { expectError } from '../../harness/expectations.ts';
-import { hookedApp, seen } from '../../harness/hooked-app.ts';
-import { ownUser } from '../../harness/users.ts';
+import { type Answer, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { expectError } from '../../../harness/expectations.ts';
+import { hookedApp, seen } from '../../../harness/hooked-app.ts';
+import { ownUser } from '../../../harness/users.ts';
 
-/** Says that it was asked, and answers once it is told to. */
+/** A hook that creates a record when it begins, and ends once there is another. */
 const hook = `
   onRecordBeforeCreate('posts', async () => {
     await $app.records.create('seen', { what: 'asked' });
@@ -15,7 +15,7 @@ const hook = `
   });
 `;
 
-it('session.revoke-all: writes nothing for somebody who was removed meanwhile', async () => {
+it('session.revoke-all: a batch writes nothing for a user who was removed while its hooks ran', async () => {
   const own = await ownWorkspace();
   const app = await hookedApp(own, hook);
   const rules = `${app.path}/collections/posts/access_rules`;
@@ -39,7 +39,7 @@ it.each(
     ['an update', 'PATCH', 'Update'],
     ['a deletion', 'DELETE', 'Delete'],
   ] as const,
-)('session.revoke-all: does not do %s for them either', async (_title, method, event) => {
+)('session.revoke-all: %s is not done for such a user either', async (_title, method, event) => {
   const own = await ownWorkspace();
   const app = await hookedApp(own, hook.replace('BeforeCreate', `Before${event}`));
   const posts = app.records('posts');
