@@ -1,6 +1,6 @@
 // Requests whose app or workspace is deleted under them: the database then refuses what is left of their work, and hooks end.
 import type { AppDefinition } from '../storage/definition.ts';
-import { mayBeOfDropped } from '../storage/errors.ts';
+import { mayBeDropped } from '../storage/errors.ts';
 import { ApiError } from './errors.ts';
 import { type AnyTarget, type Definitions, failNoApp, failNoWorkspace } from './target.ts';
 
@@ -14,7 +14,7 @@ export async function explainFailure(
   error: unknown,
 ): Promise<unknown> {
   if (workspace === undefined) return error;
-  if (!mayBeOfDropped(error) && !mayBeOfHooksEnd(definitions, app, error)) return error;
+  if (!mayBeDropped(error) && !mayBeOfHooksEnd(definitions, app, error)) return error;
   try {
     // Another one may have the id by now.
     const { id, database } = workspace;
@@ -32,7 +32,7 @@ export async function isOfGone(
   app: AppDefinition,
   error: unknown,
 ): Promise<boolean> {
-  return (mayBeOfDropped(error) || mayBeOfHooksEnd(definitions, app, error)) &&
+  return (mayBeDropped(error) || mayBeOfHooksEnd(definitions, app, error)) &&
     !await definitions.isThere(app);
 }
 

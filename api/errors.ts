@@ -1,6 +1,6 @@
 // The one error vocabulary: every code with its status and meaning; and how errors of storage become one of them.
-import { StoreAway } from '../storage/blobs/blob-store.ts';
-import { isOutOfRoom } from '../storage/sql/error-code.ts';
+import { StoreUnavailable } from '../storage/blobs/blob-store.ts';
+import { isDiskFull } from '../storage/sql/error-code.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { HeaderList } from './http/header-list.ts';
 
@@ -129,16 +129,16 @@ const retryLater = [['Retry-After', '60']] as const;
 
 /** Whether the log has to say what it was: a fault, or what whoever runs the server can mend and nobody else. */
 export function isToBeReported(error: unknown, { code }: ApiError): boolean {
-  return code === 'internal' || error instanceof StoreAway || isOutOfRoom(error);
+  return code === 'internal' || error instanceof StoreUnavailable || isDiskFull(error);
 }
 
 /** What the caller is told of any error; `internal` hides everything. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof StoreAway) {
+  if (error instanceof StoreUnavailable) {
     return new ApiError('unavailable', 'the store of files does not answer; try again', retrySoon);
   }
-  if (isOutOfRoom(error)) return new ApiError('unavailable', 'the server has no room left', retryLater);
+  if (isDiskFull(error)) return new ApiError('unavailable', 'the server has no room left', retryLater);
   if (!(error instanceof StorageError)) return new ApiError('internal', 'something went wrong on our side');
   switch (error.failure) {
     case 'unavailable':

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { unpatchedFiles } from '../storage/connections/driver/driver.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
-import { publishGap } from '../storage/control/changes.ts';
+import { notifyResync } from '../storage/control/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/sql/ids.ts';
 import { readInitialized } from '../storage/control/server.ts';
@@ -108,7 +108,7 @@ function settledOf(
   { config: { api, database } }: ApiStart,
   { databases }: Storage,
 ): (() => Promise<void>) | undefined {
-  return api.workers === 1 && database.url === '' ? () => databases.lostSessions.gone() : undefined;
+  return api.workers === 1 && database.url === '' ? () => databases.lostConnections.whenEnded() : undefined;
 }
 
 /** One process sweeps for all. */
@@ -124,7 +124,7 @@ async function putInOrder(deps: Deps, { worker, successor }: ApiStart): Promise<
     await recordSandbox(deps);
   }
   // It may have died between a change and the message of it.
-  if (successor) await deps.databases.control.run(publishGap);
+  if (successor) await deps.databases.control.run(notifyResync);
 }
 
 /** What the supervisor asks, and says of hook runners and of their files. */

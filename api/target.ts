@@ -8,7 +8,7 @@ import type {
   WorkspaceDefinition,
 } from '../storage/definition.ts';
 import { readableCollection } from '../storage/workspace/identities.ts';
-import { isWorkspaceKept } from '../storage/control/workspaces.ts';
+import { isSameWorkspace } from '../storage/control/workspaces.ts';
 import { fail } from './errors.ts';
 
 /** The cache of definitions, as requests use it. */
@@ -88,7 +88,7 @@ export async function holdWorkspace(
   control: Sql,
   workspace: Pick<WorkspaceDefinition, 'id' | 'database'>,
 ): Promise<void> {
-  if (!await isWorkspaceKept(control, workspace)) failNoWorkspace(workspace.id);
+  if (!await isSameWorkspace(control, workspace)) failNoWorkspace(workspace.id);
 }
 
 /** Ends a request for a workspace that does not exist. */

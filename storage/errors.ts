@@ -1,7 +1,7 @@
 // What can go wrong below the features, and the only translation of driver errors.
 import type driver from 'postgres';
 import { postgres } from './connections/driver/driver.ts';
-import { codeOf } from './sql/error-code.ts';
+import { errorCode } from './sql/error-code.ts';
 
 /** Closed set of storage failures; `api/errors.ts` gives each its HTTP answer. */
 export type StorageFailure =
@@ -32,14 +32,14 @@ export class StorageError extends Error {
 }
 
 /** Nothing came in time, neither a permit for a connection nor a word of the server: to ask on would be to wait on. */
-export class NothingInTime extends StorageError {
+export class NoResponseInTime extends StorageError {
   constructor(message: string) {
     super('unavailable', message);
   }
 }
 
 /** No connection was free in time: the server was asked nothing. */
-export class NoPermit extends NothingInTime {
+export class NoPermit extends NoResponseInTime {
   constructor() {
     super('all database connections are busy');
   }
@@ -128,9 +128,9 @@ function isFatal({ severity }: driver.PostgresError): boolean {
 const ofDropped: ReadonlySet<StorageFailure> = new Set(['unavailable', 'missing_reference', 'undefined']);
 
 /** Whether a failure may come of the tenant being deleted whom the statement was for. */
-export function mayBeOfDropped(error: unknown): boolean {
-  if (!(error instanceof StorageError) || error instanceof NothingInTime) return false;
-  return ofDropped.has(error.failure) && codeOf(error.cause) !== 'CONNECT_TIMEOUT';
+export function mayBeDropped(error: unknown): boolean {
+  if (!(error instanceof StorageError) || error instanceof NoResponseInTime) return false;
+  return ofDropped.has(error.failure) && errorCode(error.cause) !== 'CONNECT_TIMEOUT';
 }
 
 /** A connection is ended by these also where what was asked on it has just been committed. */
@@ -151,7 +151,7 @@ export function translate(error: unknown): unknown {
     const constraint = error.constraint_name;
     return new StorageError(failure, error.message, { cause: error, ...(constraint ? { constraint } : {}) });
   }
-  return connectionFailures.has(codeOf(error))
+  return connectionFailures.has(errorCode(error))
     ? new StorageError('unavailable', 'the database does not answer', { cause: error })
     : error;
 }

@@ -1,35 +1,35 @@
 // Rows of control.lockouts and workspace.lockouts: failed logins of one subject, and until when it is locked.
 import type { Fragment, Sql } from './connections/pool.ts';
-import type { Ledger } from './sessions.ts';
+import type { ServerSchema } from './sessions.ts';
 
 /** How many failures within which time lock a subject, and for how long. */
 export interface LockoutLimits {
   failures: number;
-  windowMilliseconds: number;
-  lockMilliseconds: number;
+  windowMs: number;
+  lockMs: number;
 }
 
 /**
  * What is further ahead was written under a clock that has been set back since, and says nothing; clocks of several
  * machines, and one that is trimmed, differ by less.
  */
-const mostAheadMilliseconds = 60_000;
+const maxAheadMs = 60_000;
 
 /** Until when the subject is locked; undefined when it is not. */
 export async function findLock(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { subject, now }: { subject: string; now: Date },
 ): Promise<Date | undefined> {
   const [row] = await sql<{ locked_until: Date }[]>`
-    select locked_until from ${table(sql, ledger)} as known where subject = ${subject} and ${
+    select locked_until from ${table(sql, schema)} as known where subject = ${subject} and ${
     holds(sql, now)
   }`;
   return row?.locked_until;
 }
 
 /** Puts attempts of one subject in line until the transaction ends: each sees what became of the one before. */
-export async function takeTurn(sql: Sql, subject: string): Promise<void> {
+export async function lockSubject(sql: Sql, subject: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`attempt ${subject}`}, 0))`;
 }
 
@@ -39,14 +39,14 @@ export async function takeTurn(sql: Sql, subject: string): Promise<void> {
  */
 export async function countFailure(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { subject, now, limits }: { subject: string; now: Date; limits: LockoutLimits },
 ): Promise<{ counted: boolean; lockedUntil: Date | undefined }> {
-  const since = new Date(now.getTime() - limits.windowMilliseconds);
-  const until = new Date(now.getTime() + limits.lockMilliseconds);
+  const since = new Date(now.getTime() - limits.windowMs);
+  const until = new Date(now.getTime() + limits.lockMs);
   const recent = sql`failure > ${since} and failure <= ${latest(now)}`;
   const [row] = await sql<{ locked_until: Date | null }[]>`
-    insert into ${table(sql, ledger)} as known (subject, failed_at, last_failed_at, locked_until)
+    insert into ${table(sql, schema)} as known (subject, failed_at, last_failed_at, locked_until)
     values (${subject}, array[${now}::timestamptz], ${now}, ${limits.failures <= 1 ? until : null})
     on conflict (subject) do update set
       failed_at = array(select failure from unnest(known.failed_at) failure where ${recent})
@@ -59,43 +59,43 @@ export async function countFailure(
     where (${holds(sql, now)}) is not true
     returning locked_until`;
   if (row !== undefined) return { counted: true, lockedUntil: row.locked_until ?? undefined };
-  return { counted: false, lockedUntil: await findLock(sql, ledger, { subject, now }) };
+  return { counted: false, lockedUntil: await findLock(sql, schema, { subject, now }) };
 }
 
 /** Forgets a subject's failures after a completed login, unless it is locked: then until when. */
-export async function clearFailures(
+export async function clearUnlessLocked(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { subject, now }: { subject: string; now: Date },
 ): Promise<Date | undefined> {
   const forget = async () => {
     await sql`
-      delete from ${table(sql, ledger)} as known where subject = ${subject} and (${
+      delete from ${table(sql, schema)} as known where subject = ${subject} and (${
       holds(sql, now)
     }) is not true`;
   };
   // Sent together, done one after the other: a failure at the same time may have locked the subject after all, when the
   // delete waited for it and then spared the row. A statement is sent when it is first awaited, so each has a function.
-  const [, until] = await Promise.all([forget(), findLock(sql, ledger, { subject, now })]);
+  const [, until] = await Promise.all([forget(), findLock(sql, schema, { subject, now })]);
   return until;
 }
 
 /** Forgets a subject's failures, and its lock. */
-export async function forgetFailures(sql: Sql, ledger: Ledger, subject: string): Promise<void> {
-  await sql`delete from ${table(sql, ledger)} where subject = ${subject}`;
+export async function deleteFailures(sql: Sql, schema: ServerSchema, subject: string): Promise<void> {
+  await sql`delete from ${table(sql, schema)} where subject = ${subject}`;
 }
 
 /** Removes a few rows that say nothing any more, so that made-up names do not fill the table. */
 export async function pruneLockouts(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { now, limits }: { now: Date; limits: LockoutLimits },
 ): Promise<void> {
-  const before = new Date(now.getTime() - limits.windowMilliseconds - limits.lockMilliseconds);
+  const before = new Date(now.getTime() - limits.windowMs - limits.lockMs);
   await sql`
-    delete from ${table(sql, ledger)} where subject in (
+    delete from ${table(sql, schema)} where subject in (
       select subject from ${
-    table(sql, ledger)
+    table(sql, schema)
   } where last_failed_at < ${before} order by last_failed_at limit 20
       for update skip locked)`;
 }
@@ -106,9 +106,9 @@ function holds(sql: Sql, now: Date): Fragment {
 }
 
 function latest(now: Date): Date {
-  return new Date(now.getTime() + mostAheadMilliseconds);
+  return new Date(now.getTime() + maxAheadMs);
 }
 
-function table(sql: Sql, ledger: Ledger): Fragment {
-  return ledger === 'control' ? sql`control.lockouts` : sql`workspace.lockouts`;
+function table(sql: Sql, schema: ServerSchema): Fragment {
+  return schema === 'control' ? sql`control.lockouts` : sql`workspace.lockouts`;
 }

@@ -2,7 +2,7 @@
 import type { Fragment, Sql } from './connections/pool.ts';
 
 /** Which of the two tables: that of the database that `sql` is connected to. */
-export type Ledger = 'control' | 'workspace';
+export type ServerSchema = 'control' | 'workspace';
 
 /** Whose session it is; `admin` is a workspace or app admin. */
 export type SessionKind = 'master' | 'admin' | 'user';
@@ -29,27 +29,27 @@ export interface SessionRow {
 export type FoundSession = Pick<SessionRow, 'id' | 'family' | 'kind' | 'principal_id' | 'app' | 'created_at'>;
 
 /** Adds a session, and removes a few that have long expired. */
-export async function insertSession(sql: Sql, ledger: Ledger, row: SessionRow): Promise<void> {
+export async function insertSession(sql: Sql, schema: ServerSchema, row: SessionRow): Promise<void> {
   const add = async () => {
     await sql`
-      insert into ${table(sql, ledger)} (id, family, kind, principal_id, app, token_hash, created_at,
+      insert into ${table(sql, schema)} (id, family, kind, principal_id, app, token_hash, created_at,
         expires_at, user_agent, ip)
       values (${row.id}, ${row.family}, ${row.kind}, ${row.principal_id}, ${row.app}, ${row.token_hash},
         ${row.created_at}, ${row.expires_at}, ${row.user_agent}, ${row.ip})`;
   };
   // Sent together: a round trip for each would take as long again.
-  await Promise.all([add(), pruneSessions(sql, ledger, row.created_at)]);
+  await Promise.all([add(), pruneSessions(sql, schema, row.created_at)]);
 }
 
 /** The session with this token or id, good or not, or undefined. */
 export async function findSession(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   by: { tokenHash: Buffer } | { id: string },
 ): Promise<FoundSession | undefined> {
   const wanted = 'id' in by ? sql`id = ${by.id}` : sql`token_hash = ${by.tokenHash}`;
   const [row] = await sql<FoundSession[]>`
-    select id, family, kind, principal_id, app, created_at from ${table(sql, ledger)} where ${wanted}`;
+    select id, family, kind, principal_id, app, created_at from ${table(sql, schema)} where ${wanted}`;
   return row;
 }
 
@@ -64,11 +64,11 @@ export async function lockFamily(sql: Sql, family: string): Promise<void> {
 /** Uses a token up: of several exchanges at once, exactly one is answered true. */
 export async function rotateSession(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { id, now }: { id: string; now: Date },
 ): Promise<boolean> {
   const [row] = await sql`
-    update ${table(sql, ledger)} set rotated_at = ${now}
+    update ${table(sql, schema)} set rotated_at = ${now}
     where id = ${id} and rotated_at is null and revoked_at is null and expires_at > ${now}
     returning 1`;
   return row !== undefined;
@@ -77,14 +77,14 @@ export async function rotateSession(
 /** Ends a login if its token was used before; answers the sessions that this ended, which have been rotated or not. */
 export async function revokeReusedFamily(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { id, family, now }: { id: string; family: string; now: Date },
 ): Promise<Pick<SessionRow, 'id' | 'created_at'>[]> {
   return await sql<Pick<SessionRow, 'id' | 'created_at'>[]>`
-    update ${table(sql, ledger)} set revoked_at = ${now}
+    update ${table(sql, schema)} set revoked_at = ${now}
     where family = ${family} and revoked_at is null
       and exists (select from ${
-    table(sql, ledger)
+    table(sql, schema)
   } used where used.id = ${id} and used.rotated_at is not null)
     returning id, created_at`;
 }
@@ -92,38 +92,38 @@ export async function revokeReusedFamily(
 /** Ends a login; answers the sessions that this ended, which have been rotated or not. */
 export async function revokeFamily(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { family, now }: { family: string; now: Date },
 ): Promise<Pick<SessionRow, 'id' | 'created_at'>[]> {
   return await sql<Pick<SessionRow, 'id' | 'created_at'>[]>`
-    update ${table(sql, ledger)} set revoked_at = ${now} where family = ${family} and revoked_at is null
+    update ${table(sql, schema)} set revoked_at = ${now} where family = ${family} and revoked_at is null
     returning id, created_at`;
 }
 
 /** Ends all logins of a principal, but for the one that the session `spared` belongs to. */
-export async function revokeSessionsOf(
+export async function revokeSessions(
   sql: Sql,
-  ledger: Ledger,
+  schema: ServerSchema,
   { principalId, spared, now }: { principalId: string; spared: string | undefined; now: Date },
 ): Promise<void> {
   await sql`
-    update ${table(sql, ledger)} set revoked_at = ${now}
+    update ${table(sql, schema)} set revoked_at = ${now}
     where principal_id = ${principalId} and revoked_at is null
-      and family is distinct from (select family from ${table(sql, ledger)} where id = ${spared ?? null})`;
+      and family is distinct from (select family from ${table(sql, schema)} where id = ${spared ?? null})`;
 }
 
 /** Ends all logins to one app of the workspace. */
-export async function revokeSessionsOfApp(sql: Sql, app: string, now: Date): Promise<void> {
+export async function revokeAppSessions(sql: Sql, app: string, now: Date): Promise<void> {
   await sql`update workspace.sessions set revoked_at = ${now} where app = ${app} and revoked_at is null`;
 }
 
-async function pruneSessions(sql: Sql, ledger: Ledger, now: Date): Promise<void> {
+async function pruneSessions(sql: Sql, schema: ServerSchema, now: Date): Promise<void> {
   await sql`
-    delete from ${table(sql, ledger)} where id in (
-      select id from ${table(sql, ledger)} where expires_at <= ${now} order by expires_at limit 20
+    delete from ${table(sql, schema)} where id in (
+      select id from ${table(sql, schema)} where expires_at <= ${now} order by expires_at limit 20
       for update skip locked)`;
 }
 
-function table(sql: Sql, ledger: Ledger): Fragment {
-  return ledger === 'control' ? sql`control.sessions` : sql`workspace.sessions`;
+function table(sql: Sql, schema: ServerSchema): Fragment {
+  return schema === 'control' ? sql`control.sessions` : sql`workspace.sessions`;
 }

@@ -1,6 +1,6 @@
 // The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
 import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/control/admins.ts';
-import { publish } from '../../storage/control/changes.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/control/revocations.ts';
@@ -48,7 +48,7 @@ export async function changeAdmin(
     await audit(sql, deps, { before, admin, patch, by });
     // Open streams have looked the address up for their filters: then they look again.
     const isMoved = admin.email !== before.email;
-    if (isMoved) await publish(sql, tidings);
+    if (isMoved) await notifyChange(sql, tidings);
     return { admin, revoked, isMoved };
   }).catch(refuseDuplicate);
   deps.revocations.apply(changed.revoked);

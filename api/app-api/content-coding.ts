@@ -1,7 +1,7 @@
 // Decompresses the answers of other servers, as `fetch` shows them.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { codeOf } from '../../storage/sql/error-code.ts';
+import { errorCode } from '../../storage/sql/error-code.ts';
 import type { EgressAnswer } from '../egress/client.ts';
 import { EgressError } from '../egress/failure.ts';
 import type { HeaderList } from '../http/header-list.ts';
@@ -69,7 +69,7 @@ async function within(maxBytes: number, decode: () => Promise<Buffer>): Promise<
   try {
     return await decode();
   } catch (error) {
-    const isLong = codeOf(error) === 'ERR_BUFFER_TOO_LARGE';
+    const isLong = errorCode(error) === 'ERR_BUFFER_TOO_LARGE';
     const message = isLong
       ? `the answer is longer than ${maxBytes} bytes`
       : 'the answer is not what its Content-Encoding says';

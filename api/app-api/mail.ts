@@ -1,7 +1,7 @@
 // Mail that hook code sends: through the same queue as the server's own, and not more than an app and a workspace may.
 import type { HookMail } from '../../hook-runner/calls.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
-import { type MailLimits, spendMail } from '../../storage/workspace/mail-budgets.ts';
+import { type MailBudget, spendMail } from '../../storage/workspace/mail-budgets.ts';
 import { check } from '../contract/check.ts';
 import { emailText } from '../contract/credentials.ts';
 import type { Deps } from '../deps.ts';
@@ -9,9 +9,9 @@ import { fail } from '../errors.ts';
 import { object, optional, text } from '../contract/schema.ts';
 
 /** What the hooks of one app may send: so many at once, and one more after each span. */
-export const hookMailLimits: MailLimits = { burst: 100, everySeconds: 6 };
+export const hookMailLimits: MailBudget = { burst: 100, everySeconds: 6 };
 /** All apps of a workspace together: apps are made and deleted at will, each with a budget of its own. */
-export const workspaceMailLimits: MailLimits = { burst: 1_000, everySeconds: 0.6 };
+export const workspaceMailLimits: MailBudget = { burst: 1_000, everySeconds: 0.6 };
 /** Longest subject in characters. */
 const longestSubject = 500;
 
@@ -42,7 +42,7 @@ export async function sendForHook(
   const now = deps.now();
   // In one transaction: what one of them refuses costs the other nothing.
   await deps.databases.workspace(database).transaction(async (sql) => {
-    const spend = (whose: string, limits: MailLimits) =>
+    const spend = (whose: string, limits: MailBudget) =>
       spendMail(sql, { purpose: 'hook', email: whose, now, limits });
     if (!await spend(schema, hookMailLimits)) refuse('an app', hookMailLimits);
     if (!await spend(database, workspaceMailLimits)) refuse('a workspace', workspaceMailLimits);
@@ -52,7 +52,7 @@ export async function sendForHook(
   return null;
 }
 
-function refuse(whose: string, { burst, everySeconds }: MailLimits): never {
+function refuse(whose: string, { burst, everySeconds }: MailBudget): never {
   const bounds = `${burst} mails at once, then ${60 / everySeconds} a minute`;
   fail('too_many_requests', `the hooks of ${whose} may send ${bounds}`);
 }

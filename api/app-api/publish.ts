@@ -3,7 +3,7 @@ import type { CallTable } from '../../hook-runner/calls.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { shownValue } from '../../storage/app/records/candidate.ts';
-import { planOf } from '../../storage/app/records/plan.ts';
+import { planFor } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { exactTopicOf } from '../realtime/topic.ts';
@@ -60,7 +60,7 @@ function fieldsIn(
   data: unknown,
 ): Record<string, unknown> {
   if (!isObject(data)) return {};
-  const { fields } = planOf(app.schema, collection);
+  const { fields } = planFor(app.schema, collection);
   const found = fields.flatMap(({ field: { name, kind }, read }): [string, unknown][] => {
     const value = Object.hasOwn(data, name) ? data[name] : undefined;
     if (value === undefined) return [];

@@ -1,16 +1,16 @@
 // Creating an app: role, schema, tables, row and audit entry in one transaction of the workspace's database.
-import { stripApp } from '../../storage/control/admins.ts';
+import { removeAppFromAdmins } from '../../storage/control/admins.ts';
 import { type AppRow, insertApp, takeSpareApp } from '../../storage/workspace/apps.ts';
-import { publish } from '../../storage/control/changes.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { opaqueName } from '../../storage/sql/ids.ts';
-import { deletePoliciesOfApp } from '../../storage/control/policies.ts';
+import { deleteAppPolicies } from '../../storage/control/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { currentVersions } from '../../storage/provision/cluster.ts';
 import { createAppSchema } from '../../storage/provision/app.ts';
 import { renewRevocation, type RevocationRow } from '../../storage/control/revocations.ts';
-import { revokeSessionsOfApp } from '../../storage/sessions.ts';
+import { revokeAppSessions } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -47,7 +47,7 @@ export async function createApp(
     const app = await settle(sql, deps, { id, name, database, now: by.now });
     const left = await disinherit(deps, workspace, id);
     // Those that came too late to be ended with the earlier app.
-    if (left.revocation !== undefined) await revokeSessionsOfApp(sql, id, by.now);
+    if (left.revocation !== undefined) await revokeAppSessions(sql, id, by.now);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',
@@ -86,9 +86,9 @@ async function disinherit(
   const { id: workspace } = held;
   return await databases.control.transaction(async (sql) => {
     await holdWorkspace(sql, held);
-    await stripApp(sql, workspace, id);
-    const policies = await deletePoliciesOfApp(sql, workspace, id);
-    if (policies) await publish(sql, { kind: 'policies', workspace });
+    await removeAppFromAdmins(sql, workspace, id);
+    const policies = await deleteAppPolicies(sql, workspace, id);
+    if (policies) await notifyChange(sql, { kind: 'policies', workspace });
     return { policies, revocation: await renewRevocation(sql, revocations.row('app', `${workspace}/${id}`)) };
   });
 }

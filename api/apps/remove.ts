@@ -1,12 +1,12 @@
 // Deleting an app: first nobody may reach it any more, then it goes with all it holds.
-import { stripApp } from '../../storage/control/admins.ts';
-import { deletePoliciesOfApp, lockPolicies } from '../../storage/control/policies.ts';
-import { findApp, removeApp as removeRow } from '../../storage/workspace/apps.ts';
-import { publish } from '../../storage/control/changes.ts';
+import { removeAppFromAdmins } from '../../storage/control/admins.ts';
+import { deleteAppPolicies, lockPolicies } from '../../storage/control/policies.ts';
+import { findAppRow, removeApp as removeRow } from '../../storage/workspace/apps.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision/app.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
-import { revokeSessionsOfApp } from '../../storage/sessions.ts';
+import { revokeAppSessions } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
@@ -42,14 +42,14 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   const { databases, definitions, policyBook, revocations } = deps;
   const { id, schema, workspace } = app;
   // Not within the transaction: a tenant's database that hangs must not hold up the policies of all.
-  const current = await databases.workspace(workspace.database).run((sql) => findApp(sql, id));
+  const current = await databases.workspace(workspace.database).run((sql) => findAppRow(sql, id));
   if (current?.schema !== schema) failNoApp(id);
   const { actor, revoked } = await databases.control.transaction(async (sql) => {
     await lockPolicies(sql);
     await holdWorkspace(sql, workspace);
-    await stripApp(sql, workspace.id, id);
-    await deletePoliciesOfApp(sql, workspace.id, id);
-    await publish(sql, { kind: 'policies', workspace: workspace.id });
+    await removeAppFromAdmins(sql, workspace.id, id);
+    await deleteAppPolicies(sql, workspace.id, id);
+    await notifyChange(sql, { kind: 'policies', workspace: workspace.id });
     const rows = [revocations.row('app', `${workspace.id}/${id}`)];
     await insertRevocations(sql, rows);
     return { actor: await actorIn(sql, by.principal), revoked: rows };
@@ -61,7 +61,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   await departure.during(() =>
     databases.provisioner(workspace.database).transaction(async (sql) => {
       if (await removeRow(sql, id, schema) === undefined) failNoApp(id);
-      await revokeSessionsOfApp(sql, id, by.now);
+      await revokeAppSessions(sql, id, by.now);
       await dropAppSchema(sql, schema);
       await auditWorkspace(sql, deps, {
         actor,
@@ -73,7 +73,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
       await departure.begin({ workspace: workspace.id, app: id, schema });
     })
   ).finally(() => definitions.invalidate(workspace.id, id));
-  await databases.forget(workspace.database, schema);
+  await databases.closePools(workspace.database, schema);
   await forgetAllBytes(deps, app);
   deps.hooks.drop(app);
   await departure.end();

@@ -1,7 +1,7 @@
 // The audit log as JSON Lines: read in pieces, sent as fast as the client takes them, so that its size costs no memory.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type AuditEntry, type AuditQuestion, listAuditBefore } from '../../storage/audit/listing.ts';
+import { type AuditEntry, type AuditQuery, listAuditBefore } from '../../storage/audit/listing.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { notStored, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
@@ -15,7 +15,7 @@ const stallMilliseconds = 60_000;
 export function exportAudit(
   { observe }: Pick<Deps, 'observe'>,
   connection: Connection,
-  question: AuditQuestion,
+  question: AuditQuery,
 ): OwnAnswer {
   const piece = (before?: string) =>
     connection.run((sql) => listAuditBefore(sql, question, { before, limit: pieceRows }));

@@ -2,7 +2,7 @@
 import {
   type AuditEntry,
   type AuditFilter,
-  type AuditQuestion,
+  type AuditQuery,
   type AuditScope,
   listAudit,
 } from '../../storage/audit/listing.ts';
@@ -30,7 +30,7 @@ export function queryAudit(
   { filter, page, format }: AuditWish,
 ): Promise<Page<AuditEntry>> | OwnAnswer {
   const { connection, scope } = logOf(deps, place);
-  const question: AuditQuestion = { scope, filter };
+  const question: AuditQuery = { scope, filter };
   if (format === 'jsonl') return exportAudit(deps, connection, question);
   return connection.run((sql) => listAudit(sql, question, page));
 }
@@ -39,10 +39,10 @@ function logOf(
   { databases }: Pick<Deps, 'databases'>,
   place: AuditPlace,
 ): { connection: Connection; scope: AuditScope } {
-  if (place === 'system') return { connection: databases.control, scope: { ledger: 'control' } };
+  if (place === 'system') return { connection: databases.control, scope: { schema: 'control' } };
   if ('workspace' in place) {
-    return { connection: databases.workspace(place.workspace.database), scope: { ledger: 'workspace' } };
+    return { connection: databases.workspace(place.workspace.database), scope: { schema: 'workspace' } };
   }
   const { workspace: { database }, schema } = place.app;
-  return { connection: databases.workspace(database), scope: { ledger: 'workspace', schema } };
+  return { connection: databases.workspace(database), scope: { schema: 'workspace', appSchema: schema } };
 }

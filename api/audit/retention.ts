@@ -1,7 +1,7 @@
 // Removing audit entries that are older than the operator wants to keep them.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Chain } from '../../storage/audit/chain.ts';
-import { pruneSome } from '../../storage/audit/retention.ts';
+import { pruneBatch } from '../../storage/audit/retention.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
 import { noteFailure } from '../logging/events.ts';
@@ -43,7 +43,7 @@ async function prune(
   { secrets, observe, now }: RetentionDeps,
   { connection, chain, before }: { connection: Connection; chain: Chain; before: Date },
 ): Promise<void> {
-  const pruneMore = () => pruneSome(connection, chain, { key: secrets, before, now: now() });
+  const pruneMore = () => pruneBatch(connection, chain, { key: secrets, before, now: now() });
   let removed = 0;
   for (let some = await pruneMore(); some > 0; some = await pruneMore()) removed += some;
   if (removed > 0) observe({ type: 'audit_pruned', log: chain.name, removed });

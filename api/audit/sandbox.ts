@@ -11,7 +11,7 @@ export async function recordSandbox(
 ): Promise<void> {
   const { level, why } = deps.sandbox;
   await deps.databases.control.run(async (sql) => {
-    const { items: [last] } = await listAudit(sql, { scope: { ledger: 'control' }, filter: { action } }, {
+    const { items: [last] } = await listAudit(sql, { scope: { schema: 'control' }, filter: { action } }, {
       page: 1,
       per_page: 1,
       count: false,

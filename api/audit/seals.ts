@@ -1,6 +1,6 @@
 // Sealing the audit logs behind the requests that append to them, so that no request waits for its turn in a chain.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Chain, hasUnsealed, sealedAmong, sealSome } from '../../storage/audit/chain.ts';
+import { type Chain, hasUnsealed, sealBatch, sealedAmong } from '../../storage/audit/chain.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { isAssigned } from '../../storage/control/tenant-databases.ts';
 import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
@@ -110,19 +110,19 @@ export class Seals implements SealDesk {
   }
 
   /** Whether the workspace was deleted with its log; as long as nobody can say, it is there. */
-  async #isGone({ ledger, name }: Chain): Promise<boolean> {
-    if (ledger === 'control') return false;
+  async #isGone({ schema, name }: Chain): Promise<boolean> {
+    if (schema === 'control') return false;
     const { control } = this.#deps.databases;
     return !await control.run((sql) => isAssigned(sql, name)).catch(() => true);
   }
 
   #forget({ name }: Chain): void {
     this.#awaited.delete(name);
-    void this.#deps.databases.forget(name);
+    void this.#deps.databases.closePools(name);
   }
 
   async #sealAll(connection: Connection, chain: Chain): Promise<void> {
-    while (await sealSome(connection, chain, this.#deps.secrets) > 0);
+    while (await sealBatch(connection, chain, this.#deps.secrets) > 0);
   }
 
   async #sweepAll(): Promise<void> {
@@ -138,8 +138,8 @@ export class Seals implements SealDesk {
     );
   }
 
-  #connection({ ledger, name }: Chain): Connection {
+  #connection({ schema, name }: Chain): Connection {
     const { databases } = this.#deps;
-    return ledger === 'control' ? databases.control : databases.workspace(name);
+    return schema === 'control' ? databases.control : databases.workspace(name);
   }
 }

@@ -1,6 +1,6 @@
 // The program behind `bulkhead audit verify`: reads audit logs from the database, and tells what it found.
 import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
-import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
+import { type ChainVerdict, verifyChain } from '../../storage/audit/verify.ts';
 import { checkMasterKey } from '../../storage/boot/key-check.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
@@ -30,7 +30,7 @@ async function verify(start: VerifyStart, tell: (verified: Verified) => void): P
   });
 }
 
-function verifiedAs(log: string, { head, ...verdict }: Verdict): Verified {
+function verifiedAs(log: string, { head, ...verdict }: ChainVerdict): Verified {
   return { log, ...verdict, head: `${head.seq}:${head.hash}` };
 }
 

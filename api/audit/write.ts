@@ -2,7 +2,7 @@
 import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit/log.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import type { Ledger } from '../../storage/sessions.ts';
+import type { ServerSchema } from '../../storage/sessions.ts';
 import { replaceDeceptive } from '../logging/control-characters.ts';
 import type { Deps } from '../deps.ts';
 import type { Origin } from '../contract/route.ts';
@@ -40,14 +40,14 @@ export async function auditWorkspace(sql: Sql, deps: AuditDeps, event: AuditEven
   deps.seals?.note(workspaceChain(database), row.id);
 }
 
-/** Appends at the scope whose sessions a ledger keeps, in the database that it is in. */
+/** Appends at the scope whose sessions a schema keeps, in the database that it is in. */
 export async function auditLedger(
   sql: Sql,
   deps: AuditDeps,
-  ledger: Ledger,
+  schema: ServerSchema,
   event: AuditEvent,
 ): Promise<void> {
-  await (ledger === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
+  await (schema === 'control' ? auditSystem(sql, deps, event) : auditWorkspace(sql, deps, event));
 }
 
 /** Appends at the scope of the app whose role the connection has. */

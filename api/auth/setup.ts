@@ -1,5 +1,5 @@
 // The first-run setup: the master admin gets its password, once.
-import { publish } from '../../storage/control/changes.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import { findMasterByUsername, setMasterPassword } from '../../storage/control/master-admins.ts';
 import { claimSetup } from '../../storage/control/server.ts';
 import { auditSystem } from '../audit/write.ts';
@@ -27,7 +27,7 @@ export async function completeSetup(
     const passwordHash = await deps.passwords.hash('masters', password);
     await setMasterPassword(sql, master.id, { passwordHash, now });
     await auditSystem(sql, deps, { actor: masterUsername, action: 'setup', target: 'server', origin });
-    await publish(sql, { kind: 'setup' });
+    await notifyChange(sql, { kind: 'setup' });
     return true;
   });
   deps.setup.initialized = true;

@@ -1,10 +1,10 @@
 // Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
 import type { Databases } from '../../storage/connections/databases.ts';
-import { findApp, isAppKept } from '../../storage/workspace/apps.ts';
+import { findAppRow, isSameApp } from '../../storage/workspace/apps.ts';
 import type { Change } from '../../storage/control/changes.ts';
 import { listCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, AppIdentity, WorkspaceDefinition } from '../../storage/definition.ts';
-import { mayBeOfDropped } from '../../storage/errors.ts';
+import { mayBeDropped } from '../../storage/errors.ts';
 import { isTenantId } from '../../storage/sql/ids.ts';
 import { findWorkspace } from '../../storage/control/workspaces.ts';
 import type { Definitions } from '../target.ts';
@@ -74,7 +74,7 @@ class Cache implements DefinitionCache {
 
   async isThere({ workspace, id, schema }: AppIdentity): Promise<boolean> {
     if ((await this.workspace(workspace.id))?.database !== workspace.database) return false;
-    return await this.#databases.provisioner(workspace.database).run((sql) => isAppKept(sql, { id, schema }));
+    return await this.#databases.provisioner(workspace.database).run((sql) => isSameApp(sql, { id, schema }));
   }
 
   async invalidate(workspace: string, app?: string): Promise<void> {
@@ -82,7 +82,7 @@ class Cache implements DefinitionCache {
       ? { kind: 'workspace', workspace }
       : { kind: 'app', workspace, app };
     this.forget(change);
-    await this.#databases.tell(change);
+    await this.#databases.notify(change);
   }
 
   forget(change: Change): void {
@@ -140,12 +140,12 @@ class Cache implements DefinitionCache {
     const workspace = await this.#workspaceOf(workspaceId, entry);
     if (workspace === undefined) return undefined;
     const { database } = workspace;
-    const row = await this.#databases.workspace(database).run((sql) => findApp(sql, id));
+    const row = await this.#databases.workspace(database).run((sql) => findAppRow(sql, id));
     if (row === undefined) return undefined;
     const { name, schema, created_at, updated_at } = row;
     const reading = this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
     const found = await reading.catch(async (error) => {
-      if (mayBeOfDropped(error) && !await this.isThere({ workspace, id, schema })) return undefined;
+      if (mayBeDropped(error) && !await this.isThere({ workspace, id, schema })) return undefined;
       throw error;
     });
     if (found === undefined) return undefined;

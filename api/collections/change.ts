@@ -1,5 +1,5 @@
 // The one way to change an app's collections: one change at a time, table, definition and audit in one transaction.
-import { changeMilliseconds, listCollections, lockCollections } from '../../storage/app/collections.ts';
+import { changeTimeoutMs, listCollections, lockCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { mayBeDone } from '../../storage/errors.ts';
@@ -24,7 +24,7 @@ export interface ChangeScope {
 }
 
 /** How long a connection may say nothing. Milliseconds. */
-const patience = changeMilliseconds + 1_000;
+const patience = changeTimeoutMs + 1_000;
 
 /**
  * Runs a change under the app's lock. Requests that are under way hold locks on the same tables, so PostgreSQL may

@@ -1,6 +1,6 @@
 // What a collection may be declared to be: everything about a declaration that needs no other collection.
 import type { Field } from '../../storage/definition.ts';
-import type { Setting } from '../../storage/app/fields/kind.ts';
+import type { FieldSetting } from '../../storage/app/fields/kind.ts';
 import { kindNames, kinds } from '../../storage/app/fields/kinds.ts';
 import type { FieldError } from '../errors.ts';
 import {
@@ -58,7 +58,7 @@ export const collectionChangeBody = object({
 /** A field in an answer. */
 export const fieldAnswer: Schema<Field> = fieldSchema;
 
-const settings: readonly Setting[] = [
+const settings: readonly FieldSetting[] = [
   'min',
   'max',
   'options',
@@ -87,12 +87,12 @@ export function fieldErrors(fields: readonly Field[]): FieldError[] {
   return errors;
 }
 
-function settingFaults(field: Field): { setting: Setting; reason: string }[] {
+function settingFaults(field: Field): { setting: FieldSetting; reason: string }[] {
   const kind = kinds[field.kind];
   const misplaced = settings.filter((setting) =>
     field[setting] !== undefined && field[setting] !== false && !kind.settings.includes(setting)
   );
-  if (misplaced.length === 0) return kind.faultsOf(field);
+  if (misplaced.length === 0) return kind.settingFaults(field);
   return misplaced.map((setting) => ({ setting, reason: `is not a setting of ${field.kind} fields` }));
 }
 

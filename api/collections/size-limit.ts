@@ -1,5 +1,5 @@
 // How large the declarations of an app's collections may be together.
-import { sizeOfCollections } from '../../storage/app/collections.ts';
+import { definitionBytes } from '../../storage/app/collections.ts';
 import type { Field } from '../../storage/definition.ts';
 import { hasIndex } from '../../storage/app/tables.ts';
 import { fail } from '../errors.ts';
@@ -32,9 +32,9 @@ export async function withinRoom<Result>(
   { sql, schema }: Pick<ChangeScope, 'sql' | 'schema'>,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const before = await sizeOfCollections(sql, schema);
+  const before = await definitionBytes(sql, schema);
   const result = await change();
-  const after = await sizeOfCollections(sql, schema);
+  const after = await definitionBytes(sql, schema);
   if (after > mostBytes && after > before) {
     fail('conflict', `the fields of all collections of the app would take up more than ${mostBytes} bytes`);
   }

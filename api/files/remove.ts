@@ -3,7 +3,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { deleteFile, lockFile } from '../../storage/app/files.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { within } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { writtenByRemoval } from '../records/announce.ts';
@@ -60,7 +60,10 @@ export async function removeStored(
       if (rehearsal !== undefined) requireCurrent(deps, app);
       if (!await lockFile(sql, app.schema, id)) fail('not_found', `file "${id}" does not exist`);
       const remove = () => emptyFileFields({ sql, statements }, app, { id, now });
-      const removed = await rehearseRemoval(rehearsal, { ...context, connection: within(sql) }, {
+      const removed = await rehearseRemoval(rehearsal, {
+        ...context,
+        connection: transactionAsConnection(sql),
+      }, {
         now,
         remove,
       });

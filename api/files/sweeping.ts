@@ -21,7 +21,7 @@ export function keepSweeping(
   const stop = new AbortController();
   const { signal } = stop;
   let sweep: Promise<void> = Promise.resolve();
-  const options = { databases, blobs, now, grace: graceMilliseconds, pace: paceMilliseconds, signal };
+  const options = { databases, blobs, now, graceMs: graceMilliseconds, pauseMs: paceMilliseconds, signal };
   const run = async () => {
     try {
       const removed = await sweepBlobs(options);

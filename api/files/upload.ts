@@ -1,5 +1,5 @@
 // An upload: bytes to the blob store as they come, then the row that makes them a file.
-import { BlobMissing, NoRoom } from '../../storage/blobs/blob-store.ts';
+import { BlobMissing, DiskFull } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { mayBeDone } from '../../storage/errors.ts';
 import { type FileRow, insertFile } from '../../storage/app/files.ts';
@@ -79,7 +79,7 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
 
 function explain({ observe }: Pick<Deps, 'observe'>, app: AppDefinition, error: unknown): never {
   if (error instanceof BlobMissing) failNoApp(app.id);
-  if (!(error instanceof NoRoom)) throw error;
+  if (!(error instanceof DiskFull)) throw error;
   // The log says it too: room is made by whoever runs the server.
   observe({ type: 'background_failed', task: 'store a file', error: String(error.cause) });
   fail('unavailable', 'the server has no room left for files', [['Retry-After', '60']]);

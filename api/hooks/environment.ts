@@ -7,7 +7,7 @@ import {
   putHookVariable,
 } from '../../storage/app/hook-environment.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
+import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
@@ -36,7 +36,7 @@ export async function listVariables(
   page: PageRequest,
 ): Promise<Page<Variable>> {
   const all = await rowsOf(deps, app);
-  return pageOfAll(all.map(({ name, updated_at }) => ({ name, updated_at })), page);
+  return slicePage(all.map(({ name, updated_at }) => ({ name, updated_at })), page);
 }
 
 /** One of them. Throws `400 validation` for its name, `404 not_found`. */

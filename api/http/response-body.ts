@@ -1,6 +1,6 @@
 // The text of an answer, which is JSON but for the few that say otherwise.
 import { constants } from 'node:buffer';
-import { jsonOf, measure } from '../../storage/sql/json-text.ts';
+import { textLength, toJson } from '../../storage/sql/json-text.ts';
 import { fail } from '../errors.ts';
 import type { LargeTurn } from './large-body-queue.ts';
 
@@ -27,8 +27,8 @@ export function answerBody(
 ): AnswerBody | Promise<AnswerBody> {
   if (typeof value === 'string' && making.contentType?.includes('json') === false) return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const length = measure(value, longLength);
-  return length.all > longLength ? longBody(value, making) : jsonOf(value, length);
+  const length = textLength(value, longLength);
+  return length.all > longLength ? longBody(value, making) : toJson(value, length);
 }
 
 /** How long the text of an answer is. */
@@ -80,15 +80,15 @@ function failTooLarge(): never {
 /** The text of a value; of a page item by item. */
 function* partsOf(value: object): Generator<string> {
   if (!('items' in value) || !Array.isArray(value.items)) {
-    yield jsonOf(value);
+    yield toJson(value);
     return;
   }
   const { items, ...rest } = value;
   yield '{"items":[';
   let isFirst = true;
   for (const item of items) {
-    yield isFirst ? jsonOf(item) : `,${jsonOf(item)}`;
+    yield isFirst ? toJson(item) : `,${toJson(item)}`;
     isFirst = false;
   }
-  yield Object.keys(rest).length === 0 ? ']}' : `],${jsonOf(rest).slice(1)}`;
+  yield Object.keys(rest).length === 0 ? ']}' : `],${toJson(rest).slice(1)}`;
 }

@@ -7,10 +7,10 @@ import {
   claimMail,
   insertAppMail,
   insertMail,
+  type MailClaim,
+  type MailQueueLimits,
   postponeMail,
   removeMail,
-  type Turn,
-  type WaitingLimits,
 } from '../../storage/control/mail-queue.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -28,7 +28,7 @@ const hands = 16;
 /** Those of one workspace: a provider that asks servers of its recipients, and waits for them, holds up nobody else's. */
 const handsOfWorkspace = 4;
 /** What waits of the hooks of one workspace while the provider puts it off, for a day at most. */
-export const waitingLimits: WaitingLimits = { mails: 5_000, bytes: 64 * 1024 * 1024 };
+export const waitingLimits: MailQueueLimits = { mails: 5_000, bytes: 64 * 1024 * 1024 };
 const lookMilliseconds = 2_000;
 /** How long the sending of one mail may take. */
 const attemptMilliseconds = 45_000;
@@ -119,7 +119,7 @@ export class Courier implements Mail {
     return claimed;
   }
 
-  #turn(): Turn {
+  #turn(): MailClaim {
     const now = this.#deps.now();
     const underWay = [...this.#underWay];
     const ofEach = Map.groupBy(underWay, ({ workspace }) => workspace);

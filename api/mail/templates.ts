@@ -1,7 +1,7 @@
 // The texts of the letters. Files of the operator replace them: <data_dir>/mail/<kind>.subject.txt, .txt and .html.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../storage/sql/error-code.ts';
+import { errorCode } from '../../storage/sql/error-code.ts';
 import type { Content, Letter, LetterKind } from './message.ts';
 
 /** A letter's parts, with `{{name}}` where a value goes. */
@@ -43,7 +43,7 @@ const templates: Readonly<Record<LetterKind, Template>> = {
 /** A file of the operator's is there and cannot be read. The message names it, and nothing of the letter. */
 export class UnreadableTemplate extends Error {
   constructor(path: string, cause: unknown) {
-    super(`cannot read ${path}: ${codeOf(cause)}`, { cause });
+    super(`cannot read ${path}: ${errorCode(cause)}`, { cause });
   }
 }
 
@@ -92,7 +92,7 @@ async function readOr(path: string, otherwise: string): Promise<string> {
     // Some editors put a byte order mark before a text.
     return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return otherwise;
+    if (errorCode(error) === 'ENOENT') return otherwise;
     throw new UnreadableTemplate(path, error);
   }
 }

@@ -2,7 +2,7 @@
 import type { Change } from '../../storage/control/changes.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import { isTenantId } from '../../storage/sql/ids.ts';
-import { listPoliciesFor, type PolicyPlace, type PolicyRow } from '../../storage/control/policies.ts';
+import { listPoliciesFor, type PolicyLevel, type PolicyRow } from '../../storage/control/policies.ts';
 import type { Place } from '../scope.ts';
 import { levelOf, type LevelSpec } from './chain.ts';
 import { storedSpec } from './stored.ts';
@@ -90,8 +90,8 @@ export class PolicyBook {
 }
 
 /** What the levels down to a place have set, of rows of one field that come parents first. */
-export function entriesAt(rows: readonly PolicyRow[], { workspace, app }: PolicyPlace): Entry[] {
-  const isOnTheWay = (row: PolicyPlace) =>
+export function entriesAt(rows: readonly PolicyRow[], { workspace, app }: PolicyLevel): Entry[] {
+  const isOnTheWay = (row: PolicyLevel) =>
     row.workspace === null || row.workspace === workspace && (row.app === null || row.app === app);
   return rows.filter(isOnTheWay).map(entryOf);
 }

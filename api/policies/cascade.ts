@@ -1,11 +1,11 @@
 // What a change at one level makes of the levels below it.
-import type { PolicyPlace, PolicyRow } from '../../storage/control/policies.ts';
+import type { PolicyLevel, PolicyRow } from '../../storage/control/policies.ts';
 import { boundOf, type LevelSpec } from './chain.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 import { storedSpec } from './stored.ts';
 
 /** A stored row, its spec read. */
-export interface Stored extends PolicyPlace {
+export interface Stored extends PolicyLevel {
   field: string;
   spec: PolicySpec;
 }
@@ -31,7 +31,7 @@ export function readStored(rows: readonly PolicyRow[]): Stored[] {
  */
 export function boundAbove(
   rows: readonly Stored[],
-  { workspace, app }: PolicyPlace,
+  { workspace, app }: PolicyLevel,
   server: PolicySpec | undefined,
 ): PolicySpec | undefined {
   const levels: LevelSpec[] = server === undefined ? [] : [{ level: 'server', spec: server }];

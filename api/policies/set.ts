@@ -1,14 +1,14 @@
 // Setting and removing a policy: check, cascade and audit, as one change.
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
-import { publish } from '../../storage/control/changes.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import {
   deletePolicy,
-  listPoliciesOf,
+  listFieldPolicies,
   lockPolicies,
-  type PolicyPlace,
+  policyBytes,
+  type PolicyLevel,
   type PolicyRow,
   putPolicies,
-  sizeOfPolicies,
 } from '../../storage/control/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { actorIn, type By } from '../audit/actor.ts';
@@ -71,8 +71,8 @@ export async function setPolicy(
 }
 
 /** All policies of a workspace are read together and kept in memory. Those that are no list are short. */
-async function refuseTooMuch(sql: Sql, { workspace }: PolicyPlace, { kind }: PolicySpec): Promise<void> {
-  if (workspace === null || kind !== 'enum_set' || await sizeOfPolicies(sql, workspace) <= mostBytes) return;
+async function refuseTooMuch(sql: Sql, { workspace }: PolicyLevel, { kind }: PolicySpec): Promise<void> {
+  if (workspace === null || kind !== 'enum_set' || await policyBytes(sql, workspace) <= mostBytes) return;
   const reason = `is too much: the policies of a workspace and its apps take up at most ${mostBytes} bytes`;
   failValidation([{ field: 'allowed', reason }]);
 }
@@ -110,9 +110,9 @@ async function change(
     await lockPolicies(sql);
     const workspace = target.app?.workspace ?? target.workspace;
     if (workspace !== undefined) await holdWorkspace(sql, workspace);
-    const before = readStored(await listPoliciesOf(sql, field));
+    const before = readStored(await listFieldPolicies(sql, field));
     const to = await apply(sql, before);
-    const rows = await listPoliciesOf(sql, field);
+    const rows = await listFieldPolicies(sql, field);
     const cascaded = cascade(readStored(rows), ownBound(deps, field));
     await putPolicies(
       sql,
@@ -127,7 +127,7 @@ async function change(
       details: { from, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
       origin: by.origin,
     });
-    await publish(sql, policiesOf(place));
+    await notifyChange(sql, policiesOf(place));
     return { rows, cascaded };
   };
   const changed = await auditing(deps, target, (audit) => deps.databases.control.transaction(make(audit)));
@@ -140,7 +140,7 @@ function ownBound({ config }: Pick<Deps, 'config'>, field: string): PolicySpec |
   return definition === undefined ? undefined : serverSpec(definition, config);
 }
 
-function rowOf(place: PolicyPlace & { field: string }, spec: PolicySpec, { now }: By) {
+function rowOf(place: PolicyLevel & { field: string }, spec: PolicySpec, { now }: By) {
   return { ...place, spec, updated_at: now };
 }
 
@@ -165,10 +165,10 @@ function auditing<Result>(
   return change((control, event) => auditSystem(control, deps, event));
 }
 
-function placeOf({ workspace, app }: LevelTarget): PolicyPlace {
+function placeOf({ workspace, app }: LevelTarget): PolicyLevel {
   return { workspace: (app?.workspace ?? workspace)?.id ?? null, app: app?.id ?? null };
 }
 
-function policiesOf({ workspace }: PolicyPlace) {
+function policiesOf({ workspace }: PolicyLevel) {
   return workspace === null ? { kind: 'policies' as const } : { kind: 'policies' as const, workspace };
 }

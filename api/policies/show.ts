@@ -1,5 +1,5 @@
 // Policies as they are answered: what a level has set, and what holds there.
-import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
+import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -77,7 +77,7 @@ export async function listPolicies(
   page: PageRequest,
 ): Promise<Page<PolicyAnswer>> {
   const names = [...(await policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
-  const slice = pageOfAll(names, page);
+  const slice = slicePage(names, page);
   const found = await Promise.all(slice.items.map(async (field) => {
     const entries = await policyBook.levels(field, at);
     // It may have been removed since the names were read.

@@ -1,6 +1,6 @@
 // Keeps what is in memory in step with the other processes.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Change, listen } from '../../storage/control/changes.ts';
+import { type Change, listenForChanges } from '../../storage/control/changes.ts';
 import { pingServer } from '../../storage/control/server.ts';
 import type { Auth } from '../auth/build.ts';
 import type { DefinitionCache } from '../collections/cache.ts';
@@ -50,7 +50,10 @@ export async function hearChanges(deps: Deps, remembered: Remembered): Promise<H
     hooks.heed(change);
     if (change.kind === 'setup') void learnSetup(deps);
   };
-  const listening = await listen(deps.databases.control.endpoint, { onChange: heed, onGap: forgetAll });
+  const listening = await listenForChanges(deps.databases.control.endpoint, {
+    onChange: heed,
+    onResync: forgetAll,
+  });
   const catchUp = async () => {
     await listening.ask().catch(async () => {
       await deps.databases.control.run(pingServer);

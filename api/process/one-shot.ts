@@ -1,5 +1,5 @@
 // Programs that a command runs beside the server, for one piece of work: what they are told, and how they answer.
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { type Connection, Pool } from '../../storage/connections/pool.ts';
 import type { DatabaseAccess, FromProgram, ProgramStart } from '../../supervisor/protocol.ts';
 
@@ -23,7 +23,7 @@ export async function connected<Result>(
   access: DatabaseAccess,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const pool = new Pool(access, { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(access, { cap: 1, permits: unlimitedPermits, now: Date.now });
   try {
     return await work(pool);
   } finally {

@@ -1,5 +1,5 @@
 // What happened to a record, and its form on the wire: encoded once, however many streams it goes to.
-import { jsonOf } from '../../storage/sql/json-text.ts';
+import { toJson } from '../../storage/sql/json-text.ts';
 import { cursorLength } from './cursor.ts';
 
 /** Kinds of event, as the interface names them. */
@@ -63,7 +63,7 @@ export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id
   const { type, record, gone, made } = change;
   const head = `id: ${id}\nevent: ${type}\ndata: `;
   // JSON has no line break outside its strings and escapes those inside, so one data line is enough.
-  const frame = Buffer.from(`${head}${made === undefined ? jsonOf(record) : JSON.stringify(made.data)}\n\n`);
+  const frame = Buffer.from(`${head}${made === undefined ? toJson(record) : JSON.stringify(made.data)}\n\n`);
   return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (gone?.bytes ?? 0) };
 }
 

@@ -1,7 +1,7 @@
 // Realtime events of records: published once, after the commit of what wrote them.
 import { pointsTo } from '../../storage/app/fields/kinds.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { jsonOf } from '../../storage/sql/json-text.ts';
+import { toJson } from '../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
@@ -103,7 +103,7 @@ class LostRecords {
   }
 
   #bytesOf(key: string, { fields }: StoredRecord): number {
-    const known = this.#bytes.get(key) ?? jsonOf(fields).length;
+    const known = this.#bytes.get(key) ?? toJson(fields).length;
     this.#bytes.set(key, known);
     return known;
   }

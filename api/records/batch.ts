@@ -2,7 +2,7 @@
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { within } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/within.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
@@ -100,7 +100,7 @@ async function performAll(
   },
 ): Promise<Committed<BatchResult[]>> {
   await lockInOrder(sql, admitted);
-  const inTransaction = { ...context, connection: within(sql) };
+  const inTransaction = { ...context, connection: transactionAsConnection(sql) };
   const result: BatchResult[] = [];
   const written: WrittenRecord[] = [];
   let length = 0;

@@ -3,7 +3,7 @@ import type { AppDefinition, CollectionDefinition } from '../../storage/definiti
 import { StorageError } from '../../storage/errors.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import { planOf, type RecordPlan } from '../../storage/app/records/plan.ts';
+import { planFor, type RecordPlan } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
@@ -97,7 +97,7 @@ function maxReadings(error: unknown): number {
 
 /** The scope of work on a collection. */
 export function recordScope(target: RecordTarget, connection: Connection): RecordScope {
-  return { target, plan: planOf(target.app.schema, target.collection), connection };
+  return { target, plan: planFor(target.app.schema, target.collection), connection };
 }
 
 /** Ends a write with `403` when it is to `users`, whom only the auth and user routes write. */

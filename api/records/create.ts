@@ -1,7 +1,7 @@
 // Creating a record.
 import type { Sql } from '../../storage/connections/pool.ts';
-import { foreseeUser } from '../../storage/workspace/enrol-user.ts';
-import { recordOf, wouldPass } from '../../storage/app/records/candidate.ts';
+import { previewUser } from '../../storage/workspace/enrol-user.ts';
+import { candidateRecord, wouldPass } from '../../storage/app/records/candidate.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActorOf } from '../hooks/actor.ts';
 import type { Actor, Author, WriteHooks } from '../hooks/ports.ts';
@@ -110,14 +110,14 @@ async function previewCreate(
   const { id, values, defaulted, credentials } = readNewValues(plan, input);
   const user = credentials === undefined
     ? undefined
-    : await connection.run((sql) => foreseeUser(sql, credentials.email));
+    : await connection.run((sql) => previewUser(sql, credentials.email));
   const chosen = user === undefined ? id : user.id ?? enrolment?.newId;
   const record = { id: chosen ?? newId ?? deps.newId(), now: now.toISOString(), values };
-  const written = { positions: plan.everyPosition, values, byOthers: notByCaller(defaulted) };
+  const written = { positions: plan.allPositions, values, byOthers: notByCaller(defaulted) };
   const restriction = writeRestriction(access, scope, input, written);
-  const stored = recordOf(plan, record);
+  const stored = candidateRecord(plan, record);
   const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
-  const isDecided = restriction.rule === undefined && restriction.reaches.length === 0;
+  const isDecided = restriction.rule === undefined && restriction.targets.length === 0;
   // The rule of a profile may read its user, who may not be there yet.
   if (isDecided || user !== undefined && user.id === undefined) return candidate;
   if (await connection.run((sql) => wouldPass(sql, plan, record, restriction))) return candidate;
@@ -144,7 +144,7 @@ async function applyCreate(
     ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
     : undefined;
   if (enrolment !== undefined) requireSame(enrolment, credentials);
-  const written = { positions: plan.everyPosition, values, byOthers: notByCaller(defaulted, hooked?.fields) };
+  const written = { positions: plan.allPositions, values, byOthers: notByCaller(defaulted, hooked?.fields) };
   const restriction = writeRestriction(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>
     statements.insert(sql, plan, { id, now: now.toISOString(), values }, restriction);

@@ -2,7 +2,7 @@
 import { enrolUser } from '../../storage/workspace/enrol-user.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { within } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/within.ts';
 import { nameOf } from '../audit/actor.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
@@ -118,7 +118,7 @@ export async function insertProfile(
   const { email, password, hash, maxUsers, newId, actor, origin } = enrolment;
   const user = await enrolUser(sql, { id: newId, email, password_hash: hash, now });
   const isNew = user === newId;
-  const stored = await insert(sql, user) ?? await refuse({ connection: within(sql) });
+  const stored = await insert(sql, user) ?? await refuse({ connection: transactionAsConnection(sql) });
   if (!isNew && password !== undefined) {
     failValidation([{ field: 'password', reason: 'must be left out: there is a user with this email' }]);
   }

@@ -1,6 +1,6 @@
 // Reading one record.
 import { isUuid } from '../../storage/sql/ids.ts';
-import { lookAtRecord } from '../../storage/app/records/records.ts';
+import { selectChecked } from '../../storage/app/records/records.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
@@ -46,7 +46,7 @@ export async function getRecord(
 export async function requireRecord(deps: RecordDeps, target: RecordTarget, id: string): Promise<void> {
   if (!isUuid(id)) failMissing(id);
   await onCollection(deps, target, async ({ plan, connection }) => {
-    if (await connection.run((sql) => lookAtRecord(sql, plan, id)) === undefined) failMissing(id);
+    if (await connection.run((sql) => selectChecked(sql, plan, id)) === undefined) failMissing(id);
   });
 }
 

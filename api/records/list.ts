@@ -1,6 +1,6 @@
 // Listing records.
-import { TooMuchAtOnce } from '../../storage/app/records/bounded-rows.ts';
-import { offsetOf, type Page, pageOf, type PageRequest } from '../../storage/sql/page.ts';
+import { RowsTooLarge } from '../../storage/app/records/bounded-rows.ts';
+import { makePage, type Page, pageOffset, type PageRequest } from '../../storage/sql/page.ts';
 import type { RecordSelection } from '../../storage/app/records/records.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
@@ -45,18 +45,18 @@ export async function listRecords(
     const keys = readSort(scope.plan, sort);
     const select = readFields(scope.plan, fields);
     const branches = readExpand(scope.target, expand);
-    const slice = { sort: keys, limit: page.per_page, offset: offsetOf(page), mostBytes: maxBytes };
+    const slice = { sort: keys, limit: page.per_page, offset: pageOffset(page), maxBytes };
     const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
     const { records, total } = await reading.catch(explain);
     const show = branches.size === 0
       ? select
       : await expandRelations(select, scope, { access, branches, records });
-    return pageOf(records.map(show), total, page);
+    return makePage(records.map(show), total, page);
   });
 }
 
 function explain(error: unknown): never {
-  if (!(error instanceof TooMuchAtOnce)) throw error;
+  if (!(error instanceof RowsTooLarge)) throw error;
   fail('validation', 'per_page: these records are too large for one page; ask for fewer at once');
 }
 
@@ -75,7 +75,7 @@ function selectedBy(access: Access, target: RecordTarget, filter: string | undef
   const { condition: ruled } = ruleOf(target.app, target.collection, access.action);
   const narrowing = { rule: access.unbounded ? everything : ruled, guarded: !access.unbounded };
   if (filter === undefined || filter === '') {
-    return { selection: { restrictions, isMadeUp: false }, narrowing: { ...narrowing, filter: undefined } };
+    return { selection: { restrictions, isAdHoc: false }, narrowing: { ...narrowing, filter: undefined } };
   }
   const condition = conditionOfFilter(target.app, target.collection, filter);
   const residue = fold(condition, { ...access.request, body: {} });
@@ -83,7 +83,7 @@ function selectedBy(access: Access, target: RecordTarget, filter: string | undef
   if (guard !== undefined) refuseCostly(target.app, condition);
   const filtered: Restriction = guard === undefined ? { residue } : { residue, guard };
   return {
-    selection: { restrictions: [...restrictions, filtered], isMadeUp: true },
+    selection: { restrictions: [...restrictions, filtered], isAdHoc: true },
     narrowing: { ...narrowing, filter: condition },
   };
 }

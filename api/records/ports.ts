@@ -2,7 +2,7 @@
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import type { Count, Counted } from '../../storage/app/records/records.ts';
+import type { CountedRecords, CountStatement } from '../../storage/app/records/records.ts';
 import type { WriteAction } from '../hooks/ports.ts';
 
 /** A collection and the app that it is in. */
@@ -36,8 +36,8 @@ export interface ListTotal {
   readonly needsSnapshot: boolean;
   /** The total, counted where it is not cached. `snapshot`: that of the list, if it was read with one. */
   get(
-    list: { count: Count; snapshot: string | undefined },
-    countNow: () => Promise<Counted>,
+    list: { count: CountStatement; snapshot: string | undefined },
+    countNow: () => Promise<CountedRecords>,
   ): Promise<number>;
 }
 

@@ -2,13 +2,13 @@
 import type { Restriction } from '../../storage/app/records/restriction.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import {
-  countOf,
+  type CheckedRecord,
   countRecords,
+  countStatement,
   listRecords,
-  type Look,
-  lookAtRecord,
   type RecordSelection,
   type RecordSlice,
+  selectChecked,
 } from '../../storage/app/records/records.ts';
 import { type Access, glanceOf } from '../rules/access.ts';
 import type { RecordDeps, RecordScope } from './collection.ts';
@@ -19,8 +19,8 @@ export function readRecord(
   { recordCache }: RecordDeps,
   { plan, connection, target }: RecordScope,
   { access, id, rule }: { access: Access; id: string; rule: Restriction | undefined },
-): Look | undefined | Promise<Look | undefined> {
-  const read = (rule?: Restriction) => connection.run((sql) => lookAtRecord(sql, plan, id, rule));
+): CheckedRecord | undefined | Promise<CheckedRecord | undefined> {
+  const read = (rule?: Restriction) => connection.run((sql) => selectChecked(sql, plan, id, rule));
   const passesInMemory = rule === undefined ? everyRecord : glanceOf(access, target);
   if (passesInMemory === undefined) return read(rule);
   const judge = (record: StoredRecord | undefined) => {
@@ -40,7 +40,7 @@ interface PageReading {
   selection: RecordSelection;
   /** The conditions of the selection, on which its total depends. */
   narrowing: Narrowing;
-  slice: Omit<RecordSlice, 'isStamped'>;
+  slice: Omit<RecordSlice, 'withSnapshot'>;
   /** False when nobody asked for the total. */
   counted: boolean;
 }
@@ -52,16 +52,16 @@ export async function readPage(
   { selection, narrowing, slice, counted }: PageReading,
 ): Promise<{ records: StoredRecord[]; total: number }> {
   const total = recordCache.total(target, narrowing);
-  const isStamped = counted && total.needsSnapshot;
+  const withSnapshot = counted && total.needsSnapshot;
   const { records, snapshot } = await connection.run((sql) =>
-    listRecords(sql, plan, selection, { ...slice, isStamped })
+    listRecords(sql, plan, selection, { ...slice, withSnapshot })
   );
   if (!counted) return { records, total: 0 };
   const seen = slice.offset + records.length;
   // A page that is not full is the last one, and says itself how many there are.
   const isLast = records.length < slice.limit && (records.length > 0 || slice.offset === 0);
   if (isLast) return { records, total: seen };
-  const count = countOf(plan, selection);
+  const count = countStatement(plan, selection);
   const all = await total.get({ count, snapshot }, () => connection.run((sql) => countRecords(sql, count)));
   return { records, total: records.length > 0 ? Math.max(all, seen) : all };
 }

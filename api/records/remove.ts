@@ -1,8 +1,8 @@
 // Deleting a record.
 import { isUuid } from '../../storage/sql/ids.ts';
-import { lookAtRecord } from '../../storage/app/records/records.ts';
-import { referrersOf } from '../../storage/app/records/referrers.ts';
-import { within } from '../../storage/connections/within.ts';
+import { selectChecked } from '../../storage/app/records/records.ts';
+import { referrersTo } from '../../storage/app/records/referrers.ts';
+import { transactionAsConnection } from '../../storage/connections/within.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { writtenByRemoval } from './announce.ts';
@@ -49,7 +49,10 @@ export async function removeRecord(
       : await rehearsal.run(context.connection, (sql) => {
         caller?.requireSender?.();
         requireCurrent(deps, context.app);
-        return removeRehearsed({ ...context, connection: within(sql) }, target, { removal, rehearsal });
+        return removeRehearsed({ ...context, connection: transactionAsConnection(sql) }, target, {
+          removal,
+          rehearsal,
+        });
       });
     return { result: undefined, written: writtenByRemoval(removed) };
   });
@@ -89,7 +92,7 @@ async function remove(
   { target, plan, connection, statements }: WriteScope,
   request: RemovalRequest,
 ): Promise<Removal | undefined> {
-  if (referrersOf(target.app, target.collection.id).length > 0) {
+  if (referrersTo(target.app, target.collection.id).length > 0) {
     return await connection.transaction((sql) => deleteWithReferrers({ sql, statements }, target, request));
   }
   const deleted = await connection.run((sql) => statements.delete(sql, plan, request.id, request.rule));
@@ -102,6 +105,6 @@ async function refuseHidden(
   access: Access,
   id: string,
 ): Promise<never> {
-  const found = await connection.run((sql) => lookAtRecord(sql, plan, id));
+  const found = await connection.run((sql) => selectChecked(sql, plan, id));
   return found === undefined ? failMissing(id) : refuse(access);
 }

@@ -1,8 +1,8 @@
 // Changing a record. Fields that the body leaves out stay as they are.
 import { shownValue } from '../../storage/app/records/candidate.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
-import { lookAtVersion, type VersionedLook } from '../../storage/app/records/versions.ts';
-import { lookAtRecord } from '../../storage/app/records/records.ts';
+import { type CheckedVersion, selectVersion } from '../../storage/app/records/versions.ts';
+import { selectChecked } from '../../storage/app/records/records.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { RecordPlan, StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActorOf } from '../hooks/actor.ts';
@@ -117,7 +117,7 @@ function present(record: StoredRecord | undefined): StoredRecord {
 }
 
 /** A record, and the same record as an update would make it. */
-interface UpdatePreview extends VersionedLook {
+interface UpdatePreview extends CheckedVersion {
   candidate: StoredRecord;
 }
 
@@ -131,7 +131,7 @@ async function previewUpdate(
   if (!isUuid(id)) failMissing(id);
   const changed = await readChange(scope, id, input);
   const rule = ruleRestriction(access, scope.target, input);
-  const found = await connection.run((sql) => lookAtVersion(sql, plan, id, rule)) ?? failMissing(id);
+  const found = await connection.run((sql) => selectVersion(sql, plan, id, rule)) ?? failMissing(id);
   if (!found.passes) refuse(access);
   await refuseUnreachable(access, scope, changed);
   return { ...found, candidate: changedBy(plan, found.record, { ...changed, now: now.toISOString() }) };
@@ -177,7 +177,7 @@ export async function applyUpdate(
     throw explainWriteError(error, plan);
   }
   // The refusal goes by the record as it is now, which may be another than the statement met.
-  const found = await connection.run((sql) => lookAtRecord(sql, plan, id, restriction.rule));
+  const found = await connection.run((sql) => selectChecked(sql, plan, id, restriction.rule));
   if (found === undefined) failMissing(id);
   if (found.passes) await refuseUnreachable(access, scope, changed);
   return found.passes && version !== undefined ? undefined : refuse(access);
@@ -198,7 +198,7 @@ async function readChange(
   try {
     return readChangedValues(plan, input);
   } catch (error) {
-    const existing = await connection.run((sql) => lookAtRecord(sql, plan, id));
+    const existing = await connection.run((sql) => selectChecked(sql, plan, id));
     if (existing === undefined) failMissing(id);
     throw error;
   }

@@ -5,13 +5,13 @@ import type { Action, AppDefinition, CollectionDefinition } from '../../storage/
 import { filesId } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import {
-  compile,
+  compilePredicate,
   type FilterRecord,
   type FilterSubject,
   type Predicate,
 } from '../../storage/app/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/app/filter/fold.ts';
-import { patiently } from '../../storage/app/filter/work-budget.ts';
+import { withinBudget } from '../../storage/app/filter/work-budget.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
@@ -153,7 +153,7 @@ export function residueOf(
   const { condition } = ruleOf(app, collection, action);
   const residue = settled?.condition === condition
     ? settled.residue
-    : patiently((patience) => fold(condition, { ...request, body }, patience)) ?? failTooLarge();
+    : withinBudget((patience) => fold(condition, { ...request, body }, patience)) ?? failTooLarge();
   if (residue.kind !== 'constant') return residue;
   return residue.passes ? undefined : refuse(access);
 }
@@ -171,7 +171,7 @@ export function predicateOf(
   { app, collection }: RuledTarget,
 ): (subject: FilterSubject, now: number) => boolean {
   if (unbounded) return () => true;
-  const predicate = compile(ruleOf(app, collection, action).condition);
+  const predicate = compilePredicate(ruleOf(app, collection, action).condition);
   return (subject, now) => predicate(subject, { ...request, now, body: noBody }) === true;
 }
 
@@ -186,7 +186,8 @@ export function glanceOf(
   if (unbounded) return undefined;
   const { glance } = ruleOf(app, collection, action);
   const asked = { ...request, body: noBody };
-  return glance && ((record) => patiently((patience) => glance({ record, patience }, asked) === true));
+  return glance &&
+    ((record) => withinBudget((patience) => glance({ record, budget: patience }, asked) === true));
 }
 
 /** Ends the request: the rule does not admit this caller. */
@@ -230,7 +231,7 @@ export function sightOf({ unbounded, request }: Access, app: AppDefinition): Sig
     }
     const collection = app.collections.get(target);
     if (collection === undefined) return false;
-    const predicate = predicates.get(target) ?? compile(ruleOf(app, collection, 'get').condition);
+    const predicate = predicates.get(target) ?? compilePredicate(ruleOf(app, collection, 'get').condition);
     predicates.set(target, predicate);
     return predicate(subject, { ...asked, now }) === true;
   };

@@ -1,5 +1,5 @@
 // Filters that callers write: understood once, and refused in the words of the API.
-import { BoundedMemory } from '../../storage/connections/lru.ts';
+import { DerivedCache } from '../../storage/connections/lru.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { FilterError } from '../../storage/app/filter/parse/error.ts';
@@ -14,7 +14,7 @@ const longestRemembered = 1_024;
 /** Characters of the filters of all collections together; what is made of one takes some 50 times as much. */
 const mostCharacters = 1_048_576;
 
-const understoodFilters = new BoundedMemory<CollectionDefinition, LruCache<Condition>>(mostCharacters);
+const understoodFilters = new DerivedCache<CollectionDefinition, LruCache<Condition>>(mostCharacters);
 
 /** The meaning of a filter. Throws `400 parse_error` or `unknown_column`, with the position in the text. */
 export function conditionOfFilter(

@@ -1,5 +1,5 @@
 // Access rules as conditions, made once for each version of a collection.
-import { BoundedMemory } from '../../storage/connections/lru.ts';
+import { DerivedCache } from '../../storage/connections/lru.ts';
 import type {
   AccessRule,
   Action,
@@ -15,11 +15,11 @@ import {
   type Term,
 } from '../../storage/app/filter/condition.ts';
 import { FilterError } from '../../storage/app/filter/parse/error.ts';
-import { compile, type Predicate } from '../../storage/app/filter/evaluate.ts';
+import { compilePredicate, type Predicate } from '../../storage/app/filter/evaluate.ts';
 import { operators } from '../../storage/app/filter/operators/operators.ts';
 import { parse } from '../../storage/app/filter/parse/parse.ts';
 import { resolve } from '../../storage/app/filter/resolve.ts';
-import { scopeOf } from '../../storage/app/filter/source.ts';
+import { filterScope } from '../../storage/app/filter/source.ts';
 
 /** The actions that have a rule, in the order in which they are listed. */
 export const actions = ['list', 'get', 'create', 'update', 'delete'] as const satisfies readonly Action[];
@@ -56,7 +56,7 @@ export function settingOf({ rules }: CollectionDefinition, action: Action): Acce
 const mostCharacters = 2 * 1_048_576;
 
 // A pure function of the definitions, remembered as long as they are in use: every change makes new ones.
-const compiled = new BoundedMemory<CollectionDefinition, Map<Action, CompiledRule>>(mostCharacters);
+const compiled = new DerivedCache<CollectionDefinition, Map<Action, CompiledRule>>(mostCharacters);
 
 /** The rule of an action, compiled. */
 export function ruleOf(app: AppDefinition, collection: CollectionDefinition, action: Action): CompiledRule {
@@ -73,7 +73,7 @@ export function ruleOf(app: AppDefinition, collection: CollectionDefinition, act
 function compileRule(app: AppDefinition, collection: CollectionDefinition, rule: AccessRule): CompiledRule {
   try {
     const condition = conditionOf(app, collection, rule);
-    const glance = isPlain(condition) ? compile(condition) : undefined;
+    const glance = isPlain(condition) ? compilePredicate(condition) : undefined;
     return { condition, readsEmail: mentionsEmail(condition), glance, broken: undefined };
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
@@ -100,7 +100,7 @@ function conditionOf(
 
 /** The meaning of a filter over a collection. Throws `FilterError`. */
 export function understand(app: AppDefinition, collection: CollectionDefinition, filter: string): Condition {
-  return resolve(parse(filter), scopeOf(app, collection));
+  return resolve(parse(filter), filterScope(app, collection));
 }
 
 /** Whether a condition asks for the caller's email. */

@@ -1,6 +1,6 @@
 // Access rules as responses show them.
 import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
-import { type Page, pageOfAll, type PageRequest } from '../../storage/sql/page.ts';
+import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
 import { described, nullable, object, oneOf, optional, pageOf, text } from '../contract/schema.ts';
 import { actions, ruleOf, settingOf, templates } from './compile.ts';
 
@@ -47,5 +47,5 @@ export function showRules(
       ...(broken === undefined ? {} : { broken }),
     };
   });
-  return pageOfAll(rules, page);
+  return slicePage(rules, page);
 }

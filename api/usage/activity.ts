@@ -1,6 +1,6 @@
 // How much each app is used: counted in memory, added to the control database every few seconds.
 import type { AppIdentity } from '../../storage/definition.ts';
-import { type Activity, addActivity, forgetActivity } from '../../storage/control/usage.ts';
+import { type Activity, addActivity, deleteActivity } from '../../storage/control/usage.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import { noteFailure, type Observe } from '../logging/events.ts';
 
@@ -78,7 +78,7 @@ export class ActivityMeter implements Meter {
     }
     if (this.#forgottenAt === hour.getTime()) return;
     this.#forgottenAt = hour.getTime();
-    await control.run((sql) => forgetActivity(sql, beginningOfDay(hour)));
+    await control.run((sql) => deleteActivity(sql, beginningOfDay(hour)));
   }
 
   #takeBack(counts: ReadonlyMap<string, Activity>): void {

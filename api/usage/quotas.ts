@@ -2,7 +2,7 @@
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { countRecordsOf, sizeOfApp } from '../../storage/control/usage.ts';
+import { countAppRecords, readAppSize } from '../../storage/control/usage.ts';
 import type { PolicyBook } from '../policies/book.ts';
 import type { Policies } from '../policies/effective.ts';
 import { Pacer } from './pacer.ts';
@@ -180,13 +180,13 @@ export class Quotas implements WriteQuotas {
 
   async #countRecords({ workspace, schema, collections }: AppDefinition): Promise<number> {
     const pool = this.#parts.databases.app(workspace.database, schema);
-    const { records } = await countRecordsOf((work) => pool.run(work), schema, [...collections.keys()]);
+    const { records } = await countAppRecords((work) => pool.run(work), schema, [...collections.keys()]);
     return records;
   }
 
   async #countBytes({ workspace, schema }: AppDefinition): Promise<number> {
     const pool = this.#parts.databases.app(workspace.database, schema);
-    const { database_bytes, file_bytes } = await pool.run((sql) => sizeOfApp(sql, schema));
+    const { database_bytes, file_bytes } = await pool.run((sql) => readAppSize(sql, schema));
     return database_bytes + file_bytes;
   }
 }

@@ -2,14 +2,14 @@
 import { listSchemas } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import {
-  activityOf,
-  asAppOf,
-  countRecordsOf,
+  appRunner,
+  countAppRecords,
   countUsers,
+  databaseBytes,
   findLargeTables,
-  shareOf,
-  sizeOfApp,
-  sizeOfDatabase,
+  readAppShare,
+  readAppSize,
+  sumActivity,
 } from '../../storage/control/usage.ts';
 import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../contract/schema.ts';
@@ -69,7 +69,7 @@ export async function workspaceUsage(
 ): Promise<Usage> {
   const pool = deps.databases.workspace(database);
   const total: Held = {
-    database_bytes: await pool.run(sizeOfDatabase),
+    database_bytes: await pool.run(databaseBytes),
     records: 0,
     records_exact: true,
     files: 0,
@@ -78,7 +78,7 @@ export async function workspaceUsage(
   const large = await pool.run((sql) => findLargeTables(sql));
   const provisioner = deps.databases.provisioner(database);
   for (const schema of await pool.run(listSchemas)) {
-    const share = await shareOf(asAppOf(provisioner, schema), schema, large);
+    const share = await readAppShare(appRunner(provisioner, schema), schema, large);
     if (share === undefined) continue;
     total.records += share.records;
     total.records_exact &&= share.exact;
@@ -93,8 +93,8 @@ async function heldBy(
   { workspace: { database }, schema, collections }: AppDefinition,
 ): Promise<Held> {
   const pool = databases.app(database, schema);
-  const { records, exact } = await countRecordsOf((work) => pool.run(work), schema, [...collections.keys()]);
-  return { ...await pool.run((sql) => sizeOfApp(sql, schema)), records, records_exact: exact };
+  const { records, exact } = await countAppRecords((work) => pool.run(work), schema, [...collections.keys()]);
+  return { ...await pool.run((sql) => readAppSize(sql, schema)), records, records_exact: exact };
 }
 
 async function used(
@@ -104,7 +104,7 @@ async function used(
 ): Promise<Pick<Usage, 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
   await activity.flush();
   const { requests, hook_runs } = await databases.control.run((sql) =>
-    activityOf(sql, { workspace: at.workspace, ...only, since: beginningOfDay(now()) })
+    sumActivity(sql, { workspace: at.workspace, ...only, since: beginningOfDay(now()) })
   );
   const bound = async (name: Quota) => await mostOf(policies, name, at) ?? null;
   return {

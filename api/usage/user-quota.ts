@@ -1,6 +1,6 @@
 // The quota of end-users: asked in the transaction that makes one, so that it holds exactly.
 import type { Sql } from '../../storage/connections/pool.ts';
-import { countUsersAlone } from '../../storage/control/usage.ts';
+import { countUsersLocked } from '../../storage/control/usage.ts';
 import { quotaExceeded } from './quota.ts';
 
 /**
@@ -10,5 +10,5 @@ import { quotaExceeded } from './quota.ts';
  */
 export async function requireUserQuota(sql: Sql, most: number | undefined): Promise<void> {
   if (most === undefined) return;
-  if (await countUsersAlone(sql) > most) throw quotaExceeded('quota.users', most);
+  if (await countUsersLocked(sql) > most) throw quotaExceeded('quota.users', most);
 }

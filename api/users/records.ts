@@ -1,8 +1,8 @@
 // Users as records of the built-in collection `users`: what an app may see of them.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { usersOf } from '../../storage/workspace/identities.ts';
+import { usersCollection } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
-import { planOf, type StoredRecord } from '../../storage/app/records/plan.ts';
+import { planFor, type StoredRecord } from '../../storage/app/records/plan.ts';
 import { selectRecord } from '../../storage/app/records/records.ts';
 import type { Deps } from '../deps.ts';
 
@@ -15,6 +15,6 @@ export async function findUserRecord(
   id: string,
 ): Promise<StoredRecord | undefined> {
   if (!isUuid(id)) return undefined;
-  const plan = planOf(app.schema, usersOf(app));
+  const plan = planFor(app.schema, usersCollection(app));
   return await databases.app(app.workspace.database, app.schema).run((sql) => selectRecord(sql, plan, id));
 }

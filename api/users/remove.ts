@@ -1,16 +1,16 @@
 // A workspace admin removes a user; its tokens are refused at once.
-import { actingAs, hurry } from '../../storage/provision/acting.ts';
-import { holdApps, listAppIds } from '../../storage/workspace/apps.ts';
+import { actingAs, limitTime } from '../../storage/provision/acting.ts';
+import { listAppIds, lockApps } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { usersId, usersOf } from '../../storage/workspace/identities.ts';
+import { usersCollection, usersId } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { planOf } from '../../storage/app/records/plan.ts';
-import { referrersOf } from '../../storage/app/records/referrers.ts';
+import { planFor } from '../../storage/app/records/plan.ts';
+import { referrersTo } from '../../storage/app/records/referrers.ts';
 import { selectRecord } from '../../storage/app/records/records.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/workspace/user-accounts.ts';
-import { within } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/within.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
@@ -81,9 +81,9 @@ async function removeFrom(
   // The provisioner's, since no other role has rights in several apps: it takes on each one's in turn.
   const provisioner = deps.databases.provisioner(workspace.database);
   const announcements = await rehearse(rehearsals, provisioner, async (sql) => {
-    await hurry(sql);
+    await limitTime(sql);
     // Before the user: a deletion of an app takes its row first, and the table of users last.
-    const held = await holdApps(sql, apps.map(({ schema }) => schema));
+    const held = await lockApps(sql, apps.map(({ schema }) => schema));
     const user = await lockUser(sql, id) ?? failNoUser(id);
     const there = stages.filter(({ app }) => held.has(app.schema));
     const announcements = await leaveApps({ sql, statements }, there, { id: user.id, now: by.now });
@@ -144,7 +144,7 @@ async function stagesOf(
 }
 
 function knowsUsers(app: AppDefinition): boolean {
-  return referrersOf(app, usersId).length > 0 || app.collections.values().some(({ kind }) => kind === 'auth');
+  return referrersTo(app, usersId).length > 0 || app.collections.values().some(({ kind }) => kind === 'auth');
 }
 
 /** Deletes record by record, because each is an event. What is added meanwhile PostgreSQL itself deletes or refuses. */
@@ -157,8 +157,8 @@ async function leaveApps(
   for (const { app, rehearsal } of stages) {
     await actingAs(sql, app.schema, async () => {
       // As the app sees it.
-      const user = await selectRecord(sql, planOf(app.schema, usersOf(app)), id);
-      const context = { app, connection: within(sql), statements };
+      const user = await selectRecord(sql, planFor(app.schema, usersCollection(app)), id);
+      const context = { app, connection: transactionAsConnection(sql), statements };
       const remove = () => deleteWithUser({ sql, statements }, app, { id, now });
       const removal = await rehearseRemoval(rehearsal, context, { now, remove });
       announcements.push({

@@ -1,7 +1,7 @@
 // A workspace admin takes a user's second factor away, for one who has lost it.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
-import { voidTokensOf } from '../../storage/workspace/one-time-tokens.ts';
+import { voidTokens } from '../../storage/workspace/one-time-tokens.ts';
 import { dropTotp } from '../../storage/workspace/totp.ts';
 import { lockUser } from '../../storage/workspace/user-accounts.ts';
 import { actorOf, type By } from '../audit/actor.ts';
@@ -22,7 +22,7 @@ export async function unenrolUser(
   await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const { id: userId, email } = await lockUser(sql, id) ?? failNoUser(id);
     if (!await dropTotp(sql, userId, now)) fail('not_found', `user "${id}" has no second factor`);
-    await voidTokensOf(sql, { userId, email, now });
+    await voidTokens(sql, { userId, email, now });
     const details = { id: userId };
     await auditWorkspace(sql, deps, { actor, action: 'totp_remove', target: email, details, origin });
     await endAllTokens(sql, deps, { userId, now });

@@ -1,5 +1,5 @@
 // Deleting a workspace: one control transaction ends it for everybody; the reaper drops its database afterwards.
-import { publish } from '../../storage/control/changes.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
 import { markDropping } from '../../storage/control/tenant-databases.ts';
@@ -45,14 +45,14 @@ export async function removeWorkspace(
         workspace: id,
         origin: by.origin,
       });
-      await publish(sql, { kind: 'workspace', workspace: id });
+      await notifyChange(sql, { kind: 'workspace', workspace: id });
       await departure.begin({ workspace: id, database });
       return revoked;
     })
   );
   revocations.apply(revoked);
   definitions.forget({ kind: 'workspace', workspace: id });
-  void databases.forget(database);
+  void databases.closePools(database);
   deps.hooks.dropWorkspace(id);
   await departure.end();
   upkeep.poke();

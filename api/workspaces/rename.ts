@@ -1,5 +1,5 @@
 // Renaming a workspace.
-import { publish } from '../../storage/control/changes.ts';
+import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { renameWorkspace as renameRow } from '../../storage/control/workspaces.ts';
 import { actorIn, type By } from '../audit/actor.ts';
@@ -26,7 +26,7 @@ export async function renameWorkspace(
       workspace: id,
       origin: by.origin,
     });
-    await publish(sql, { kind: 'workspace', workspace: id });
+    await notifyChange(sql, { kind: 'workspace', workspace: id });
     return renamed;
   });
   deps.definitions.forget({ kind: 'workspace', workspace: id });

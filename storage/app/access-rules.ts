@@ -9,15 +9,15 @@ export interface RuleName {
   action: Action;
 }
 
-function tableOf(schema: string): string {
+function rulesTable(schema: string): string {
   return `${quoteIdentifier(schema)}._access_rules`;
 }
 
 /** An expression: the rules of the collection that `id` (an expression too) names, as an object by action. */
-export function rulesOfCollection(schema: string, id: string): string {
+export function collectionRules(schema: string, id: string): string {
   return `coalesce((
     select jsonb_object_agg(action, jsonb_build_object('template', template, 'filter', filter))
-    from ${tableOf(schema)} where collection = ${id}), '{}')`;
+    from ${rulesTable(schema)} where collection = ${id}), '{}')`;
 }
 
 /** Sets a rule in the place of the one there was. */
@@ -28,7 +28,7 @@ export async function putAccessRule(
 ): Promise<void> {
   await sql.unsafe(
     `insert into ${
-      tableOf(schema)
+      rulesTable(schema)
     } (collection, action, template, filter, updated_at) values ($1, $2, $3, $4, $5)
      on conflict (collection, action) do update
      set template = excluded.template, filter = excluded.filter, updated_at = excluded.updated_at`,
@@ -42,7 +42,7 @@ export async function deleteAccessRule(
   schema: string,
   { collection, action }: RuleName,
 ): Promise<void> {
-  await sql.unsafe(`delete from ${tableOf(schema)} where collection = $1 and action = $2`, [
+  await sql.unsafe(`delete from ${rulesTable(schema)} where collection = $1 and action = $2`, [
     collection,
     action,
   ]);

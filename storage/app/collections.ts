@@ -1,5 +1,5 @@
 // The rows of an app's `_collections`: what its collections are declared to be.
-import { rulesOfCollection } from './access-rules.ts';
+import { collectionRules } from './access-rules.ts';
 import type { CollectionDefinition, CollectionKind, Field } from '../definition.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
@@ -12,11 +12,11 @@ export interface CollectionChange {
 }
 
 /** What one statement of a change may take: an index over a large table. Milliseconds. */
-export const changeMilliseconds = 60_000;
+export const changeTimeoutMs = 60_000;
 
 const columns = 'id, kind, fields, version, created_at, updated_at';
 
-function tableOf(schema: string): string {
+function collectionsTable(schema: string): string {
   return `${quoteIdentifier(schema)}._collections`;
 }
 
@@ -24,17 +24,17 @@ function tableOf(schema: string): string {
 export async function listCollections(sql: Sql, schema: string): Promise<CollectionDefinition[]> {
   return [
     ...await sql.unsafe<CollectionDefinition[]>(
-      `select ${columns}, ${rulesOfCollection(schema, 'c.id')} as rules from ${
-        tableOf(schema)
+      `select ${columns}, ${collectionRules(schema, 'c.id')} as rules from ${
+        collectionsTable(schema)
       } as c order by id`,
     ),
   ];
 }
 
 /** How long the fields of all collections of an app are together, as JSON, in bytes. */
-export async function sizeOfCollections(sql: Sql, schema: string): Promise<number> {
+export async function definitionBytes(sql: Sql, schema: string): Promise<number> {
   const [row] = await sql.unsafe<{ size: number }[]>(
-    `select coalesce(sum(octet_length(fields::text)), 0)::float8 as size from ${tableOf(schema)}`,
+    `select coalesce(sum(octet_length(fields::text)), 0)::float8 as size from ${collectionsTable(schema)}`,
   );
   return row?.size ?? 0;
 }
@@ -44,7 +44,7 @@ export async function sizeOfCollections(sql: Sql, schema: string): Promise<numbe
  * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.
  */
 export async function lockCollections(sql: Sql, schema: string): Promise<void> {
-  await sql.unsafe(`set local statement_timeout = ${changeMilliseconds}; set local transaction_timeout = 0`);
+  await sql.unsafe(`set local statement_timeout = ${changeTimeoutMs}; set local transaction_timeout = 0`);
   await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
 }
 
@@ -58,7 +58,7 @@ export async function insertCollection(
   { id, kind, fields, now }: CollectionChange & { kind: CollectionKind },
 ): Promise<boolean> {
   const inserted = await sql.unsafe(
-    `insert into ${tableOf(schema)} (${columns})
+    `insert into ${collectionsTable(schema)} (${columns})
      values ($1, $2, $3::text::jsonb, floor(random() * 1000000000), $4, $4) on conflict (id) do nothing`,
     [id, kind, JSON.stringify(fields), now],
   );
@@ -72,7 +72,7 @@ export async function updateCollection(
   { id, fields, now }: CollectionChange,
 ): Promise<void> {
   await sql.unsafe(
-    `update ${tableOf(schema)}
+    `update ${collectionsTable(schema)}
      set fields = $2::text::jsonb, version = version + 1, updated_at = $3 where id = $1`,
     [id, JSON.stringify(fields), now],
   );
@@ -80,5 +80,5 @@ export async function updateCollection(
 
 /** Removes a definition. */
 export async function deleteCollection(sql: Sql, schema: string, id: string): Promise<void> {
-  await sql.unsafe(`delete from ${tableOf(schema)} where id = $1`, [id]);
+  await sql.unsafe(`delete from ${collectionsTable(schema)} where id = $1`, [id]);
 }

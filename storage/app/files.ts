@@ -19,7 +19,7 @@ export interface FileRow {
 
 const columns = 'id::text, filename, mime, size::float8 as size, uploaded_by::text, created_at';
 
-function tableOf(schema: string): string {
+function filesTable(schema: string): string {
   return qualified({ schema, collection: filesId });
 }
 
@@ -27,7 +27,7 @@ function tableOf(schema: string): string {
 export async function insertFile(sql: Sql, schema: string, file: FileRow): Promise<void> {
   const { id, filename, mime, size, uploaded_by, created_at } = file;
   await sql.unsafe(
-    `insert into ${tableOf(schema)} (id, filename, mime, size, uploaded_by, created_at)
+    `insert into ${filesTable(schema)} (id, filename, mime, size, uploaded_by, created_at)
      values ($1::uuid, $2, $3, $4::float8::bigint, $5::uuid, $6)`,
     [id, filename, mime, size, uploaded_by, created_at],
   );
@@ -35,9 +35,12 @@ export async function insertFile(sql: Sql, schema: string, file: FileRow): Promi
 
 /** A file by its id. */
 export async function findFile(sql: Sql, schema: string, id: string): Promise<FileRow | undefined> {
-  const [row] = await sql.unsafe<FileRow[]>(`select ${columns} from ${tableOf(schema)} where id = $1::uuid`, [
-    id,
-  ]);
+  const [row] = await sql.unsafe<FileRow[]>(
+    `select ${columns} from ${filesTable(schema)} where id = $1::uuid`,
+    [
+      id,
+    ],
+  );
   return row;
 }
 
@@ -51,26 +54,26 @@ export async function listFiles(
   const where = uploadedBy === undefined ? sql`true` : ofUser(uploadedBy);
   return await selectPage<FileRow>(sql, page, {
     columns: sql.unsafe(columns),
-    from: sql`${sql.unsafe(tableOf(schema))} where ${where}`,
+    from: sql`${sql.unsafe(filesTable(schema))} where ${where}`,
     order: sql`id desc`,
   });
 }
 
 /** Holds off whoever begins to point to a file, until the transaction ends; false when there is none. */
 export async function lockFile(sql: Sql, schema: string, id: string): Promise<boolean> {
-  const found = await sql.unsafe(`select from ${tableOf(schema)} where id = $1::uuid for update`, [id]);
+  const found = await sql.unsafe(`select from ${filesTable(schema)} where id = $1::uuid for update`, [id]);
   return found.count > 0;
 }
 
 /** Removes a file. Throws `StorageError` `restricted` while a record needs it. */
 export async function deleteFile(sql: Sql, schema: string, id: string): Promise<void> {
-  await sql.unsafe(`delete from ${tableOf(schema)} where id = $1::uuid`, [id]);
+  await sql.unsafe(`delete from ${filesTable(schema)} where id = $1::uuid`, [id]);
 }
 
 /** Those of the ids that are files. */
 export async function knownFiles(sql: Sql, schema: string, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql.unsafe<{ id: string }[]>(
-    `select id::text from ${tableOf(schema)} where id = any($1::uuid[])`,
+    `select id::text from ${filesTable(schema)} where id = any($1::uuid[])`,
     [[...ids]],
   );
   return new Set(rows.map(({ id }) => id));

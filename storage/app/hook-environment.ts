@@ -9,7 +9,7 @@ export interface HookVariable {
   updated_at: Date;
 }
 
-function tableOf(schema: string): string {
+function environmentTable(schema: string): string {
   return `${quoteIdentifier(schema)}._hook_environment`;
 }
 
@@ -17,7 +17,7 @@ function tableOf(schema: string): string {
 export async function listHookVariables(sql: Sql, schema: string): Promise<HookVariable[]> {
   return [
     ...await sql.unsafe<HookVariable[]>(
-      `select name, sealed, updated_at from ${tableOf(schema)} order by name collate "C"`,
+      `select name, sealed, updated_at from ${environmentTable(schema)} order by name collate "C"`,
     ),
   ];
 }
@@ -25,7 +25,7 @@ export async function listHookVariables(sql: Sql, schema: string): Promise<HookV
 /** When a variable was last set, if there is one. */
 export async function hookVariableSetAt(sql: Sql, schema: string, name: string): Promise<Date | undefined> {
   const [row] = await sql.unsafe<Pick<HookVariable, 'updated_at'>[]>(
-    `select updated_at from ${tableOf(schema)} where name = $1`,
+    `select updated_at from ${environmentTable(schema)} where name = $1`,
     [name],
   );
   return row?.updated_at;
@@ -37,7 +37,7 @@ export async function putHookVariable(
   schema: string,
   { name, sealed, updated_at, most }: HookVariable & { most: number },
 ): Promise<boolean> {
-  const table = tableOf(schema);
+  const table = environmentTable(schema);
   const written = await sql.unsafe(
     `insert into ${table} (name, sealed, updated_at) select $1, $2, $3
      where (select count(*) from ${table} where name <> $1) < $4
@@ -49,6 +49,6 @@ export async function putHookVariable(
 
 /** Removes a variable; false when there is none. */
 export async function deleteHookVariable(sql: Sql, schema: string, name: string): Promise<boolean> {
-  const deleted = await sql.unsafe(`delete from ${tableOf(schema)} where name = $1`, [name]);
+  const deleted = await sql.unsafe(`delete from ${environmentTable(schema)} where name = $1`, [name]);
   return deleted.count === 1;
 }

@@ -44,12 +44,12 @@ export async function createTable(
   const name = qualified(table);
   const primary = quoteIdentifier(attachmentName('primary', table.collection, 'id'));
   const columns = [
-    `"id" uuid constraint ${primary} primary key${kind === 'auth' ? profileOf(table) : ''}`,
-    ...fields.map(columnOf),
+    `"id" uuid constraint ${primary} primary key${kind === 'auth' ? profileReference(table) : ''}`,
+    ...fields.map(columnDefinition),
     '"created_at" timestamptz(3) not null',
     '"updated_at" timestamptz(3) not null',
   ];
-  const attached = fields.flatMap((field) => attachmentsOf(table, field)).map(({ add }) => add);
+  const attached = fields.flatMap((field) => attachments(table, field)).map(({ add }) => add);
   await sql.unsafe([`create table ${name} (${columns.join(', ')})`, ...attached].join('; '));
 }
 
@@ -74,8 +74,8 @@ export async function alterTable(
   const known = new Set(before.map((field) => field.name));
   for (const field of after) {
     if (known.has(field.name)) continue;
-    statements.push(`alter table ${name} add column ${columnOf(field)}`);
-    statements.push(...attachmentsOf(table, field).map(({ add }) => add));
+    statements.push(`alter table ${name} add column ${columnDefinition(field)}`);
+    statements.push(...attachments(table, field).map(({ add }) => add));
   }
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
 }
@@ -89,12 +89,12 @@ export async function dropTable(sql: Sql, table: TableName): Promise<void> {
  * A profile has the id of its user, and goes with it: so there is one for each user, nobody can take another's, and what
  * it shows of the user is never stale.
  */
-function profileOf({ collection }: TableName): string {
+function profileReference({ collection }: TableName): string {
   const reference = quoteIdentifier(attachmentName('reference', collection, 'id'));
   return ` constraint ${reference} references workspace.users (id) on delete cascade`;
 }
 
-function columnOf(field: Field): string {
+function columnDefinition(field: Field): string {
   return `${quoteIdentifier(field.name)} ${kinds[field.kind].column}`;
 }
 
@@ -105,8 +105,8 @@ interface Attached {
 }
 
 function changeAttachments(table: TableName, before: Field, after: Field): string[] {
-  const old = attachmentsOf(table, before);
-  const wanted = attachmentsOf(table, after);
+  const old = attachments(table, before);
+  const wanted = attachments(table, after);
   const has = (list: readonly Attached[], { add }: Attached) => list.some((other) => other.add === add);
   return [
     ...old.filter((attached) => !has(wanted, attached)).map(({ remove }) => remove),
@@ -120,16 +120,16 @@ export function hasIndex(field: Field): boolean {
   return field.unique === true || field.index === true || pointsTo(field) !== undefined;
 }
 
-function attachmentsOf(table: TableName, field: Field): Attached[] {
+function attachments(table: TableName, field: Field): Attached[] {
   const attached: Attached[] = [];
-  if (field.unique === true) attached.push(uniqueOf(table, field));
-  else if (hasIndex(field)) attached.push(indexOf(table, field));
+  if (field.unique === true) attached.push(uniqueConstraint(table, field));
+  else if (hasIndex(field)) attached.push(fieldIndex(table, field));
   const target = pointsTo(field);
-  if (target !== undefined) attached.push(referenceOf(table, field, target));
+  if (target !== undefined) attached.push(foreignKey(table, field, target));
   return attached;
 }
 
-function uniqueOf(table: TableName, field: Field): Attached {
+function uniqueConstraint(table: TableName, field: Field): Attached {
   const name = quoteIdentifier(attachmentName('unique', table.collection, field.name));
   const column = quoteIdentifier(field.name);
   return {
@@ -138,7 +138,7 @@ function uniqueOf(table: TableName, field: Field): Attached {
   };
 }
 
-function indexOf(table: TableName, field: Field): Attached {
+function fieldIndex(table: TableName, field: Field): Attached {
   const index = attachmentName('index', table.collection, field.name);
   return {
     add: `create index ${quoteIdentifier(index)} on ${qualified(table)} (${quoteIdentifier(field.name)})`,
@@ -146,7 +146,7 @@ function indexOf(table: TableName, field: Field): Attached {
   };
 }
 
-function referenceOf(table: TableName, field: Field, collection: string): Attached {
+function foreignKey(table: TableName, field: Field, collection: string): Attached {
   const name = quoteIdentifier(attachmentName('reference', table.collection, field.name));
   const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
   return {

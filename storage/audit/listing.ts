@@ -1,7 +1,7 @@
 // Reading the audit logs. Whoever seals rows numbers and counts them, so neither pages nor totals take a walk along the log.
-import { offsetOf, type Page, pageOf, type PageRequest } from '../sql/page.ts';
+import { makePage, type Page, pageOffset, type PageRequest } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
-import type { Ledger } from '../sessions.ts';
+import type { ServerSchema } from '../sessions.ts';
 
 /**
  * A row as it is listed: `details` includes the request's id, address and user agent, which rows keep apart, unless the
@@ -27,18 +27,18 @@ export interface AuditFilter {
  * `sql` must be connected to the database that has it.
  */
 export interface AuditScope {
-  ledger: Ledger;
-  schema?: string;
+  schema: ServerSchema;
+  appSchema?: string;
 }
 
 /** What is asked of a log. */
-export interface AuditQuestion {
+export interface AuditQuery {
   scope: AuditScope;
   filter: AuditFilter;
 }
 
 /** The first row has the total; when there is no row to be listed, it has nothing else. */
-type Listed = { total: number } & (AuditEntry | { id: null });
+type ListedEntry = { total: number } & (AuditEntry | { id: null });
 
 /**
  * One page, newest first: what waits for its seal, and then what is sealed, from the end of the chain. Items and total
@@ -46,13 +46,13 @@ type Listed = { total: number } & (AuditEntry | { id: null });
  */
 export async function listAudit(
   sql: Sql,
-  question: AuditQuestion,
+  question: AuditQuery,
   request: PageRequest,
 ): Promise<Page<AuditEntry>> {
-  const asked = ask(question);
-  const rows = await sql.unsafe<Listed[]>(pageText(asked, request), asked.values);
+  const asked = queryParts(question);
+  const rows = await sql.unsafe<ListedEntry[]>(pageText(asked, request), asked.values);
   const items = rows.flatMap(({ total: _total, ...entry }) => entry.id === null ? [] : [entry]);
-  return pageOf(items, rows[0]?.total ?? 0, request);
+  return makePage(items, rows[0]?.total ?? 0, request);
 }
 
 /**
@@ -61,10 +61,10 @@ export async function listAudit(
  */
 export async function listAuditBefore(
   sql: Sql,
-  question: AuditQuestion,
+  question: AuditQuery,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
-  const asked = ask(question);
+  const asked = queryParts(question);
   const values = before === undefined ? asked.values : [...asked.values, before];
   const text = restText(asked, {
     limit,
@@ -74,8 +74,8 @@ export async function listAuditBefore(
 }
 
 /** What statements are made of that follow from the question. */
-interface Asked {
-  ledger: Ledger;
+interface QueryParts {
+  schema: ServerSchema;
   /** Conditions on kinds: a kind is what has one action, of the scope and the actor that are asked for. */
   kinds: string;
   /** Conditions on rows. */
@@ -89,10 +89,10 @@ interface Asked {
   values: string[];
 }
 
-function ask({ scope: { ledger, schema }, filter: { action, actor } }: AuditQuestion): Asked {
+function queryParts({ scope: { schema, appSchema }, filter: { action, actor } }: AuditQuery): QueryParts {
   const values: string[] = [];
   const bind = (value: string) => `$${values.push(value)}::text`;
-  const app = schema === undefined ? [] : [{ column: 'app_schema', value: bind(schema) }];
+  const app = appSchema === undefined ? [] : [{ column: 'app_schema', value: bind(appSchema) }];
   const who = actor === undefined ? [] : [{ column: 'actor', value: bind(actor) }];
   const common = [...app, ...who];
   const part = action === undefined ? undefined : bind(action);
@@ -104,21 +104,21 @@ function ask({ scope: { ledger, schema }, filter: { action, actor } }: AuditQues
     named('total'),
   ];
   return {
-    ledger,
+    schema,
     kinds: kinds.join(' and '),
     rows: [...common.map(({ column, value }) => `log.${column} = ${value}`), named('log')].join(' and '),
     common,
-    number: `nth${actor === undefined ? '' : '_of_actor'}${schema === undefined ? '' : '_in_app'}`,
+    number: `nth${actor === undefined ? '' : '_of_actor'}${appSchema === undefined ? '' : '_in_app'}`,
     everything: common.length === 0 && action === undefined,
     values,
   };
 }
 
 /** The limits are part of the text, which is not prepared: a plan made for any limit reads far more than a page. */
-function pageText(asked: Asked, request: PageRequest): string {
-  const offset = offsetOf(request);
+function pageText(asked: QueryParts, request: PageRequest): string {
+  const offset = pageOffset(request);
   const limit = request.per_page;
-  const { ledger, everything } = asked;
+  const { schema, everything } = asked;
   return `
     with recursive ${kindsText(asked)},
     waiting as materialized (${waitingText(asked)}),
@@ -126,7 +126,7 @@ function pageText(asked: Asked, request: PageRequest): string {
       select (select count(*) from waiting) as waiting, (select coalesce(sum(rows), 0) from kinds) as sealed
     ),
     asked as materialized (
-      select greatest(${offset} - waiting, 0) as skipped, (select coalesce(max(seq), 0) from ${ledger}.audit_seals) as last
+      select greatest(${offset} - waiting, 0) as skipped, (select coalesce(max(seq), 0) from ${schema}.audit_seals) as last
       from counted
     ),
     ${everything ? `start as (select last - skipped as seq from asked)` : searchText(asked)},
@@ -137,7 +137,7 @@ function pageText(asked: Asked, request: PageRequest): string {
       order by seq desc nulls first, id desc limit ${limit}
     )
     select (counted.waiting + counted.sealed)::float8 as total, ${entryColumns}
-    from counted left join (page join ${ledger}.audit_log as log using (id)) on true
+    from counted left join (page join ${schema}.audit_log as log using (id)) on true
     order by page.seq desc nulls first, page.id desc`;
 }
 
@@ -149,11 +149,14 @@ const entryColumns = `log.id, log.ts, log.actor, log.action, log.target,
  * The rows after a given one keep their order while rows are sealed, because rows that wait together get their seals in the
  * order of their ids. After a row that was removed there are only others that were removed.
  */
-function restText(asked: Asked, { before, limit }: { before: string | undefined; limit: number }): string {
-  const { ledger } = asked;
-  const waits = `exists (select from ${ledger}.audit_queue where id = ${before})`;
+function restText(
+  asked: QueryParts,
+  { before, limit }: { before: string | undefined; limit: number },
+): string {
+  const { schema } = asked;
+  const waits = `exists (select from ${schema}.audit_queue where id = ${before})`;
   const start = before === undefined ? `${latest}` : `
-    case when ${waits} then ${latest} else (select seq - 1 from ${ledger}.audit_seals where id = ${before}) end`;
+    case when ${waits} then ${latest} else (select seq - 1 from ${schema}.audit_seals where id = ${before}) end`;
   return `
     with ${kindsText(asked)},
     start as materialized (select ${start} as seq),
@@ -167,7 +170,7 @@ function restText(asked: Asked, { before, limit }: { before: string | undefined;
       order by seq desc nulls first, id desc limit ${limit}
     )
     select ${entryColumns}
-    from page join ${ledger}.audit_log as log using (id)
+    from page join ${schema}.audit_log as log using (id)
     order by page.seq desc nulls first, page.id desc`;
 }
 
@@ -175,9 +178,9 @@ function restText(asked: Asked, { before, limit }: { before: string | undefined;
 const latest = '9223372036854775807::bigint';
 
 /** The kinds that occur. */
-function kindsText({ ledger, kinds }: Asked): string {
+function kindsText({ schema, kinds }: QueryParts): string {
   return `kinds as materialized (
-    select action, rows, last from ${ledger}.audit_totals as total where ${kinds}
+    select action, rows, last from ${schema}.audit_totals as total where ${kinds}
   )`;
 }
 
@@ -185,9 +188,9 @@ function kindsText({ ledger, kinds }: Asked): string {
  * The rows that wait for a seal, each found by its id: the planner cannot know how few they are, and left to itself it may
  * read the whole log for them.
  */
-function waitingText({ ledger, rows, everything }: Asked): string {
-  const log = `cross join lateral (select * from ${ledger}.audit_log where id = queue.id offset 0) as log`;
-  return `select queue.id from ${ledger}.audit_queue as queue ${everything ? '' : log} where ${rows}`;
+function waitingText({ schema, rows, everything }: QueryParts): string {
+  const log = `cross join lateral (select * from ${schema}.audit_log where id = queue.id offset 0) as log`;
+  return `select queue.id from ${schema}.audit_queue as queue ${everything ? '' : log} where ${rows}`;
 }
 
 /**
@@ -195,8 +198,8 @@ function waitingText({ ledger, rows, everything }: Asked): string {
  * many rows of a kind come after a place follows from the number of the kind's last row up to there; before its oldest row,
  * they are all there are.
  */
-function searchText(asked: Asked): string {
-  const { ledger, number } = asked;
+function searchText(asked: QueryParts): string {
+  const { schema, number } = asked;
   return `
     search (low, high) as (
       select case when skipped = 0 then last else -1 end, last from asked
@@ -207,7 +210,7 @@ function searchText(asked: Asked): string {
       cross join lateral (select (search.low + search.high) / 2 as seq) as middle
       cross join lateral (
         select coalesce(sum(least(kinds.rows, kinds.last - (
-          select seal.${number} from ${ledger}.audit_seals as seal where ${upTo(asked, 'middle.seq')} limit 1
+          select seal.${number} from ${schema}.audit_seals as seal where ${upTo(asked, 'middle.seq')} limit 1
         ))), 0) as rows
         from kinds
       ) as later
@@ -217,16 +220,16 @@ function searchText(asked: Asked): string {
 }
 
 /** At most `limit` sealed rows from `start` on: a walk along each kind, and the walks are merged. */
-function sealedText(asked: Asked, limit: number): string {
-  const { ledger, everything } = asked;
+function sealedText(asked: QueryParts, limit: number): string {
+  const { schema, everything } = asked;
   const start = '(select start.seq from start)';
   if (everything) {
-    return `select seal.seq, seal.id from ${ledger}.audit_seals as seal where seal.seq <= ${start}
+    return `select seal.seq, seal.id from ${schema}.audit_seals as seal where seal.seq <= ${start}
       order by seal.seq desc limit ${limit}`;
   }
   return `
     select found.seq, found.id from kinds cross join lateral (
-      select seal.seq, seal.id from ${ledger}.audit_seals as seal where ${upTo(asked, start)} limit ${limit}
+      select seal.seq, seal.id from ${schema}.audit_seals as seal where ${upTo(asked, start)} limit ${limit}
     ) as found
     order by found.seq desc limit ${limit}`;
 }
@@ -235,7 +238,7 @@ function sealedText(asked: Asked, limit: number): string {
  * The seals of a kind up to a place, the last one first. Whole rows are compared, so that only the index on exactly the
  * columns of the kind will do: the planner cannot know how rare a kind is, and might walk along another index for ever.
  */
-function upTo({ common }: Asked, place: string): string {
+function upTo({ common }: QueryParts, place: string): string {
   const columns = [...common.map(({ column }) => `seal.${column}`), 'seal.action', 'seal.seq'];
   const kind = [...common.map(({ value }) => value), 'kinds.action'].join(', ');
   const row = `(${columns.join(', ')})`;

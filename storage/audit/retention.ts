@@ -14,7 +14,7 @@ export interface Checkpoint {
 }
 
 /** The keyed hash of a checkpoint and of the proof before it; the first follows an empty one. */
-export function proofOf(
+export function checkpointProof(
   key: SealKey,
   chain: Chain,
   { seq, hash, created_at }: Pick<Checkpoint, 'seq' | 'hash' | 'created_at'>,
@@ -30,34 +30,34 @@ const batch = 5_000;
  * Removes rows older than `before`, at most 5,000, and answers how many. Only what is sealed is removed, from the first
  * seal on, so that a row which is younger keeps those sealed after it. `connection` is the provisioner's. Throws `StorageError`.
  */
-export async function pruneSome(
+export async function pruneBatch(
   connection: Connection,
   chain: Chain,
   { key, before, now }: { key: SealKey; before: Date; now: Date },
 ): Promise<number> {
-  const { ledger } = chain;
+  const { schema } = chain;
   return await connection.transaction(async (sql) => {
-    await sql`select from ${sql(ledger)}.audit_begin()`;
+    await sql`select from ${sql(schema)}.audit_begin()`;
     const last = await lastRemovable(sql, chain, before);
     if (last === undefined) return 0;
     const [newest] = await sql<{ proof: Buffer }[]>`
-      select proof from ${sql(ledger)}.audit_checkpoints order by seq desc limit 1`;
-    const proof = proofOf(key, chain, { ...last, created_at: now }, newest?.proof ?? Buffer.alloc(0));
+      select proof from ${sql(schema)}.audit_checkpoints order by seq desc limit 1`;
+    const proof = checkpointProof(key, chain, { ...last, created_at: now }, newest?.proof ?? Buffer.alloc(0));
     const [row] = await sql<{ removed: number }[]>`
-      select ${sql(ledger)}.audit_prune(${last.seq}, ${before}, ${proof}, ${now})::float8 as removed`;
+      select ${sql(schema)}.audit_prune(${last.seq}, ${before}, ${proof}, ${now})::float8 as removed`;
     return row?.removed ?? 0;
   });
 }
 
 async function lastRemovable(
   sql: Sql,
-  { ledger }: Chain,
+  { schema }: Chain,
   before: Date,
 ): Promise<Pick<Checkpoint, 'seq' | 'hash'> | undefined> {
   const [row] = await sql<Pick<Checkpoint, 'seq' | 'hash'>[]>`
     with oldest as (
       select seal.seq, seal.hash, log.ts >= ${before} as stays
-      from ${sql(ledger)}.audit_seals as seal join ${sql(ledger)}.audit_log as log using (id)
+      from ${sql(schema)}.audit_seals as seal join ${sql(schema)}.audit_log as log using (id)
       order by seal.seq limit ${batch}
     )
     select seq::float8 as seq, hash from oldest

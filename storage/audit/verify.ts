@@ -1,17 +1,17 @@
 // Looking at every row and seal of an audit log, to say where something was changed, removed or slipped in.
-import { type Chain, sealableColumns, type SealableRow, type SealKey, sealOf } from './chain.ts';
-import { type Checkpoint, proofOf } from './retention.ts';
+import { type Chain, makeSeal, sealableColumns, type SealableRow, type SealKey } from './chain.ts';
+import { type Checkpoint, checkpointProof } from './retention.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 
 /** One thing that is wrong. `seq` is the place in the chain, `id` the row's; either may be unknown. */
-export interface Fault {
+export interface ChainFault {
   seq: number | null;
   id: string | null;
   what: string;
 }
 
 /** What was found. */
-export interface Verdict {
+export interface ChainVerdict {
   /** Rows whose seals are right. */
   sound: number;
   /** Rows that wait for their seal: they are about to get it, while a server runs. */
@@ -21,22 +21,22 @@ export interface Verdict {
   /** The last seal. Kept elsewhere, it tells later whether the end of the chain was cut off. */
   head: { seq: number; hash: string };
   /** At most 100, in order. */
-  faults: Fault[];
+  faults: ChainFault[];
   /** How many there are in all. */
   faulty: number;
 }
 
 const batch = 2_000;
-const shownFaults = 100;
+const maxFaults = 100;
 
 /** Collects faults, of which the first are kept. */
-class Faults {
-  readonly first: Fault[] = [];
+class FaultList {
+  readonly first: ChainFault[] = [];
   count = 0;
 
   add(what: string, { seq = null, id = null }: { seq?: number | null; id?: string | null } = {}): void {
     this.count++;
-    if (this.first.length < shownFaults) this.first.push({ seq, id, what });
+    if (this.first.length < maxFaults) this.first.push({ seq, id, what });
   }
 }
 
@@ -59,13 +59,13 @@ export async function verifyChain(
   connection: Connection,
   chain: Chain,
   { key, expected }: { key: SealKey; expected?: { seq: number; hash: string } | undefined },
-): Promise<Verdict> {
-  const faults = new Faults();
+): Promise<ChainVerdict> {
+  const faults = new FaultList();
   const head = await connection.run((sql) => readHead(sql, chain));
   const { start, removed } = await connection.run((sql) => checkCheckpoints(sql, chain, { key, faults }));
   const walk = { start, head, key, faults, expected };
   const sound = await walkChain(connection, chain, walk);
-  if (expected !== undefined) judgeExpected(expected, { start, head, faults });
+  if (expected !== undefined) checkExpected(expected, { start, head, faults });
   const waiting = await connection.run((sql) => checkUnsealed(sql, chain, faults));
   return {
     sound,
@@ -77,8 +77,8 @@ export async function verifyChain(
   };
 }
 
-async function readHead(sql: Sql, { ledger }: Chain): Promise<Head> {
-  const [head] = await sql<Head[]>`select seq::float8 as seq, hash from ${sql(ledger)}.audit_head`;
+async function readHead(sql: Sql, { schema }: Chain): Promise<Head> {
+  const [head] = await sql<Head[]>`select seq::float8 as seq, hash from ${sql(schema)}.audit_head`;
   return head ?? { seq: 0, hash: Buffer.alloc(0) };
 }
 
@@ -86,16 +86,16 @@ async function readHead(sql: Sql, { ledger }: Chain): Promise<Head> {
 async function checkCheckpoints(
   sql: Sql,
   chain: Chain,
-  { key, faults }: { key: SealKey; faults: Faults },
+  { key, faults }: { key: SealKey; faults: FaultList },
 ): Promise<{ start: Head; removed: number }> {
   const checkpoints = await sql<Checkpoint[]>`
     select seq::float8 as seq, hash, removed::float8 as removed, created_at, proof
-    from ${sql(chain.ledger)}.audit_checkpoints order by seq`;
+    from ${sql(chain.schema)}.audit_checkpoints order by seq`;
   let start: Head = { seq: 0, hash: Buffer.alloc(0) };
   let proof: Buffer = Buffer.alloc(0);
   for (const checkpoint of checkpoints) {
     const { seq } = checkpoint;
-    if (!proofOf(key, chain, checkpoint, proof).equals(checkpoint.proof)) {
+    if (!checkpointProof(key, chain, checkpoint, proof).equals(checkpoint.proof)) {
       faults.add('this checkpoint was not left by retention', { seq });
     } else if (checkpoint.removed !== seq - start.seq) {
       faults.add('retention removed fewer rows than there should have been', { seq });
@@ -110,7 +110,7 @@ interface Walk {
   start: Head;
   head: Head;
   key: SealKey;
-  faults: Faults;
+  faults: FaultList;
   expected: { seq: number; hash: string } | undefined;
 }
 
@@ -144,11 +144,11 @@ async function readLinks(
   return await sql<Link[]>`
     select seal.seq::float8 as seq, seal.hash, seal.id, sealable.text
     from (
-      select * from ${sql(chain.ledger)}.audit_seals
+      select * from ${sql(chain.schema)}.audit_seals
       where seq > ${after} and seq <= ${upTo} order by seq limit ${batch}
     ) as seal
     left join lateral (
-      select ${sealableColumns(sql, chain)} from ${sql(chain.ledger)}.audit_log as log where log.id = seal.id
+      select ${sealableColumns(sql, chain)} from ${sql(chain.schema)}.audit_log as log where log.id = seal.id
     ) as sealable on true
     order by seal.seq`;
 }
@@ -169,21 +169,21 @@ function checkLink(
     faults.add('the seal is not the one that was kept', { seq, id });
   }
   const row: SealableRow = { id, text };
-  const isSound = sealOf(key, chain, { ...row, seq, previous: previous.hash }).equals(hash);
+  const isSound = makeSeal(key, chain, { ...row, seq, previous: previous.hash }).equals(hash);
   // After a gap the seal before is not there to check against; the gap has been told of.
   if (!isSound && seq === previous.seq + 1) faults.add('the row, or its seal, was changed', { seq, id });
   return isSound;
 }
 
-function missingBetween(faults: Faults, last: number, next: number): void {
+function missingBetween(faults: FaultList, last: number, next: number): void {
   const [from, to] = [last + 1, next - 1];
   const what = from === to ? 'the seal and its row are missing' : `all seals up to ${to} are missing`;
   faults.add(what, { seq: from });
 }
 
-function judgeExpected(
+function checkExpected(
   expected: { seq: number; hash: string },
-  { start, head, faults }: { start: Head; head: Head; faults: Faults },
+  { start, head, faults }: { start: Head; head: Head; faults: FaultList },
 ): void {
   const { seq } = expected;
   if (seq > head.seq) faults.add(`the chain ends at ${head.seq}: its end was cut off`, { seq });
@@ -193,19 +193,19 @@ function judgeExpected(
 }
 
 /** Rows without a seal wait for it, or were put in behind the back of whoever seals. Answers how many wait. */
-async function checkUnsealed(sql: Sql, { ledger }: Chain, faults: Faults): Promise<number> {
+async function checkUnsealed(sql: Sql, { schema }: Chain, faults: FaultList): Promise<number> {
   const intruders = await sql<{ id: string }[]>`
-    select log.id from ${sql(ledger)}.audit_log as log
-    where not exists (select from ${sql(ledger)}.audit_seals as seal where seal.id = log.id)
-      and not exists (select from ${sql(ledger)}.audit_queue as queue where queue.id = log.id)
-    order by log.id limit ${shownFaults}`;
+    select log.id from ${sql(schema)}.audit_log as log
+    where not exists (select from ${sql(schema)}.audit_seals as seal where seal.id = log.id)
+      and not exists (select from ${sql(schema)}.audit_queue as queue where queue.id = log.id)
+    order by log.id limit ${maxFaults}`;
   for (const { id } of intruders) faults.add('the row was never sealed', { id });
   const lost = await sql<{ id: string }[]>`
-    select queue.id from ${sql(ledger)}.audit_queue as queue
-    where not exists (select from ${sql(ledger)}.audit_log as log where log.id = queue.id)
-    order by queue.id limit ${shownFaults}`;
+    select queue.id from ${sql(schema)}.audit_queue as queue
+    where not exists (select from ${sql(schema)}.audit_log as log where log.id = queue.id)
+    order by queue.id limit ${maxFaults}`;
   for (const { id } of lost) faults.add('the row went missing before it was sealed', { id });
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::float8 as count from ${sql(ledger)}.audit_queue`;
+    select count(*)::float8 as count from ${sql(schema)}.audit_queue`;
   return (row?.count ?? 0) - lost.length;
 }

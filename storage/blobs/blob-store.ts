@@ -2,13 +2,13 @@
 import type { Readable } from 'node:stream';
 
 /** Where an app's blobs are: the opaque names of its workspace's database and of its schema. */
-export interface BlobPlace {
+export interface BlobLocation {
   database: string;
   schema: string;
 }
 
 /** One blob: `id` is the file's, a UUID of our own making. No text of a client is part of any name. */
-export interface BlobKey extends BlobPlace {
+export interface BlobKey extends BlobLocation {
   id: string;
 }
 
@@ -46,11 +46,11 @@ export interface BlobStore {
   /** Schemas of a workspace's apps that have something stored, also unfinished uploads. */
   apps(database: string): AsyncIterable<string>;
   /** Every blob of an app. Unfinished uploads that were not written to since `abandoned` are removed on the way. */
-  list(place: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob>;
+  list(place: BlobLocation, abandoned: Date): AsyncIterable<ListedBlob>;
 }
 
 /** There is no room for a blob. */
-export class NoRoom extends Error {
+export class DiskFull extends Error {
   constructor(cause: unknown) {
     super('there is no room left for files', { cause });
     this.name = 'NoRoom';
@@ -58,7 +58,7 @@ export class NoRoom extends Error {
 }
 
 /** The store cannot be reached, says nothing or nothing of use, or refuses: only whoever runs the server can mend that. */
-export class StoreAway extends Error {
+export class StoreUnavailable extends Error {
   constructor(cause: unknown) {
     super(`the store of files cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,

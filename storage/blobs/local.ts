@@ -3,19 +3,19 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { codeOf, isOutOfRoom, unlessMissing } from '../sql/error-code.ts';
+import { errorCode, isDiskFull, unlessMissing } from '../sql/error-code.ts';
 import { isUuid } from '../sql/ids.ts';
 import { syncFolder } from './sync-folder.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
 import {
   type BlobKey,
+  type BlobLocation,
   BlobMissing,
-  type BlobPlace,
   type BlobStore,
   type ByteRange,
+  DiskFull,
   type GiveWay,
   type ListedBlob,
-  NoRoom,
 } from './blob-store.ts';
 import { release } from './release.ts';
 
@@ -57,9 +57,9 @@ export class LocalBlobs implements BlobStore {
       return { size };
     } catch (error) {
       await rm(part, { force: true });
-      if (isOutOfRoom(error)) throw new NoRoom(error);
+      if (isDiskFull(error)) throw new DiskFull(error);
       // The directory went while it was written to.
-      throw codeOf(error) === 'ENOENT' ? new BlobMissing(key.id) : error;
+      throw errorCode(error) === 'ENOENT' ? new BlobMissing(key.id) : error;
     }
   }
 
@@ -84,7 +84,7 @@ export class LocalBlobs implements BlobStore {
     }
   }
 
-  async *list({ database, schema }: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob> {
+  async *list({ database, schema }: BlobLocation, abandoned: Date): AsyncIterable<ListedBlob> {
     const directory = this.#under(database, schema);
     for (const name of await names(directory)) {
       const path = join(directory, name);

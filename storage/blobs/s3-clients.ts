@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { StoreAway } from './blob-store.ts';
+import { StoreUnavailable } from './blob-store.ts';
 
 /** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
 export interface S3Access {
@@ -15,7 +15,7 @@ export interface S3Access {
 }
 
 /** The clients of one bucket. */
-export interface Clients {
+export interface S3Clients {
   /** For what nobody waits for: removing a thousand objects takes some stores a while. */
   keeper: S3Client;
   /** For uploads. */
@@ -25,17 +25,17 @@ export interface Clients {
 }
 
 const connectionTimeout = 5_000;
-const keeperMilliseconds = 30_000;
+const keeperTimeoutMs = 30_000;
 /** A store that puts the parts of an upload together says something now and then meanwhile. */
-const silencesOfAnswer = 12;
+const silencesPerResponse = 12;
 /** Several times what a page of a thousand names of ours takes in XML. */
-const mostBytes = 4 * 1_048_576;
+const maxResponseBytes = 4 * 1_048_576;
 
 /** Makes them. A store that says nothing for `silence` milliseconds while callers wait for it is given up; it is asked twice. */
 export function openClients(
   { region, endpoint, virtual_hosted_style_request, access_key_id, secret_access_key }: S3Access,
   silence: number,
-): Clients {
+): S3Clients {
   const common: S3ClientConfig = {
     region: region === '' ? 'us-east-1' : region,
     forcePathStyle: !virtual_hosted_style_request,
@@ -50,10 +50,10 @@ export function openClients(
   };
   const make = (requestHandler: S3ClientConfig['requestHandler']) => {
     const client = new S3Client({ ...common, requestHandler: { connectionTimeout, ...requestHandler } });
-    boundAnswers(client, silence * silencesOfAnswer);
+    limitResponses(client, silence * silencesPerResponse);
     return client;
   };
-  const keeper = make({ socketTimeout: keeperMilliseconds });
+  const keeper = make({ socketTimeout: keeperTimeoutMs });
   addContentMd5(keeper);
   const each = { maxSockets: Infinity };
   return {
@@ -85,30 +85,30 @@ function isRequest(value: unknown): value is { headers: Record<string, string>; 
 }
 
 /** Has a client give up answers that are too long, or have not ended so many milliseconds after they began; blobs may. */
-function boundAnswers(client: S3Client, milliseconds: number): void {
+function limitResponses(client: S3Client, milliseconds: number): void {
   client.middlewareStack.add((next, { commandName }) => async (given) => {
     const answer = await next(given);
     const { response } = answer;
-    if (isAnswer(response) && !(commandName === 'GetObjectCommand' && response.statusCode < 300)) {
-      response.body = Readable.from(bounded(response.body, milliseconds));
+    if (isResponse(response) && !(commandName === 'GetObjectCommand' && response.statusCode < 300)) {
+      response.body = Readable.from(limited(response.body, milliseconds));
     }
     return answer;
   }, { step: 'deserialize', priority: 'low', name: 'boundAnswers' });
 }
 
-function isAnswer(value: unknown): value is { statusCode: number; body: Readable } {
+function isResponse(value: unknown): value is { statusCode: number; body: Readable } {
   return typeof value === 'object' && value !== null && 'statusCode' in value && 'body' in value &&
     value.body instanceof Readable;
 }
 
-async function* bounded(body: Readable, milliseconds: number): AsyncIterable<Uint8Array> {
+async function* limited(body: Readable, milliseconds: number): AsyncIterable<Uint8Array> {
   const timer = setTimeout(() => body.destroy(new Error('the answer did not end')), milliseconds);
   let length = 0;
   try {
     for await (const chunk of body) {
       const bytes: Uint8Array = chunk;
       length += bytes.byteLength;
-      if (length > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`);
+      if (length > maxResponseBytes) throw new Error(`the answer is longer than ${maxResponseBytes} bytes`);
       yield bytes;
     }
   } finally {
@@ -117,7 +117,7 @@ async function* bounded(body: Readable, milliseconds: number): AsyncIterable<Uin
 }
 
 /** The bytes of an answer, as they are taken; reading throws `StoreAway` when the next ones do not come in time. */
-export function heard(body: Readable, milliseconds: number): Readable {
+export function withSilenceLimit(body: Readable, milliseconds: number): Readable {
   const bytes = body[Symbol.asyncIterator]();
   const giveUp = () => body.destroy(new Error('no more bytes came'));
   return new Readable({
@@ -126,7 +126,7 @@ export function heard(body: Readable, milliseconds: number): Readable {
       const silence = setTimeout(giveUp, milliseconds);
       bytes.next().finally(() => clearTimeout(silence)).then(
         ({ done, value }) => this.push(done === true ? null : value),
-        (error: unknown) => this.destroy(new StoreAway(error)),
+        (error: unknown) => this.destroy(new StoreUnavailable(error)),
       );
     },
     // Whoever leaves does not wait for a store that is silent.

@@ -17,32 +17,32 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { isUuid } from '../sql/ids.ts';
 import {
   type BlobKey,
+  type BlobLocation,
   BlobMissing,
-  type BlobPlace,
   type BlobStore,
   type ByteRange,
   type GiveWay,
   type ListedBlob,
-  StoreAway,
+  StoreUnavailable,
 } from './blob-store.ts';
-import { type Clients, heard, openClients, type S3Access } from './s3-clients.ts';
+import { openClients, type S3Access, type S3Clients, withSilenceLimit } from './s3-clients.ts';
 
 /** The smallest that a part of a multipart upload may be; one at a time is held in memory. */
 const partBytes = 5 * 1024 * 1024;
-const silenceMilliseconds = 5_000;
+const silenceTimeoutMs = 5_000;
 
 /** Where a page of unfinished uploads begins. */
 type Place = Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'>;
 
 /** Keeps blobs in a bucket. A blob appears when its upload is complete, and not before. */
 export class S3Blobs implements BlobStore {
-  readonly #clients: Clients;
+  readonly #clients: S3Clients;
   readonly #bucket: string;
   readonly #giveWay: GiveWay;
   readonly #silence: number;
 
   /** `giveWay` is asked before each chunk is taken up; `silence`: how long callers wait for a word of the store's. */
-  constructor(access: S3Access, giveWay: GiveWay = () => undefined, silence = silenceMilliseconds) {
+  constructor(access: S3Access, giveWay: GiveWay = () => undefined, silence = silenceTimeoutMs) {
     this.#clients = openClients(access, silence);
     this.#bucket = access.bucket;
     this.#giveWay = giveWay;
@@ -53,7 +53,7 @@ export class S3Blobs implements BlobStore {
     const source = { size: 0, failure: undefined as unknown };
     const params = {
       Bucket: this.#bucket,
-      Key: nameOf(key),
+      Key: blobName(key),
       Body: Readable.from(this.#watched(bytes, source)),
     };
     try {
@@ -62,7 +62,9 @@ export class S3Blobs implements BlobStore {
     } catch (error) {
       // Whether the store could clear up or not: the caller is told what stopped the upload.
       if (source.failure !== undefined) throw source.failure;
-      if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') throw new StoreAway(error);
+      if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') {
+        throw new StoreUnavailable(error);
+      }
       // Of one that is complete, too, where the answer to that was lost and it was asked for once more.
       if (await this.#sizeOf(key) !== source.size) throw new BlobMissing(key.id);
     }
@@ -72,11 +74,11 @@ export class S3Blobs implements BlobStore {
   /** Undefined when there is no such blob. */
   async #sizeOf(key: BlobKey): Promise<number | undefined> {
     try {
-      const head = new HeadObjectCommand({ Bucket: this.#bucket, Key: nameOf(key) });
+      const head = new HeadObjectCommand({ Bucket: this.#bucket, Key: blobName(key) });
       return (await this.#clients.writer.send(head)).ContentLength;
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw new StoreAway(error);
+      throw new StoreUnavailable(error);
     }
   }
 
@@ -84,18 +86,18 @@ export class S3Blobs implements BlobStore {
     const asked = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
     try {
       const { Body } = await this.#clients.reader.send(
-        new GetObjectCommand({ Bucket: this.#bucket, Key: nameOf(key), ...asked }),
+        new GetObjectCommand({ Bucket: this.#bucket, Key: blobName(key), ...asked }),
       );
-      if (Body instanceof Readable) return heard(Body, this.#silence);
+      if (Body instanceof Readable) return withSilenceLimit(Body, this.#silence);
     } catch (error) {
-      if (!isMissing(error)) throw new StoreAway(error);
+      if (!isMissing(error)) throw new StoreUnavailable(error);
     }
     throw new BlobMissing(key.id);
   }
 
   async remove(key: BlobKey): Promise<void> {
     await this.#clients.writer.send(
-      new DeleteObjectCommand({ Bucket: this.#bucket, Key: nameOf(key) }),
+      new DeleteObjectCommand({ Bucket: this.#bucket, Key: blobName(key) }),
     );
   }
 
@@ -126,7 +128,7 @@ export class S3Blobs implements BlobStore {
     }
   }
 
-  async *list({ database, schema }: BlobPlace, abandoned: Date): AsyncIterable<ListedBlob> {
+  async *list({ database, schema }: BlobLocation, abandoned: Date): AsyncIterable<ListedBlob> {
     const prefix = `${database}/${schema}/`;
     for await (const { Key, UploadId, Initiated } of this.#unfinished(prefix)) {
       if (Initiated !== undefined && Initiated < abandoned) await this.#abort(Key, UploadId);
@@ -230,7 +232,7 @@ function isUnknownToStore(error: unknown): boolean {
   return error instanceof S3ServiceException && [405, 501].includes(error.$metadata.httpStatusCode ?? 0);
 }
 
-function nameOf({ database, schema, id }: BlobKey): string {
+function blobName({ database, schema, id }: BlobKey): string {
   if (!isUuid(id)) throw new RangeError('not the id of a file');
   return `${database}/${schema}/${id}`;
 }

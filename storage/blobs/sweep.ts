@@ -4,7 +4,7 @@ import { listSchemas } from '../workspace/apps.ts';
 import type { Databases } from '../connections/databases.ts';
 import { knownFiles } from '../app/files.ts';
 import { listAssigned } from '../control/tenant-databases.ts';
-import type { BlobPlace, BlobStore } from './blob-store.ts';
+import type { BlobLocation, BlobStore } from './blob-store.ts';
 
 /** What a sweep works on, and when it ends early. */
 export interface SweepOptions {
@@ -12,9 +12,9 @@ export interface SweepOptions {
   blobs: BlobStore;
   now: () => Date;
   /** A blob without a row is an upload under way for this long. Milliseconds. */
-  grace: number;
+  graceMs: number;
   /** Between two workspaces, so that requests come first. Milliseconds. */
-  pace: number;
+  pauseMs: number;
   signal: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ const workspacesAtOnce = 200;
  * workspace, once all others have been looked at.
  */
 export async function sweepBlobs(options: SweepOptions): Promise<number> {
-  const { databases, pace, signal } = options;
+  const { databases, pauseMs, signal } = options;
   let removed = 0;
   const failures: unknown[] = [];
   let after = '';
@@ -39,7 +39,7 @@ export async function sweepBlobs(options: SweepOptions): Promise<number> {
         failures.push(error);
         return 0;
       });
-      await pause(pace, undefined, { ref: false });
+      await pause(pauseMs, undefined, { ref: false });
     }
     after = page.at(-1) ?? '';
     if (page.length < workspacesAtOnce) break;
@@ -70,9 +70,12 @@ async function sweepWorkspace(options: SweepOptions, database: string): Promise<
   return removed;
 }
 
-async function sweepApp({ databases, blobs, now, grace }: SweepOptions, place: BlobPlace): Promise<number> {
+async function sweepApp(
+  { databases, blobs, now, graceMs }: SweepOptions,
+  place: BlobLocation,
+): Promise<number> {
   const { database, schema } = place;
-  const before = new Date(now().getTime() - grace);
+  const before = new Date(now().getTime() - graceMs);
   let removed = 0;
   const check = async (ids: readonly string[]) => {
     const known = await databases.app(database, schema).run((sql) => knownFiles(sql, schema, ids));

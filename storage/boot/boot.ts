@@ -4,7 +4,7 @@ import { Databases, ownConnections } from '../connections/databases.ts';
 import { migrateFleet, refuseNewerFleet } from './fleet.ts';
 import { checkMasterKey } from './key-check.ts';
 import { migrate, type Migrations, readMigrations } from './migrate.ts';
-import { unlimited } from '../connections/permits.ts';
+import { unlimitedPermits } from '../connections/permits.ts';
 import { type Endpoint, Pool } from '../connections/pool.ts';
 import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
@@ -64,7 +64,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { access, workers } = options;
   const migrations = options.migrations ?? await readMigrations();
   const secrets = new Secrets(options.masterKey);
-  const connections = await connectionsOf(options);
+  const connections = await countConnections(options);
   const databases = new Databases({
     provisioner: access,
     passwordOf: (role) => secrets.derivePassword(role),
@@ -117,8 +117,8 @@ async function prepare(provisioning: Provisioning, options: StorageOptions): Pro
   await migrateFleet(provisioning, options.report);
 }
 
-async function connectionsOf({ access, now }: StorageOptions): Promise<number> {
-  const pool = new Pool(access, { cap: 1, permits: unlimited, now: () => now().getTime() });
+async function countConnections({ access, now }: StorageOptions): Promise<number> {
+  const pool = new Pool(access, { cap: 1, permits: unlimitedPermits, now: () => now().getTime() });
   try {
     return await checkServer(pool);
   } finally {

@@ -3,8 +3,8 @@ import type { Databases } from '../connections/databases.ts';
 import { latestVersion, migrate, type Migrations, refuseNewer } from './migrate.ts';
 import { currentVersions, ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { appSchema, ensureOwner } from '../provision/app.ts';
-import { listAppsBehind, setAppVersion } from '../workspace/apps.ts';
-import { highestVersions, listBehind, setVersions } from '../control/tenant-databases.ts';
+import { listOutdatedApps, setAppVersion } from '../workspace/apps.ts';
+import { highestVersions, listOutdated, setVersions } from '../control/tenant-databases.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
 
 const concurrency = 4;
@@ -27,7 +27,7 @@ export async function migrateFleet(
 ): Promise<void> {
   const { databases, migrations } = provisioning;
   const versions = currentVersions(migrations);
-  const behind = await databases.control.run((sql) => listBehind(sql, versions));
+  const behind = await databases.control.run((sql) => listOutdated(sql, versions));
   if (behind.length === 0) return;
   let done = 0;
   const queue = new FairQueue({ slots: concurrency });
@@ -46,7 +46,7 @@ async function migrateDatabase(provisioning: Provisioning, database: string): Pr
   const provisioner = databases.provisioner(database);
   await migrate(provisioner, ownSchema(provisioning, 'workspace'));
   const version = latestVersion(migrations.app);
-  for (const schema of await provisioner.run((sql) => listAppsBehind(sql, version))) {
+  for (const schema of await provisioner.run((sql) => listOutdatedApps(sql, version))) {
     await provisioner.transaction((sql) => ensureOwner(sql, provisioning, { database, schema }), Infinity);
     const owner = databases.appOwner(database, schema);
     await migrate(owner, appSchema(provisioning, schema));

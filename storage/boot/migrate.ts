@@ -55,7 +55,7 @@ export function fingerprint(migrations: readonly Migration[], groups: GroupRoles
 }
 
 /** What is brought up to date: a schema, the table that remembers its migrations, and the files. */
-export interface Schema {
+export interface MigratedSchema {
   schema: string;
   /** `_migrations` in app schemas, where every name that starts with a letter is a tenant's. */
   table: 'migrations' | '_migrations';
@@ -67,7 +67,7 @@ export interface Schema {
  * Applies what is missing, each migration in a transaction of its own, and answers the version reached. Two processes
  * at once do no harm: an advisory lock puts them in line. Throws `StartRefused` when the database is newer.
  */
-export async function migrate(connection: Connection, target: Schema): Promise<number> {
+export async function migrate(connection: Connection, target: MigratedSchema): Promise<number> {
   const latest = latestVersion(target.migrations);
   const current = await connection.run((sql) => appliedVersion(sql, target));
   refuseNewer(`schema ${target.schema}`, current, latest);
@@ -82,7 +82,7 @@ export async function migrate(connection: Connection, target: Schema): Promise<n
 }
 
 /** Applies one migration in the caller's transaction, unless another process has done so. */
-export async function applyMigration(sql: Sql, target: Schema, migration: Migration): Promise<void> {
+export async function applyMigration(sql: Sql, target: MigratedSchema, migration: Migration): Promise<void> {
   const table = `${quoteIdentifier(target.schema)}.${target.table}`;
   if (migration.version === 1) await sql.unsafe(bookkeeping(target, table));
   const claimed = await sql.unsafe(
@@ -108,7 +108,7 @@ export function refuseNewer(what: string, current: number, known: number): void 
 }
 
 /** Zero for a schema or table that is not there yet. */
-async function appliedVersion(sql: Sql, { schema, table }: Schema): Promise<number> {
+async function appliedVersion(sql: Sql, { schema, table }: MigratedSchema): Promise<number> {
   const name = `${quoteIdentifier(schema)}.${table}`;
   const [found] = await sql<{ exists: boolean }[]>`select to_regclass(${name}) is not null as exists`;
   if (found?.exists !== true) return 0;
@@ -119,7 +119,7 @@ async function appliedVersion(sql: Sql, { schema, table }: Schema): Promise<numb
 }
 
 /** An app role has neither the right nor the need to create its schema. */
-function bookkeeping({ schema, table: kind }: Schema, table: string): string {
+function bookkeeping({ schema, table: kind }: MigratedSchema, table: string): string {
   const createSchema = kind === 'migrations' ? `create schema if not exists ${quoteIdentifier(schema)};` : '';
   return `${createSchema} create table if not exists ${table} (
     version integer primary key, name text not null, applied_at timestamptz not null default now())`;

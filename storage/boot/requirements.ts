@@ -1,10 +1,10 @@
 // What a PostgreSQL server and its role must offer before anything is touched.
-import { codeOf } from '../sql/error-code.ts';
+import { errorCode } from '../sql/error-code.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 import { StorageError } from '../errors.ts';
 import { StartRefused } from './start-refused.ts';
 
-interface Answers {
+interface ServerFacts {
   /** `server_version_num`. */
   version: number;
   /** That roles without special rights may hold together. */
@@ -24,34 +24,34 @@ interface Answers {
 /** The built-in collation pg_c_utf8, by which filters ignore case, came with 17; INHERIT and SET of a grant with 16. */
 const oldestVersion = 170_000;
 /** Leaves room for `_workspace` within the 63 bytes of a name. */
-const longestControlName = 50;
+const maxControlNameBytes = 50;
 
 /**
  * Answers how many connections roles without special rights may hold together. Throws `StartRefused` naming everything that
  * is missing, and `StorageError` when the server does not answer.
  */
 export async function checkServer(connection: Connection): Promise<number> {
-  const answers = await ask(connection);
+  const answers = await readOrRefuse(connection);
   const missing = shortcomings(answers);
   if (missing.length > 0) throw new StartRefused(`the database server cannot be used: ${missing.join('; ')}`);
   return answers.connections;
 }
 
-async function ask(connection: Connection): ReturnType<typeof readAnswers> {
+async function readOrRefuse(connection: Connection): ReturnType<typeof readFacts> {
   try {
-    return await connection.run(readAnswers);
+    return await connection.run(readFacts);
   } catch (error) {
     // A wrong password, role or database stays wrong however often it is tried.
     const cause = error instanceof StorageError ? error.cause : undefined;
-    if (cause instanceof Error && ['28000', '28P01', '3D000'].includes(codeOf(cause))) {
+    if (cause instanceof Error && ['28000', '28P01', '3D000'].includes(errorCode(cause))) {
       throw new StartRefused(`the database server refuses the connection: ${cause.message}`);
     }
     throw error;
   }
 }
 
-async function readAnswers(sql: Sql): Promise<Answers & { isDirect: boolean }> {
-  const rows = await sql<Answers[]>`
+async function readFacts(sql: Sql): Promise<ServerFacts & { isDirect: boolean }> {
+  const rows = await sql<ServerFacts[]>`
     select current_setting('server_version_num')::int as version,
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
         - coalesce(current_setting('reserved_connections', true)::int, 0) as connections,
@@ -67,7 +67,7 @@ async function readAnswers(sql: Sql): Promise<Answers & { isDirect: boolean }> {
   return { ...row, isDirect: rows.state.pid === row.process };
 }
 
-function shortcomings(answers: Awaited<ReturnType<typeof readAnswers>>): string[] {
+function shortcomings(answers: Awaited<ReturnType<typeof readFacts>>): string[] {
   const { role, database } = answers;
   const checks: readonly (readonly [boolean, string])[] = [
     [
@@ -81,8 +81,8 @@ function shortcomings(answers: Awaited<ReturnType<typeof readAnswers>>): string[
       `database "${database}" must have the encoding UTF8, not ${answers.encoding}`,
     ],
     [
-      Buffer.byteLength(database) <= longestControlName,
-      `the database's name must have at most ${longestControlName} bytes`,
+      Buffer.byteLength(database) <= maxControlNameBytes,
+      `the database's name must have at most ${maxControlNameBytes} bytes`,
     ],
     [!answers.superuser, `role "${role}" is a superuser, and must not be: ALTER ROLE "${role}" NOSUPERUSER`],
     [answers.createdb, `role "${role}" lacks CREATEDB: ALTER ROLE "${role}" CREATEDB`],

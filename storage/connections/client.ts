@@ -2,12 +2,12 @@
 import type driver from 'postgres';
 import { postgres, unpatchedFiles } from './driver/driver.ts';
 import { disableRetry } from './driver/retry.ts';
-import { NothingInTime, StorageError } from '../errors.ts';
+import { NoResponseInTime, StorageError } from '../errors.ts';
 import { InFlight } from './in-flight.ts';
 import type { Outage } from './outage.ts';
-import { Prepared } from './driver/prepared.ts';
+import { PreparedStatements } from './driver/prepared.ts';
 import { makeRowsWhole } from './driver/whole-rows.ts';
-import { type Sessions, settingsOf } from './sessions.ts';
+import { type ConnectionNames, connectionSettings } from './sessions.ts';
 import { type Address, openSocket, type OwnSocket } from './driver/socket.ts';
 import { textArrayType } from '../sql/text-array.ts';
 import type { Turns } from './connection-scheduler.ts';
@@ -20,23 +20,23 @@ export interface Login extends Address {
 }
 
 /** What is known of a server, and how it is to be met; `outage` and `turns` are shared by all who connect to it. */
-export interface ServerTerms {
+export interface ServerOptions {
   outage: Outage;
   /** Milliseconds; see `Client`. */
-  patience?: number | undefined;
+  silenceTimeoutMs?: number | undefined;
   /** Without it, everybody's work goes at once. */
   turns?: Turns<Client> | undefined;
   /** Where what was asked on a lost connection matters for as long as it may yet be done. */
-  sessions?: Sessions | undefined;
+  sessions?: ConnectionNames | undefined;
 }
 
 const authenticationSeconds = 5;
-const lookMilliseconds = 500;
+const checkIntervalMs = 500;
 
 /** A driver's client with a single connection, opened by its first statement. */
 export class Client {
   readonly sql: driver.Sql;
-  readonly prepared = new Prepared();
+  readonly prepared = new PreparedStatements();
   /** Runs, transactions included, that have not ended. */
   inFlight = 0;
   /** Open transactions: statements put on this client would wait for their end. */
@@ -52,7 +52,7 @@ export class Client {
   readonly #outage: Outage;
   readonly #patience: number;
   readonly #turns: Turns<Client> | undefined;
-  readonly #sessions: Sessions | undefined;
+  readonly #sessions: ConnectionNames | undefined;
   readonly #name: string | undefined;
   /** Ends each run and each open transaction with an error. */
   readonly #open = new InFlight<(error: Error) => void>();
@@ -74,10 +74,10 @@ export class Client {
    */
   constructor(
     endpoint: Login,
-    options: ServerTerms & { now: number; onLost: () => void; onNotify?: (payload: string) => void },
+    options: ServerOptions & { now: number; onLost: () => void; onNotify?: (payload: string) => void },
   ) {
     this.idleSince = options.now;
-    this.#patience = options.patience ?? Infinity;
+    this.#patience = options.silenceTimeoutMs ?? Infinity;
     this.#role = endpoint.username;
     this.#onLost = options.onLost;
     this.#outage = options.outage;
@@ -141,7 +141,7 @@ export class Client {
       if (this.#state === 'lost') return reject(lostConnection());
       const number = ++this.#lastNumber;
       this.#open.set(number, reject);
-      this.#looking ??= setInterval(() => this.#look(), lookMilliseconds).unref();
+      this.#looking ??= setInterval(() => this.#look(), checkIntervalMs).unref();
       start().then(resolve, reject).finally(() => this.#open.delete(number));
     });
   }
@@ -163,7 +163,7 @@ export class Client {
     this.#bytesRead = bytesRead;
     const bearable = Math.max(this.#patience, ...this.#patient.values());
     // The first of them may have come right behind the question.
-    if ((this.#silentLooks - 1) * lookMilliseconds >= bearable) this.#fail();
+    if ((this.#silentLooks - 1) * checkIntervalMs >= bearable) this.#fail();
   }
 
   /** Closes the connection, at most `seconds` from now; what is in flight then fails. */
@@ -200,7 +200,7 @@ export class Client {
       onparameter: () => this.isAdmitted = true,
       // The driver's own way to listen takes another connection, on which nothing else can be asked.
       onnotify: (_channel: string, payload: string) => onNotify?.(payload),
-      connection: settingsOf(this.#name),
+      connection: connectionSettings(this.#name),
     };
   }
 
@@ -217,7 +217,7 @@ export class Client {
       throw lostConnection();
     }
     // It says nothing before the driver, which listens by then, has introduced itself.
-    this.#socket.socket.once('data', (answer) => this.#outage.heard(answer));
+    this.#socket.socket.once('data', (answer) => this.#outage.noteFirstBytes(answer));
     if (this.#state === 'closing') this.#socket.release();
     return this.#socket.socket;
   }
@@ -226,7 +226,7 @@ export class Client {
   #fail(cause?: unknown): StorageError {
     const message = 'the database does not answer';
     const failure = cause === undefined
-      ? new NothingInTime(message)
+      ? new NoResponseInTime(message)
       : new StorageError('unavailable', message, { cause });
     this.#lose(failure);
     return failure;

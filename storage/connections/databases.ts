@@ -1,14 +1,14 @@
 // Every connection of an API process: the control database, each workspace as its role, each app as its role.
 import { availableParallelism } from 'node:os';
 import type { Change } from '../control/changes.ts';
-import { Herald } from '../control/change-notifier.ts';
-import { ownerOf } from '../sql/ids.ts';
-import { LostSessions } from './lost-connections.ts';
+import { ChangeNotifier } from '../control/change-notifier.ts';
+import { ownerRole } from '../sql/ids.ts';
+import { LostConnections } from './lost-connections.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
-import { PermitCount, unlimited } from './permits.ts';
+import { PermitCount, unlimitedPermits } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
-import { Sessions } from './sessions.ts';
+import { ConnectionNames } from './sessions.ts';
 import { isSocketFolder } from './driver/socket.ts';
 import { Turns } from './connection-scheduler.ts';
 
@@ -25,26 +25,26 @@ export interface DatabasesOptions {
   now: () => number;
 }
 
-const idleMilliseconds = 30_000;
-const sweepMilliseconds = 10_000;
+const idleMs = 30_000;
+const sweepIntervalMs = 10_000;
 /** A tenant that has asked nothing for so long can spare its connections rather than others one of several. */
-const restingMilliseconds = 1_000;
-const permitWaitMilliseconds = 2_000;
+const restingMs = 1_000;
+const permitTimeoutMs = 2_000;
 /** Tenants' statements end after 5 s (roles.ts), if there is still somebody to end them. */
-const patience = 5_500;
+const silenceTimeoutMs = 5_500;
 /** So many have work at a server that shares our cores: enough for it never to wait for us. */
 const turnsPerCore = 4;
 const longestTurnMilliseconds = 4;
 /** So many workspaces whose apps do all that they can have room side by side. */
-const workspacesAtLeast = 4;
+const minWorkspaces = 4;
 /** Longer than a statement takes: whoever asks beside those that take all of theirs still has its turn. */
-const shareWaitMilliseconds = 10_000;
+const shareTimeoutMs = 10_000;
 const controlConnections = 4;
 const sessions = 2;
-const sessionWaitMilliseconds = 10_000;
+const ownConnectionTimeoutMs = 10_000;
 const visits = 1;
 /** Nobody waits for what visits do; one may be long. */
-const visitWaitMilliseconds = 600_000;
+const visitTimeoutMs = 600_000;
 
 /** Connections outside the tenants' budget that one process may hold: the control pool, sessions, a visit, the listener. */
 export const ownConnections = controlConnections + sessions + visits + 1;
@@ -54,8 +54,8 @@ export class Databases {
   /** The control database as the provisioner; apart from the tenants' budget, so that they cannot starve it. */
   readonly control: Pool;
   /** Those who may yet do what was asked of tenants' databases. */
-  readonly lostSessions: LostSessions;
-  readonly #herald: Herald;
+  readonly lostConnections: LostConnections;
+  readonly #herald: ChangeNotifier;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
   readonly #pools = new Map<string, Map<string, Pool>>();
@@ -63,17 +63,17 @@ export class Databases {
   readonly #shares = new Map<string, PermitCount>();
   readonly #mostAtWork: number;
   readonly #permits: PermitCount;
-  readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: sessionWaitMilliseconds });
-  readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitWaitMilliseconds });
+  readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: ownConnectionTimeoutMs });
+  readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitTimeoutMs });
   readonly #outage = new Outage();
-  readonly #sessions = new Sessions();
+  readonly #sessions = new ConnectionNames();
   /** A server elsewhere has cores of its own, and each answer of it takes a while: nobody should wait for others' there. */
   readonly #turns: Turns<Client> | undefined;
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: DatabasesOptions) {
     this.#options = options;
-    let share = Math.floor(options.tenantConnections / workspacesAtLeast);
+    let share = Math.floor(options.tenantConnections / minWorkspaces);
     if (isSocketFolder(options.provisioner.host)) {
       const most = turnsPerCore * availableParallelism();
       this.#turns = new Turns({ most, longest: longestTurnMilliseconds });
@@ -82,19 +82,19 @@ export class Databases {
     this.#mostAtWork = Math.max(share, options.appPoolCap);
     this.#permits = new PermitCount({
       count: options.tenantConnections,
-      waitMilliseconds: permitWaitMilliseconds,
+      waitMilliseconds: permitTimeoutMs,
       reclaim: () => this.#reclaim(),
     });
     this.control = new Pool(options.provisioner, {
       cap: controlConnections,
-      permits: unlimited,
+      permits: unlimitedPermits,
       now: options.now,
       outage: this.#outage,
-      patience,
+      silenceTimeoutMs: silenceTimeoutMs,
     });
-    this.#herald = new Herald(this.control);
-    this.lostSessions = new LostSessions(this.control, this.#sessions);
-    this.#sweep = setInterval(() => void this.#closeIdle(), sweepMilliseconds);
+    this.#herald = new ChangeNotifier(this.control);
+    this.lostConnections = new LostConnections(this.control, this.#sessions);
+    this.#sweep = setInterval(() => void this.#closeIdle(), sweepIntervalMs);
     this.#sweep.unref();
   }
 
@@ -110,7 +110,7 @@ export class Databases {
 
   /** An app's schema as its owner: making and changing tables. */
   appOwner(database: string, schema: string): Pool {
-    return this.#pool(database, ownerOf(schema), this.#options.appPoolCap);
+    return this.#pool(database, ownerRole(schema), this.#options.appPoolCap);
   }
 
   /** Opens the connections that the first collection of an app and the first record in it will need. */
@@ -128,7 +128,7 @@ export class Databases {
    * Work on the control database on a connection of its own, which is closed afterwards: for session-level locks and
    * for CREATE and DROP DATABASE, which must not hold up others. Throws `StorageError`.
    */
-  async session<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  async onOwnConnection<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     const { provisioner } = this.#options;
     return await this.#apart(provisioner, this.#sessionPermits, (connection) => connection.run(work));
   }
@@ -156,15 +156,15 @@ export class Databases {
   }
 
   /** Tells every process of a change that is committed in a tenant's database: see `Herald`. Throws `StorageError`. */
-  async tell(change: Change): Promise<void> {
-    await this.#herald.tell(change);
+  async notify(change: Change): Promise<void> {
+    await this.#herald.notify(change);
   }
 
   /** Closes all pools of a database that is about to be dropped, or those of an app that is. */
-  async forget(database: string, schema?: string): Promise<void> {
+  async closePools(database: string, schema?: string): Promise<void> {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     const gone = [...pools].filter(([name]) =>
-      schema === undefined || name === schema || name === ownerOf(schema)
+      schema === undefined || name === schema || name === ownerRole(schema)
     );
     for (const [name] of gone) pools.delete(name);
     if (pools.size === 0) {
@@ -178,7 +178,7 @@ export class Databases {
   async end(): Promise<void> {
     clearInterval(this.#sweep);
     this.#herald.close();
-    this.lostSessions.close();
+    this.lostConnections.close();
     const pools = [...this.#tenantPools()];
     this.#pools.clear();
     await Promise.all([...pools, this.control].map((pool) => pool.end()));
@@ -193,11 +193,11 @@ export class Databases {
     const shared = { permits: this.#permits, outage: this.#outage, turns: this.#turns };
     const common = { cap, now, sessions: this.#sessions, ...shared };
     const own = { ...provisioner, database, username: role, password: passwordOf(role) };
-    const share = role === database ? unlimited : this.#shareOf(database);
+    const share = role === database ? unlimitedPermits : this.#shareOf(database);
     // Dropping the schema of a large app takes as long as it takes.
     const pool = role === provisioner.username
       ? new Pool({ ...provisioner, database }, common)
-      : new Pool(own, { ...common, patience, share });
+      : new Pool(own, { ...common, silenceTimeoutMs: silenceTimeoutMs, share });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));
     return pool;
@@ -206,7 +206,7 @@ export class Databases {
   #shareOf(database: string): PermitCount {
     const known = this.#shares.get(database);
     if (known !== undefined) return known;
-    const share = new PermitCount({ count: this.#mostAtWork, waitMilliseconds: shareWaitMilliseconds });
+    const share = new PermitCount({ count: this.#mostAtWork, waitMilliseconds: shareTimeoutMs });
     this.#shares.set(database, share);
     return share;
   }
@@ -229,7 +229,7 @@ export class Databases {
       if (largest === undefined || pool.size > largest.size) largest = pool;
     }
     if (calmest === undefined || largest === undefined) return;
-    const restingSince = this.#options.now() - restingMilliseconds;
+    const restingSince = this.#options.now() - restingMs;
     if (calmest.inFlight === 0 && calmest.idleSince <= restingSince) void calmest.closeIdle(0);
     else if (largest.size > 1) largest.retireOne();
     else if (this.#permits.pressing) calmest.retireOne();
@@ -237,7 +237,7 @@ export class Databases {
 
   /** Pools themselves are kept: whoever holds one may open a connection in it at any time. */
   async #closeIdle(): Promise<void> {
-    for (const pool of this.#tenantPools()) await pool.closeIdle(idleMilliseconds);
+    for (const pool of this.#tenantPools()) await pool.closeIdle(idleMs);
   }
 }
 

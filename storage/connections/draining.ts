@@ -6,7 +6,7 @@ import type { Permits } from './permits.ts';
 const closeSeconds = 5;
 
 /** Clients that take no new work and are closed as soon as they have none. */
-export class Leaving {
+export class DrainingConnections {
   readonly #permits: Permits;
   readonly #clients = new Set<Client>();
   /** Those of them that are being closed. */

@@ -3,10 +3,10 @@ import { StorageError, translate } from '../errors.ts';
 import type { Client } from './client.ts';
 
 /** How long a pool does with the connections that it has. */
-const pauseMilliseconds = 1_000;
+const pauseMs = 1_000;
 
 /** What one pool knows of the connections that it tried to add. */
-export class Growth {
+export class GrowthPause {
   /** By the monotonic clock, in milliseconds. */
   #pausedUntil = 0;
 
@@ -22,7 +22,7 @@ export class Growth {
     if (client.isAdmitted) return false;
     const failure = translate(error);
     if (!(failure instanceof StorageError) || failure.failure !== 'unavailable') return false;
-    this.#pausedUntil = performance.now() + pauseMilliseconds;
+    this.#pausedUntil = performance.now() + pauseMs;
     return true;
   }
 }

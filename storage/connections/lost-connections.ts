@@ -2,9 +2,9 @@
 // in them may yet be done.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection, Sql } from './pool.ts';
-import { namePrefix, type Sessions } from './sessions.ts';
+import { type ConnectionNames, namePrefix } from './sessions.ts';
 
-const lookMilliseconds = 500;
+const checkIntervalMs = 500;
 
 /** Somebody who waits, and for which sessions: undefined until these have been looked for. */
 interface Waiting {
@@ -13,14 +13,14 @@ interface Waiting {
 }
 
 /** Finds out when there are none, for a process that has its server to itself. */
-export class LostSessions {
+export class LostConnections {
   readonly #control: Connection;
-  readonly #sessions: Sessions;
+  readonly #sessions: ConnectionNames;
   #waiting: Waiting[] = [];
   #isLooking = false;
   #closed = false;
 
-  constructor(control: Connection, sessions: Sessions) {
+  constructor(control: Connection, sessions: ConnectionNames) {
     this.#control = control;
     this.#sessions = sessions;
   }
@@ -29,7 +29,7 @@ export class LostSessions {
    * Resolves once all that were there by now have ended. No time will do: a process that is stopped, or waits for a disk, does
    * what it was asked when it goes on.
    */
-  gone(): Promise<void> {
+  whenEnded(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ resolve, names: undefined });
     if (!this.#isLooking) void this.#look();
@@ -47,9 +47,9 @@ export class LostSessions {
       const waiting = this.#waiting;
       this.#waiting = [];
       const found = await this.#control.run((sql) => this.#find(sql)).catch(() => undefined);
-      const left = found === undefined ? waiting : waiting.filter((one) => !areGone(one, found));
+      const left = found === undefined ? waiting : waiting.filter((one) => !haveEnded(one, found));
       this.#waiting.push(...left);
-      if (left.length > 0) await pause(lookMilliseconds, undefined, { ref: false });
+      if (left.length > 0) await pause(checkIntervalMs, undefined, { ref: false });
     }
     // At once: who has been told that they are gone may ask again before anything else is done.
     this.#isLooking = false;
@@ -68,7 +68,7 @@ export class LostSessions {
  * Tells who waits when they are. It waits for none that came later: where tenants take each other's connections, some session
  * is on its way out at every look.
  */
-function areGone(waiting: Waiting, found: ReadonlySet<string>): boolean {
+function haveEnded(waiting: Waiting, found: ReadonlySet<string>): boolean {
   waiting.names = waiting.names?.intersection(found) ?? found;
   if (waiting.names.size > 0) return false;
   waiting.resolve();

@@ -1,7 +1,7 @@
 // A bounded cache of what is derived from definitions; an entry goes with its definition.
 
 /** Values by what they were made of. */
-export class BoundedMemory<Key extends object, Value> {
+export class DerivedCache<Key extends object, Value> {
   readonly #most: number;
   #known = new WeakMap<Key, Value>();
   #size = 0;

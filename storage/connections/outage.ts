@@ -37,7 +37,7 @@ export class Outage {
   }
 
   /** Hears the first bytes that the server says on a new connection. */
-  heard(answer: Uint8Array | string): void {
+  noteFirstBytes(answer: Uint8Array | string): void {
     const bytes = Buffer.from(answer);
     if (bytes[0] === errorResponse && bytes.includes(cannotConnectNow)) this.begin();
     else this.#next = undefined;

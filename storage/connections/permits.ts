@@ -17,7 +17,7 @@ export interface Permits {
 }
 
 /** Permits without end, for a pool whose cap alone bounds it. */
-export const unlimited: Permits = {
+export const unlimitedPermits: Permits = {
   wanted: false,
   pressing: false,
   tryTake: () => true,
@@ -30,9 +30,9 @@ export const unlimited: Permits = {
  * How long whoever has a connection keeps it, once another was taken away. With more who ask all the time than there are
  * connections, each that opens one would take that of somebody who asks next; and opening costs as much as fifty reads.
  */
-const restMilliseconds = 20;
+const restMs = 20;
 /** All who wait get one within this time, which makes rests shorter when there are many of them. */
-const roundMilliseconds = 1_000;
+const roundMs = 1_000;
 
 /** A counting semaphore: first come, first served, and waiters give up after a while. */
 export class PermitCount implements Permits {
@@ -103,7 +103,7 @@ export class PermitCount implements Permits {
   }
 
   #later(): NodeJS.Timeout {
-    const delay = Math.min(restMilliseconds, roundMilliseconds / this.#waiting.size);
+    const delay = Math.min(restMs, roundMs / this.#waiting.size);
     return setTimeout(() => {
       this.#again = undefined;
       this.#isResting = false;

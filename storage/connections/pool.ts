@@ -2,13 +2,13 @@
 // because a stock pool slows down without end while more requests are in flight than connections
 // (porsager/postgres issue 747).
 import type postgres from 'postgres';
-import { Client, type Login, type ServerTerms } from './client.ts';
+import { Client, type Login, type ServerOptions } from './client.ts';
 import { isDenied, isStaleStatement, StorageError, translate } from '../errors.ts';
-import { Growth } from './growth.ts';
+import { GrowthPause } from './growth.ts';
 import { Outage } from './outage.ts';
 import { leastBusy } from './least-busy.ts';
-import { Leaving } from './draining.ts';
-import { type Permits, unlimited } from './permits.ts';
+import { DrainingConnections } from './draining.ts';
+import { type Permits, unlimitedPermits } from './permits.ts';
 
 /** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
 export type Sql = postgres.ISql;
@@ -37,26 +37,26 @@ export class Pool implements Connection {
   readonly #permits: Permits;
   readonly #share: Permits;
   readonly #now: () => number;
-  readonly #terms: ServerTerms;
+  readonly #terms: ServerOptions;
   #clients: Client[] = [];
-  readonly #leaving: Leaving;
+  readonly #leaving: DrainingConnections;
   #admission: Promise<Client> | undefined;
-  readonly #growth = new Growth();
+  readonly #growth = new GrowthPause();
   #ended = false;
   #ending: Promise<void> | undefined;
 
   /** `share` is of connections at work, where `permits` is of open ones. */
   constructor(
     endpoint: Endpoint,
-    { cap, permits, share = unlimited, now, outage = new Outage(), ...terms }:
+    { cap, permits, share = unlimitedPermits, now, outage = new Outage(), ...terms }:
       & { cap: number; permits: Permits; share?: Permits; now: () => number }
-      & Partial<ServerTerms>,
+      & Partial<ServerOptions>,
   ) {
     this.endpoint = endpoint;
     this.#cap = cap;
     this.#permits = permits;
     this.#share = share;
-    this.#leaving = new Leaving(permits);
+    this.#leaving = new DrainingConnections(permits);
     this.#now = now;
     this.#terms = { outage, ...terms };
   }

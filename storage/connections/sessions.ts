@@ -6,7 +6,7 @@ const word = 'bulkhead';
 export const namePrefix = `${word} `;
 
 /** What a session is set to. Every role of the cluster can read its name (pg_stat_activity), which says nothing. */
-export function settingsOf(name = word) {
+export function connectionSettings(name = word) {
   return {
     application_name: name,
     // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
@@ -18,7 +18,7 @@ export function settingsOf(name = word) {
 }
 
 /** Names of the sessions that answers may come from. */
-export class Sessions {
+export class ConnectionNames {
   readonly #names = new Set<string>();
 
   /** Names one that begins. */

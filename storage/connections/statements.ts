@@ -7,7 +7,7 @@ export interface Statement {
 }
 
 /** Texts of one sort that are prepared; a caller can make up any number of them, and a server holds each. */
-const preparedShapes = 64;
+const maxPrepared = 64;
 
 /** The statements of one sort. */
 export class Statements {
@@ -24,7 +24,7 @@ export class Statements {
     const known = this.#texts.get(shape);
     if (known !== undefined) return { text: known, prepare: true };
     const text = write();
-    const prepare = this.#texts.size < preparedShapes;
+    const prepare = this.#texts.size < maxPrepared;
     if (prepare) {
       this.#texts.set(shape, text);
       this.#onKept(shape.length + text.length);

@@ -3,7 +3,7 @@ import { translate } from '../errors.ts';
 import type { Connection, Sql } from './pool.ts';
 
 /** What runs on it is part of the transaction; so is a transaction, which cannot be undone alone. Throws `StorageError`. */
-export function within(sql: Sql): Connection {
+export function transactionAsConnection(sql: Sql): Connection {
   const run: Connection['run'] = async (work) => {
     try {
       return await work(sql);

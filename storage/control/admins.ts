@@ -124,7 +124,7 @@ export async function removeAdmin(sql: Sql, workspace: string, id: string): Prom
 }
 
 /** Takes an app out of every admin's list before the app goes; roles stay, so that nobody gains by it. */
-export async function stripApp(sql: Sql, workspace: string, app: string): Promise<void> {
+export async function removeAppFromAdmins(sql: Sql, workspace: string, app: string): Promise<void> {
   await sql`
     update control.admins set app_ids = array_remove(app_ids, ${app})
     where workspace = ${workspace} and ${app} = any(app_ids)`;

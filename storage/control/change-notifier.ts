@@ -1,17 +1,17 @@
 // Tells the other processes of changes that are committed already, and tries again until that is done.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Change, publish, publishGap } from './changes.ts';
+import { type Change, notifyChange, notifyResync } from './changes.ts';
 import type { Connection } from '../connections/pool.ts';
 
-const retryMilliseconds = 250;
+const retryMs = 250;
 /** Whoever made the change may wait so long for the others to be told. */
-const patienceMilliseconds = 2_000;
+const timeoutMs = 2_000;
 
 /**
  * What the other processes must hear of, and was not told in the transaction that changed it, as that was in another database.
  * They would go by what was before for ever: that a request has failed tells its caller, and nobody else.
  */
-export class Herald {
+export class ChangeNotifier {
   readonly #control: Connection;
   #isOwed = false;
   #making: Promise<void> | undefined;
@@ -22,14 +22,14 @@ export class Herald {
   }
 
   /** Tells them. Throws `StorageError` when it could not yet be done; it will be, as soon as it can. */
-  async tell(change: Change): Promise<void> {
+  async notify(change: Change): Promise<void> {
     try {
-      await this.#control.run((sql) => publish(sql, change));
+      await this.#control.run((sql) => notifyChange(sql, change));
     } catch (error) {
       this.#isOwed = true;
       this.#making ??= this.#makeUp().finally(() => this.#making = undefined);
       const patience = new AbortController();
-      const late = pause(patienceMilliseconds, 'late', { signal: patience.signal }).catch(() => 'over');
+      const late = pause(timeoutMs, 'late', { signal: patience.signal }).catch(() => 'over');
       const outcome = await Promise.race([this.#making, late]);
       patience.abort();
       if (outcome === 'late') throw error;
@@ -46,10 +46,10 @@ export class Herald {
     while (this.#isOwed && !this.#closed) {
       this.#isOwed = false;
       try {
-        await this.#control.run(publishGap);
+        await this.#control.run(notifyResync);
       } catch {
         this.#isOwed = true;
-        await pause(retryMilliseconds, undefined, { ref: false });
+        await pause(retryMs, undefined, { ref: false });
       }
     }
   }

@@ -24,12 +24,12 @@ export type Change =
 const channel = 'bulkhead_changed';
 
 /** Tells every process. Inside a transaction the message leaves with its commit, and not without it. */
-export async function publish(sql: Sql, change: Change): Promise<void> {
+export async function notifyChange(sql: Sql, change: Change): Promise<void> {
   await sql`select pg_notify(${channel}, ${JSON.stringify(change)})`;
 }
 
 /** Tells every process that something may have changed of which nobody was told. */
-export async function publishGap(sql: Sql): Promise<void> {
+export async function notifyResync(sql: Sql): Promise<void> {
   await sql`select pg_notify(${channel}, ${JSON.stringify({ kind: 'gap' })})`;
 }
 
@@ -37,11 +37,11 @@ export async function publishGap(sql: Sql): Promise<void> {
 export interface ChangeHandlers {
   onChange: (change: Change) => void;
   /** Changes may have been missed: what is in memory must be read again. Called when listening begins, too. */
-  onGap: () => void;
+  onResync: () => void;
 }
 
 /** An open LISTEN. */
-export interface Listening {
+export interface NotificationListener {
   /**
    * Resolves once all is heard that was published before: no news and no connection sound the same. Rejects while there is
    * no connection, and ends one that stays silent.
@@ -50,12 +50,15 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-const reopenMilliseconds = 100;
+const reopenMs = 100;
 /** Of silence after a question. */
-const patience = 3_000;
+const silenceTimeoutMs = 3_000;
 
 /** Listens on a connection of its own, which is opened again whenever it is lost. Throws when it cannot be opened. */
-export async function listen(endpoint: Endpoint, handlers: ChangeHandlers): Promise<Listening> {
+export async function listenForChanges(
+  endpoint: Endpoint,
+  handlers: ChangeHandlers,
+): Promise<NotificationListener> {
   const listener = new Listener(endpoint, handlers);
   try {
     await listener.open();
@@ -66,7 +69,7 @@ export async function listen(endpoint: Endpoint, handlers: ChangeHandlers): Prom
   return listener;
 }
 
-class Listener implements Listening {
+class Listener implements NotificationListener {
   readonly #endpoint: Endpoint;
   readonly #handlers: ChangeHandlers;
   #client: Client | undefined;
@@ -79,22 +82,22 @@ class Listener implements Listening {
   }
 
   async open(): Promise<void> {
-    const { onChange, onGap } = this.#handlers;
+    const { onChange, onResync } = this.#handlers;
     const client = new Client(this.#endpoint, {
       now: 0,
       onLost: () => this.#reopen(),
       // It keeps its own pace.
       outage: new Outage(),
-      patience,
+      silenceTimeoutMs: silenceTimeoutMs,
       onNotify: (payload) => {
         const change = parse(payload);
-        if (change === undefined) onGap();
+        if (change === undefined) onResync();
         else onChange(change);
       },
     });
     this.#client = client;
     await client.run((sql) => sql`listen ${sql(channel)}`);
-    onGap();
+    onResync();
   }
 
   async ask(): Promise<void> {
@@ -112,7 +115,7 @@ class Listener implements Listening {
     this.#retry = setTimeout(() => {
       // Whatever fails, the connection is lost with it, and this is called again.
       this.open().catch(() => 'lost');
-    }, reopenMilliseconds);
+    }, reopenMs);
   }
 }
 

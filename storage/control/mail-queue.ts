@@ -25,7 +25,7 @@ export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
 }
 
 /** How much mail of a workspace's apps may wait. */
-export interface WaitingLimits {
+export interface MailQueueLimits {
   mails: number;
   bytes: number;
 }
@@ -37,7 +37,7 @@ export interface WaitingLimits {
 export async function insertAppMail(
   sql: Sql,
   mail: MailRow,
-  { mails, bytes }: WaitingLimits,
+  { mails, bytes }: MailQueueLimits,
 ): Promise<boolean> {
   const { id, workspace, sealed, created_at, expires_at } = mail;
   const added = await sql`
@@ -51,7 +51,7 @@ export async function insertAppMail(
 }
 
 /** When mail is claimed, and by whom. */
-export interface Turn {
+export interface MailClaim {
   now: Date;
   /** The latest instant that mail may be put off to. */
   last: Date;
@@ -75,7 +75,7 @@ const atOnce = 16;
  */
 export async function claimMail(
   sql: Sql,
-  { now, last, leaseEnds, served, full, underWay }: Turn,
+  { now, last, leaseEnds, served, full, underWay }: MailClaim,
 ): Promise<ClaimedMail | undefined> {
   const [row] = await sql<ClaimedMail[]>`
     with recursive senders as (

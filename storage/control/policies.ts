@@ -3,13 +3,13 @@ import type { Sql } from '../connections/pool.ts';
 import { jsonb } from '../sql/jsonb.ts';
 
 /** Where a policy stands: at the system (both null), at a workspace, or at an app. */
-export interface PolicyPlace {
+export interface PolicyLevel {
   workspace: string | null;
   app: string | null;
 }
 
 /** One stored policy. `spec` is as it was written; the caller knows its shape. */
-export interface PolicyRow extends PolicyPlace {
+export interface PolicyRow extends PolicyLevel {
   field: string;
   spec: unknown;
   updated_at: Date;
@@ -28,14 +28,14 @@ export async function listPoliciesFor(sql: Sql, workspace: string | undefined): 
 }
 
 /** Every row of a field, parents before their children. */
-export async function listPoliciesOf(sql: Sql, field: string): Promise<PolicyRow[]> {
+export async function listFieldPolicies(sql: Sql, field: string): Promise<PolicyRow[]> {
   return await sql<PolicyRow[]>`
     select workspace, app, field, spec, updated_at from control.policies where field = ${field}
     order by workspace collate "C" nulls first, app collate "C" nulls first`;
 }
 
 /** How long all that a workspace and its apps have set is together, as JSON, in bytes. */
-export async function sizeOfPolicies(sql: Sql, workspace: string): Promise<number> {
+export async function policyBytes(sql: Sql, workspace: string): Promise<number> {
   const [row] = await sql<{ size: number }[]>`
     select coalesce(sum(octet_length(spec::text)), 0)::float8 as size from control.policies
     where workspace = ${workspace}`;
@@ -63,7 +63,7 @@ export async function putPolicies(sql: Sql, rows: readonly PolicyRow[]): Promise
 /** Removes a row; false when there is none. */
 export async function deletePolicy(
   sql: Sql,
-  { workspace, app, field }: PolicyPlace & { field: string },
+  { workspace, app, field }: PolicyLevel & { field: string },
 ): Promise<boolean> {
   const gone = await sql`
     delete from control.policies
@@ -72,7 +72,7 @@ export async function deletePolicy(
 }
 
 /** Removes what an app has set; false when that is nothing. */
-export async function deletePoliciesOfApp(sql: Sql, workspace: string, app: string): Promise<boolean> {
+export async function deleteAppPolicies(sql: Sql, workspace: string, app: string): Promise<boolean> {
   const gone = await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
   return gone.count > 0;
 }

@@ -1,5 +1,5 @@
 // Rows of control.revocations: what makes access tokens useless, or weaker, before they expire.
-import { publish } from './changes.ts';
+import { notifyChange } from './changes.ts';
 import type { Sql } from '../connections/pool.ts';
 import { jsonb } from '../sql/jsonb.ts';
 
@@ -44,7 +44,7 @@ export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]
         expires_at = greatest(revocations.expires_at, excluded.expires_at),
         created_at = excluded.created_at`;
   }
-  await publish(sql, { kind: 'revocations' });
+  await notifyChange(sql, { kind: 'revocations' });
 }
 
 /**
@@ -58,7 +58,7 @@ export async function renewRevocation(sql: Sql, row: RevocationRow): Promise<Rev
       expires_at = greatest(expires_at, ${expires_at}), created_at = clock_timestamp()
     where kind = ${kind} and key = ${key}`;
   if (count === 0) return undefined;
-  await publish(sql, { kind: 'revocations' });
+  await notifyChange(sql, { kind: 'revocations' });
   return row;
 }
 

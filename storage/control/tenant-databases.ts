@@ -89,7 +89,7 @@ export async function highestVersions(sql: Sql): Promise<TenantVersions> {
 }
 
 /** Names of the complete databases that lack a migration. */
-export async function listBehind(sql: Sql, versions: TenantVersions): Promise<string[]> {
+export async function listOutdated(sql: Sql, versions: TenantVersions): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select name from control.tenant_databases
     where state in ('spare', 'assigned') and (version < ${versions.workspace} or app_version < ${versions.app})

@@ -1,6 +1,6 @@
 // How much an app or a workspace holds, and how much each was used (control.usage).
-import { holdApps } from '../workspace/apps.ts';
-import { actingAs, hurry } from '../provision/acting.ts';
+import { lockApps } from '../workspace/apps.ts';
+import { actingAs, limitTime } from '../provision/acting.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 import { StorageError } from '../errors.ts';
 import { jsonb } from '../sql/jsonb.ts';
@@ -34,7 +34,7 @@ export interface Activity {
 }
 
 /** Above this, counting the records of a collection takes long, and its statistics are within a few per cent. */
-const mostCounted = 5_000_000;
+const maxCounted = 5_000_000;
 
 /** Rows of the tables that are too large to be counted, roughly, by schema and name. */
 export type LargeTables = ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -45,7 +45,7 @@ export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeT
   const rows = await sql<{ schema: string; name: string; rows: number }[]>`
     select n.nspname::text as schema, c.relname::text as name, c.reltuples::float8 as rows
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where (${only}::text is null or n.nspname = ${only}) and c.relkind = 'r' and c.reltuples > ${mostCounted}`;
+    where (${only}::text is null or n.nspname = ${only}) and c.relkind = 'r' and c.reltuples > ${maxCounted}`;
   const found = new Map<string, Map<string, number>>();
   for (const { schema, name, rows: number } of rows) {
     found.set(schema, (found.get(schema) ?? new Map<string, number>()).set(name, number));
@@ -54,21 +54,21 @@ export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeT
 }
 
 /** Runs something with the rights of an app; undefined when the app is gone. */
-export type AsApp = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result | undefined>;
+export type AppRunner = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result | undefined>;
 
 /** Does so on a connection of the provisioner, in a transaction for each, which keeps the app from being deleted meanwhile. */
-export function asAppOf(provisioner: Pick<Connection, 'transaction'>, schema: string): AsApp {
+export function appRunner(provisioner: Pick<Connection, 'transaction'>, schema: string): AppRunner {
   return (work) =>
     provisioner.transaction(async (sql) => {
-      await hurry(sql);
-      if (!(await holdApps(sql, [schema])).has(schema)) return undefined;
+      await limitTime(sql);
+      if (!(await lockApps(sql, [schema])).has(schema)) return undefined;
       return await actingAs(sql, schema, () => work(sql));
     });
 }
 
 /** Records of these collections, of which some may be dropped meanwhile; of `large` ones, estimates. Throws `StorageError`. */
-export async function countRecordsOf(
-  asApp: AsApp,
+export async function countAppRecords(
+  asApp: AppRunner,
   schema: string,
   collections: readonly string[],
   large?: LargeTables,
@@ -81,7 +81,11 @@ export async function countRecordsOf(
 }
 
 /** One statement for all, unless one of them turns out to be gone: it is then looked for by halves. */
-async function countTables(asApp: AsApp, schema: string, collections: readonly string[]): Promise<number> {
+async function countTables(
+  asApp: AppRunner,
+  schema: string,
+  collections: readonly string[],
+): Promise<number> {
   if (collections.length === 0) return 0;
   const counts = collections.map((collection) =>
     `(select count(*) from ${qualified({ schema, collection })})`
@@ -104,22 +108,22 @@ async function countTables(asApp: AsApp, schema: string, collections: readonly s
 export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {}
 
 /** The share of an app, or undefined when it is gone. Throws `StorageError`. */
-export async function shareOf(
-  asApp: AsApp,
+export async function readAppShare(
+  asApp: AppRunner,
   schema: string,
   large: LargeTables,
 ): Promise<AppShare | undefined> {
   try {
-    return await asApp((sql) => readShare((work) => work(sql), schema, large));
+    return await asApp((sql) => readShareWith((work) => work(sql), schema, large));
   } catch (error) {
     // Of a table, which ends the transaction: then each question has one of its own.
     if (!isGone(error)) throw error;
   }
-  return await readShare(asApp, schema, large);
+  return await readShareWith(asApp, schema, large);
 }
 
-async function readShare(
-  asApp: AsApp,
+async function readShareWith(
+  asApp: AppRunner,
   schema: string,
   large: LargeTables,
 ): Promise<AppShare | undefined> {
@@ -134,7 +138,7 @@ async function readShare(
   );
   if (rows?.[0] === undefined) return undefined;
   const { collections, files, file_bytes } = rows[0];
-  return { ...await countRecordsOf(asApp, schema, collections, large), files, file_bytes };
+  return { ...await countAppRecords(asApp, schema, collections, large), files, file_bytes };
 }
 
 function isGone(error: unknown): boolean {
@@ -142,7 +146,7 @@ function isGone(error: unknown): boolean {
 }
 
 /** What the schema of an app takes up, and its files. `sql` has the app's role. Throws `StorageError`. */
-export async function sizeOfApp(sql: Sql, schema: string): Promise<AppSize> {
+export async function readAppSize(sql: Sql, schema: string): Promise<AppSize> {
   const [row] = await sql.unsafe<AppSize[]>(
     `select
       (select coalesce(sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::float8
@@ -157,7 +161,7 @@ export async function sizeOfApp(sql: Sql, schema: string): Promise<AppSize> {
 }
 
 /** Bytes of the database that `sql` is connected to. Throws `StorageError`. */
-export async function sizeOfDatabase(sql: Sql): Promise<number> {
+export async function databaseBytes(sql: Sql): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
     select pg_catalog.pg_database_size(pg_catalog.current_database())::float8 as bytes`;
   return row?.bytes ?? 0;
@@ -173,7 +177,7 @@ export async function countUsers(sql: Sql): Promise<number> {
  * The same while nobody else makes users who asks this too: until the transaction ends, they wait. So a bound on their
  * number holds whatever the number of processes.
  */
-export async function countUsersAlone(sql: Sql): Promise<number> {
+export async function countUsersLocked(sql: Sql): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended('users', 0))`;
   return await countUsers(sql);
 }
@@ -199,7 +203,7 @@ export async function addActivity(sql: Sql, hour: Date, activities: readonly Act
 }
 
 /** What happened in a workspace, or in the app of it that has a schema, in the hours after `since`. */
-export async function activityOf(
+export async function sumActivity(
   sql: Sql,
   { workspace, schema, since }: { workspace: string; schema?: string; since: Date },
 ): Promise<Pick<Activity, 'requests' | 'hook_runs'>> {
@@ -211,6 +215,6 @@ export async function activityOf(
 }
 
 /** Removes what happened up to an hour. */
-export async function forgetActivity(sql: Sql, until: Date): Promise<void> {
+export async function deleteActivity(sql: Sql, until: Date): Promise<void> {
   await sql`delete from control.usage where hour <= ${until}`;
 }

@@ -22,7 +22,7 @@ export async function workspaceExists(sql: Sql, id: string): Promise<boolean> {
 }
 
 /** Whether exactly this workspace is there, not a later one with its id, once a deletion under way is over. */
-export async function isWorkspaceKept(
+export async function isSameWorkspace(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
 ): Promise<boolean> {

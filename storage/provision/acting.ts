@@ -14,6 +14,6 @@ export async function actingAs<Result>(sql: Sql, role: string, work: () => Promi
 }
 
 /** Holds a provisioner's transaction to the time that a tenant's would have. */
-export async function hurry(sql: Sql): Promise<void> {
+export async function limitTime(sql: Sql): Promise<void> {
   await sql.unsafe(`set local statement_timeout = '5s'; set local lock_timeout = '2s'`);
 }

@@ -1,19 +1,19 @@
 // An app's schema and its two roles, made and dropped inside the caller's transaction.
-import { applyMigration, latestVersion, type Schema } from '../boot/migrate.ts';
+import { applyMigration, latestVersion, type MigratedSchema } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
-import { ownerOf } from '../sql/ids.ts';
+import { ownerRole } from '../sql/ids.ts';
 import { type Provisioning, tenantRole } from './cluster.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { admitRoleText, createRoleText, inheritRoleText } from './roles.ts';
 
 /** Where an app lives: the workspace's database, and the opaque name of its schema and role. */
-export interface AppPlace {
+export interface AppLocation {
   database: string;
   schema: string;
 }
 
 /** The schema that `migrations/app` changes. */
-export function appSchema({ migrations, names }: Provisioning, schema: string): Schema {
+export function appSchema({ migrations, names }: Provisioning, schema: string): MigratedSchema {
   return { schema, table: '_migrations', migrations: migrations.app, groups: names.groups };
 }
 
@@ -21,13 +21,13 @@ export function appSchema({ migrations, names }: Provisioning, schema: string): 
 export async function createAppSchema(
   sql: Sql,
   provisioning: Provisioning,
-  place: AppPlace,
+  place: AppLocation,
 ): Promise<number> {
   const { names: { groups }, migrations } = provisioning;
-  const owner = quoteIdentifier(ownerOf(place.schema));
+  const owner = quoteIdentifier(ownerRole(place.schema));
   await oneAtATime(sql);
   await sql.unsafe(`${roleText(provisioning, place, { name: place.schema, group: groups.app })}
-    ${roleText(provisioning, place, { name: ownerOf(place.schema), group: groups.appOwner })}
+    ${roleText(provisioning, place, { name: ownerRole(place.schema), group: groups.appOwner })}
     create schema ${quoteIdentifier(place.schema)} authorization ${owner};
     set local role ${owner};`);
   for (const migration of migrations.app) {
@@ -38,8 +38,8 @@ export async function createAppSchema(
 }
 
 /** Hands a schema over, all of which the one role of its app still owns, as it did in earlier releases. */
-export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: AppPlace): Promise<void> {
-  const name = ownerOf(place.schema);
+export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: AppLocation): Promise<void> {
+  const name = ownerRole(place.schema);
   await oneAtATime(sql);
   const [known] = await sql`select from pg_roles where rolname = ${name}`;
   if (known !== undefined) return;
@@ -52,7 +52,7 @@ export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: A
 
 /** Drops everything an app has in the database: its connections, its schema with all in it, its rights, its roles. */
 export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
-  const roles = [schema, ownerOf(schema)];
+  const roles = [schema, ownerRole(schema)];
   const names = roles.map(quoteIdentifier).join(', ');
   await oneAtATime(sql);
   // What another process runs in the app just now is ended below; whatever comes after that is not waited for long.
@@ -67,7 +67,7 @@ export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
  */
 function roleText(
   provisioning: Provisioning,
-  { database }: AppPlace,
+  { database }: AppLocation,
   { name, group }: { name: string; group: string },
 ): string {
   const role = tenantRole(provisioning, name, { database, group });

@@ -1,7 +1,7 @@
 // What making and dropping databases, schemas and roles needs, and the lock that keeps makers and reaper apart.
 import { randomBytes } from 'node:crypto';
 import type { Databases } from '../connections/databases.ts';
-import { latestVersion, type Migrations, type Schema } from '../boot/migrate.ts';
+import { latestVersion, type MigratedSchema, type Migrations } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
 import type { ClusterNames, TenantRole } from './roles.ts';
 import { iterationsForDerived, scramVerifier } from './scram.ts';
@@ -22,7 +22,7 @@ export interface Provisioning {
 export function ownSchema(
   { migrations, names }: Pick<Provisioning, 'migrations' | 'names'>,
   schema: 'control' | 'workspace',
-): Schema {
+): MigratedSchema {
   return { schema, table: 'migrations', migrations: migrations[schema], groups: names.groups };
 }
 

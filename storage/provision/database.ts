@@ -18,7 +18,7 @@ export async function makeDatabase(provisioning: Provisioning): Promise<string> 
   const name = opaqueName('w_');
   const { databases, names } = provisioning;
   const role = tenantRole(provisioning, name, { database: name, group: names.groups.workspace });
-  await databases.session(async (sql) => {
+  await databases.onOwnConnection(async (sql) => {
     await lockDatabase(sql, name);
     await sql.unsafe(beginText(role, currentVersions(provisioning.migrations)));
     await sql.unsafe(

@@ -7,7 +7,7 @@ import { inheritRoleText } from './roles.ts';
 import { claimUnfinished, listUnfinished, removeDatabase } from '../control/tenant-databases.ts';
 
 /** Where the reaper works, and whom it tells. */
-export interface Reaping {
+export interface ReapOptions {
   databases: Databases;
   /** Removes the blobs of a database's workspace; may be asked to again. */
   removeBlobs: (database: string) => Promise<void>;
@@ -20,7 +20,7 @@ export interface Reaping {
  * last. A database that another session is making or dropping right now is left alone; one that cannot be dropped does
  * not keep the others. Throws what went wrong, `AggregateError` when several did.
  */
-export async function reap({ databases, removeBlobs, onReaped }: Reaping): Promise<void> {
+export async function reap({ databases, removeBlobs, onReaped }: ReapOptions): Promise<void> {
   const failures: unknown[] = [];
   for (const { name } of await databases.control.run(listUnfinished)) {
     try {
@@ -39,11 +39,11 @@ export async function reap({ databases, removeBlobs, onReaped }: Reaping): Promi
 async function reapOne(
   databases: Databases,
   name: string,
-  removeBlobs: Reaping['removeBlobs'],
+  removeBlobs: ReapOptions['removeBlobs'],
 ): Promise<boolean> {
-  return await databases.session(async (sql) => {
+  return await databases.onOwnConnection(async (sql) => {
     if (!await tryLockDatabase(sql, name) || !await claimUnfinished(sql, name)) return false;
-    await databases.forget(name);
+    await databases.closePools(name);
     await dropDatabase(sql, name);
     await removeBlobs(name);
     await removeDatabase(sql, name);

@@ -13,7 +13,7 @@ export async function ensureTemplate(
 ): Promise<void> {
   const { databases, names, migrations } = source;
   const wanted = fingerprint(migrations.workspace, names.groups);
-  await databases.session(async (sql) => {
+  await databases.onOwnConnection(async (sql) => {
     await sql`select pg_advisory_lock(hashtextextended('bulkhead template', 0))`;
     if (await templateFingerprint(sql, names.template) === wanted) return;
     const template = quoteIdentifier(names.template);
@@ -21,7 +21,7 @@ export async function ensureTemplate(
     await sql.unsafe(`create database ${template} template template0 encoding 'UTF8' strategy wal_log`);
     await sql.unsafe(`revoke all on database ${template} from public`);
     await migrate(databases.provisioner(names.template), ownSchema(source, 'workspace'));
-    await databases.forget(names.template);
+    await databases.closePools(names.template);
     await sql.unsafe(
       `comment on database ${template} is ${quoteLiteral(wanted)};
        alter database ${template} allow_connections false;`,

@@ -14,9 +14,9 @@ export interface UpkeepOptions {
   onFailure: (error: unknown) => void;
 }
 
-const soonMilliseconds = 250;
-const firstRetryMilliseconds = 500;
-const lastRetryMilliseconds = 30_000;
+const soonMs = 250;
+const firstRetryMs = 500;
+const maxRetryMs = 30_000;
 
 /** Rounds of reaping and refilling, one at a time; a failed round is tried again after a pause. */
 export class Upkeep {
@@ -25,7 +25,7 @@ export class Upkeep {
   #again = false;
   #retry: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
-  #pause = firstRetryMilliseconds;
+  #pause = firstRetryMs;
   #stopped = false;
 
   constructor(options: UpkeepOptions) {
@@ -39,7 +39,7 @@ export class Upkeep {
   poke(when: 'now' | 'soon' = 'now'): void {
     if (this.#stopped) return;
     if (when === 'soon') {
-      this.#soon ??= setTimeout(() => this.poke(), soonMilliseconds);
+      this.#soon ??= setTimeout(() => this.poke(), soonMs);
       return;
     }
     clearTimeout(this.#soon);
@@ -78,12 +78,12 @@ export class Upkeep {
     const reaped = await this.#succeeds(reap({ databases, removeBlobs, onReaped }));
     const refilled = await this.#succeeds(this.#refill());
     if (reaped && refilled) {
-      this.#pause = firstRetryMilliseconds;
+      this.#pause = firstRetryMs;
       return;
     }
     this.#retry = setTimeout(() => this.poke(), this.#pause);
     this.#retry.unref();
-    this.#pause = Math.min(this.#pause * 2, lastRetryMilliseconds);
+    this.#pause = Math.min(this.#pause * 2, maxRetryMs);
   }
 
   async #succeeds(work: Promise<void>): Promise<boolean> {

@@ -1,7 +1,7 @@
 // Telling the errors of Node and PostgreSQL apart.
 
 /** The code that Node or PostgreSQL gives an error, such as `ENOENT` or `28P01`; empty when it has none. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
@@ -9,8 +9,8 @@ export function codeOf(error: unknown): string {
 const full: readonly string[] = ['ENOSPC', 'EDQUOT', '53100'];
 
 /** Whether a disk is full, be it the server's own or the database's. */
-export function isOutOfRoom(error: unknown): boolean {
-  return full.includes(codeOf(error));
+export function isDiskFull(error: unknown): boolean {
+  return full.includes(errorCode(error));
 }
 
 /** What the work answers; undefined where it meets a file or folder that is not there. */
@@ -18,7 +18,7 @@ export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value 
   try {
     return await work;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

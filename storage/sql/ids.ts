@@ -64,12 +64,12 @@ const hexDigits = Buffer.from('0123456789abcdef');
 const hyphen = 0x2d;
 
 /** When a version 7 UUID was made, in milliseconds since 1970. */
-export function millisecondOf(uuidV7: string): number {
+export function uuidTime(uuidV7: string): number {
   return parseInt(uuidV7.slice(0, 8) + uuidV7.slice(9, 13), 16);
 }
 
 /** The same version 7 UUID as if it had been made at another millisecond. */
-export function movedTo(uuidV7: string, millisecond: number): string {
+export function withUuidTime(uuidV7: string, millisecond: number): string {
   const time = millisecond.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}${uuidV7.slice(13)}`;
 }
@@ -95,6 +95,6 @@ export function opaqueName(prefix: 'w_' | 'a_'): string {
 }
 
 /** The role that owns an app's schema and makes its tables. The one that reads and writes in it has the schema's own name. */
-export function ownerOf(schema: string): string {
+export function ownerRole(schema: string): string {
   return schema.replace(/^a_/, 'o_');
 }

@@ -33,7 +33,7 @@ export interface TextLength {
 }
 
 /** Measures an object, and looks no further once its text is longer than `most`. */
-export function measure(value: object, most = Infinity): TextLength {
+export function textLength(value: object, most = Infinity): TextLength {
   const length = { all: 0, unread: 0 };
   if (isContainer(value)) measureMembers(value, length, most);
   return length;
@@ -59,7 +59,7 @@ function measureOne(member: unknown, length: TextLength, most: number): boolean 
 const worthCopying = 16_384;
 
 /** The same as `JSON.stringify` of an object, but for long JSON that nobody has read, which is taken as it is. */
-export function jsonOf(value: object, { unread } = measure(value)): string {
+export function toJson(value: object, { unread } = textLength(value)): string {
   return unread < worthCopying ? JSON.stringify(value) : copyOf(value);
 }
 

@@ -18,14 +18,14 @@ export interface Page<Item> {
 }
 
 /** How many rows to skip. */
-export function offsetOf(request: PageRequest): number {
+export function pageOffset(request: PageRequest): number {
   return (request.page - 1) * request.per_page;
 }
 
 /** The slice of a list that is at hand as a whole. */
-export function pageOfAll<Item>(all: readonly Item[], request: PageRequest): Page<Item> {
-  const offset = offsetOf(request);
-  return pageOf(all.slice(offset, offset + request.per_page), all.length, request);
+export function slicePage<Item>(all: readonly Item[], request: PageRequest): Page<Item> {
+  const offset = pageOffset(request);
+  return makePage(all.slice(offset, offset + request.per_page), all.length, request);
 }
 
 /** The slice of the rows that `from`, tables and conditions, names; they are counted where the caller wants it. */
@@ -35,14 +35,14 @@ export async function selectPage<Row extends object>(
   { columns, from, order }: { columns: Fragment; from: Fragment; order: Fragment },
 ): Promise<Page<Row>> {
   const items = await sql<Row[]>`
-    select ${columns} from ${from} order by ${order} limit ${request.per_page} offset ${offsetOf(request)}`;
-  if (!request.count) return pageOf([...items], 0, request);
+    select ${columns} from ${from} order by ${order} limit ${request.per_page} offset ${pageOffset(request)}`;
+  if (!request.count) return makePage([...items], 0, request);
   const [total] = await sql<{ count: number }[]>`select count(*)::int as count from ${from}`;
-  return pageOf([...items], total?.count ?? 0, request);
+  return makePage([...items], total?.count ?? 0, request);
 }
 
 /** Wraps rows and their total (ignored when the caller asked for none). */
-export function pageOf<Item>(items: Item[], total: number, request: PageRequest): Page<Item> {
+export function makePage<Item>(items: Item[], total: number, request: PageRequest): Page<Item> {
   const { page, per_page, count } = request;
   const total_items = count ? total : -1;
   return { items, page, per_page, total_items, total_pages: count ? Math.ceil(total / per_page) : -1 };

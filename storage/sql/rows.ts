@@ -8,7 +8,7 @@ export type Rows = unknown[][];
 export type Params = NonNullable<Parameters<postgres.ISql['unsafe']>[1]>;
 
 /** Runs a statement; with `prepare` it is prepared once a connection. */
-export async function rowsOf(
+export async function selectRows(
   sql: postgres.ISql,
   { text, prepare = false }: { text: string; prepare?: boolean },
   params: Params,

@@ -24,7 +24,7 @@ export async function insertApp(
 }
 
 /** The app, or undefined. */
-export async function findApp(sql: Sql, id: string): Promise<AppRow | undefined> {
+export async function findAppRow(sql: Sql, id: string): Promise<AppRow | undefined> {
   const [row] = await sql<AppRow[]>`
     select id, name, schema, created_at, updated_at from workspace.apps where id = ${id}`;
   return row;
@@ -72,7 +72,7 @@ export async function renameApp(
 }
 
 /** Whether exactly this app is there, not a later one with its id, once a deletion under way is over. */
-export async function isAppKept(
+export async function isSameApp(
   sql: Sql,
   { id, schema }: Pick<AppRow, 'id' | 'schema'>,
 ): Promise<boolean> {
@@ -85,7 +85,7 @@ export async function isAppKept(
  * Schemas of those of the apps that are still there, once deletions under way are over; they are not deleted before the
  * transaction ends.
  */
-export async function holdApps(sql: Sql, schemas: readonly string[]): Promise<Set<string>> {
+export async function lockApps(sql: Sql, schemas: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ schema: string }[]>`
     select schema from workspace.apps where schema = any(${[...schemas]}) for key share`;
   return new Set(rows.map(({ schema }) => schema));
@@ -100,7 +100,7 @@ export async function removeApp(sql: Sql, id: string, schema: string): Promise<A
 }
 
 /** Schemas of the apps, spare ones included, that lack a migration. */
-export async function listAppsBehind(sql: Sql, version: number): Promise<string[]> {
+export async function listOutdatedApps(sql: Sql, version: number): Promise<string[]> {
   const rows = await sql<{ schema: string }[]>`
     select schema from workspace.apps where version < ${version}
     union all select schema from workspace.spare_apps where version < ${version} order by schema`;

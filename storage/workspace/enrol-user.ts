@@ -1,12 +1,12 @@
 // The one way in which an app writes to the workspace's users.
 import { StorageError } from '../errors.ts';
-import { shownOfUser, userColumns, usersTable } from './identities.ts';
+import { readUserFields, selectUserFields, usersView } from './identities.ts';
 import type { Sql } from '../connections/pool.ts';
-import { rowsOf } from '../sql/rows.ts';
+import { selectRows } from '../sql/rows.ts';
 import { qualified } from '../app/tables.ts';
 
 /** A user to be, if nobody has the email. */
-export interface Enrolment {
+export interface NewUser {
   id: string;
   /** Lower case. */
   email: string;
@@ -21,7 +21,7 @@ export interface Enrolment {
  */
 export async function enrolUser(
   sql: Sql,
-  { id, email, password_hash, now }: Enrolment,
+  { id, email, password_hash, now }: NewUser,
 ): Promise<string> {
   const [row] = await sql<{ id: string | null }[]>`
     select workspace.enrol_user(${id}, ${email}, ${password_hash}, ${now}) as id`;
@@ -31,13 +31,15 @@ export async function enrolUser(
 }
 
 /** What a profile would show of the user with an email; the id is undefined when there is none. Runs as an app's role. */
-export async function foreseeUser(
+export async function previewUser(
   sql: Sql,
   email: string,
 ): Promise<{ id: string | undefined; fields: Record<string, unknown> }> {
-  const text = `select r."id", ${userColumns('r')} from ${qualified(usersTable)} as r where r."email" = $1`;
-  const [user] = await rowsOf(sql, { text }, [email]);
+  const text = `select r."id", ${selectUserFields('r')} from ${
+    qualified(usersView)
+  } as r where r."email" = $1`;
+  const [user] = await selectRows(sql, { text }, [email]);
   const fields: Record<string, unknown> = {};
-  shownOfUser(user?.[1] ?? [email, false, null, '[]'], fields);
+  readUserFields(user?.[1] ?? [email, false, null, '[]'], fields);
   return { id: user === undefined ? undefined : String(user[0]), fields };
 }

@@ -1,7 +1,7 @@
 // The workspace's end-users as apps see them: the built-in collection `users` of every app, and what a profile in a
 // collection of kind `auth` shows of the user that it belongs to.
 import type { AppDefinition, CollectionDefinition, Field } from '../definition.ts';
-import { kinds, selected } from '../app/fields/kinds.ts';
+import { kinds, selectCast } from '../app/fields/kinds.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { qualified, type TableName } from '../app/tables.ts';
 
@@ -9,7 +9,7 @@ import { qualified, type TableName } from '../app/tables.ts';
 export const usersId = 'users';
 
 /** What apps may read of users: a view without hashes and secrets. */
-export const usersTable: TableName = { schema: 'workspace', collection: 'users_public' };
+export const usersView: TableName = { schema: 'workspace', collection: 'users_public' };
 
 /** Fields that every collection of kind `auth` has besides those that were declared, as its definition lists them. */
 export const impliedFields: readonly Field[] = [
@@ -26,7 +26,7 @@ export const shownFields: readonly Field[] = impliedFields.filter(({ name }) => 
 const shownNames: ReadonlySet<string> = new Set(shownFields.map(({ name }) => name));
 
 /** Whether records of an `auth` collection show a field of this name that is their user's. */
-export function isShownOfUser(name: string): boolean {
+export function isUserField(name: string): boolean {
   return shownNames.has(name);
 }
 
@@ -43,7 +43,7 @@ const userFields: readonly Field[] = [
 const built = new WeakMap<AppDefinition, CollectionDefinition>();
 
 /** The built-in collection of an app. Its rules are the defaults: admins only. */
-export function usersOf(app: AppDefinition): CollectionDefinition {
+export function usersCollection(app: AppDefinition): CollectionDefinition {
   let users = built.get(app);
   if (users === undefined) {
     const { created_at } = app;
@@ -63,25 +63,25 @@ export function usersOf(app: AppDefinition): CollectionDefinition {
 
 /** A collection that records can be read of: one of the app's own, or `users`. */
 export function readableCollection(app: AppDefinition, id: string): CollectionDefinition | undefined {
-  return app.collections.get(id) ?? (id === usersId ? usersOf(app) : undefined);
+  return app.collections.get(id) ?? (id === usersId ? usersCollection(app) : undefined);
 }
 
-const view = qualified(usersTable);
+const view = qualified(usersView);
 
 /** A field of the user whose id the row with this alias has, as an expression to sort by. */
-export function userColumn(name: string, alias: string): string {
+export function userSortExpression(name: string, alias: string): string {
   const collation = name === 'email' ? ' collate "C"' : '';
   return `(select u.${quoteIdentifier(name)}${collation} from ${view} as u where u."id" = ${alias}."id")`;
 }
 
 /** All shown fields of that user in one column, for `shownOfUser`: one look at the user for all of them. */
-export function userColumns(alias: string): string {
-  const values = shownFields.map(({ name, kind }) => selected(`u.${quoteIdentifier(name)}`, kind));
+export function selectUserFields(alias: string): string {
+  const values = shownFields.map(({ name, kind }) => selectCast(`u.${quoteIdentifier(name)}`, kind));
   return `(select json_build_array(${values.join(', ')}) from ${view} as u where u."id" = ${alias}."id")`;
 }
 
 /** Puts what `userColumns` selected into the fields of a record. */
-export function shownOfUser(column: unknown, fields: Record<string, unknown>): void {
+export function readUserFields(column: unknown, fields: Record<string, unknown>): void {
   const values: unknown[] = Array.isArray(column) ? column : [];
   for (const [index, { name, kind }] of shownFields.entries()) {
     const value = values[index] ?? null;

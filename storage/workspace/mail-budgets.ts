@@ -8,7 +8,7 @@ import type { Sql } from '../connections/pool.ts';
 export type MailPurpose = 'verify_email' | 'password_reset' | 'email_change' | 'otp' | 'hook';
 
 /** How much is too much. */
-export interface MailLimits {
+export interface MailBudget {
   /** Mails to one address for one purpose that may be asked for at once. */
   burst: number;
   /** After how long one more may be. */
@@ -21,7 +21,7 @@ export interface MailLimits {
  */
 export async function spendMail(
   sql: Sql,
-  { purpose, email, now, limits }: { purpose: MailPurpose; email: string; now: Date; limits: MailLimits },
+  { purpose, email, now, limits }: { purpose: MailPurpose; email: string; now: Date; limits: MailBudget },
 ): Promise<boolean> {
   const every = `${limits.everySeconds} seconds`;
   const fullestDebt = new Date(now.getTime() + (limits.burst - 1) * limits.everySeconds * 1_000);

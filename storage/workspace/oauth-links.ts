@@ -2,7 +2,7 @@
 import type { Sql } from '../connections/pool.ts';
 
 /** An account at a provider. */
-export interface Account {
+export interface ProviderAccount {
   provider: string;
   /** The userinfo URL that told the subject. */
   source: string;
@@ -13,7 +13,7 @@ export interface Account {
 /** The id of the user that an account belongs to, or undefined. */
 export async function findLinkedUser(
   sql: Sql,
-  { provider, source, subject }: Account,
+  { provider, source, subject }: ProviderAccount,
 ): Promise<string | undefined> {
   const [row] = await sql<{ user_id: string }[]>`
     select user_id from workspace.oauth_links
@@ -22,7 +22,7 @@ export async function findLinkedUser(
 }
 
 /** Holds others off who come with the same account, until the transaction ends: the first makes user and link. */
-export async function lockAccount(sql: Sql, { provider, source, subject }: Account): Promise<void> {
+export async function lockAccount(sql: Sql, { provider, source, subject }: ProviderAccount): Promise<void> {
   const name = JSON.stringify(['oauth', provider, source, subject]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
 }
@@ -30,7 +30,7 @@ export async function lockAccount(sql: Sql, { provider, source, subject }: Accou
 /** Gives an account to a user, and names its provider in the user's row. */
 export async function insertLink(
   sql: Sql,
-  { provider, source, subject }: Account,
+  { provider, source, subject }: ProviderAccount,
   { userId, now }: { userId: string; now: Date },
 ): Promise<void> {
   await sql`

@@ -49,7 +49,7 @@ export async function takeState(
  * Whether a sign-in that was taken is still under way: it ends with any change of its provider. That of the provider waits
  * until the transaction ends.
  */
-export async function holdState(sql: Sql, hash: Buffer): Promise<boolean> {
+export async function lockState(sql: Sql, hash: Buffer): Promise<boolean> {
   const [row] = await sql`select 1 from workspace.oauth_states where hash = ${hash} for share`;
   return row !== undefined;
 }

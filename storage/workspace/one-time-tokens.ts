@@ -1,5 +1,5 @@
 // Rows of workspace.one_time_tokens: what works once.
-import { type MailLimits, type MailPurpose, spendMail } from './mail-budgets.ts';
+import { type MailBudget, type MailPurpose, spendMail } from './mail-budgets.ts';
 import type { Sql } from '../connections/pool.ts';
 
 /** What a token is good for. */
@@ -64,7 +64,7 @@ async function pruneTokens(sql: Sql, now: Date): Promise<void> {
 export async function replaceToken(
   sql: Sql,
   token: OneTimeToken & { purpose: MailPurpose },
-  limits: MailLimits,
+  limits: MailBudget,
 ): Promise<boolean> {
   const { id, purpose, email, created_at: now } = token;
   // Two requests at once would each overlook the other's token; the budget's row lets one through after the other.
@@ -99,7 +99,7 @@ export async function redeemToken(
 }
 
 /** Makes tokens that are still pending for a user worthless: all, or those of one purpose. */
-export async function voidTokensOf(
+export async function voidTokens(
   sql: Sql,
   { userId, email, purpose, now }: {
     userId: string;

@@ -21,7 +21,7 @@ export interface LoginLife {
 }
 
 /** What the logins of a user are for: apps, and null for all of them. */
-export async function appsOfLogins(sql: Sql, userId: string): Promise<(string | null)[]> {
+export async function listLoginApps(sql: Sql, userId: string): Promise<(string | null)[]> {
   const rows = await sql<{ app: string | null }[]>`
     select distinct app from workspace.sessions
     where kind = 'user' and principal_id = ${userId} and rotated_at is null and revoked_at is null`;

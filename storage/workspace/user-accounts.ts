@@ -55,7 +55,7 @@ export async function findUser(sql: Sql, id: string): Promise<UserRow | undefine
 }
 
 /** Waits for a change of the user that is under way, and holds the next one off until the transaction ends. */
-export async function holdUser(sql: Sql, id: string): Promise<void> {
+export async function lockUserShared(sql: Sql, id: string): Promise<void> {
   await sql`select 1 from workspace.users where id = ${id} for share`;
 }
 
@@ -77,7 +77,7 @@ export async function listUsers(
 }
 
 /** Remembers a login, unless the credentials that it was made with have changed since the row was read: undefined. */
-export async function noteLogin(
+export async function recordLogin(
   sql: Sql,
   { id, password_hash, totp_enabled }: Pick<UserRow, 'id' | 'password_hash' | 'totp_enabled'>,
   now: Date,

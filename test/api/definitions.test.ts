@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDefinitions, type DefinitionCache } from '../../api/collections/cache.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { listen, type Listening, publish } from '../../storage/control/changes.ts';
+import { listenForChanges, type NotificationListener, notifyChange } from '../../storage/control/changes.ts';
 import { insertCollection } from '../../storage/app/collections.ts';
 import { Databases } from '../../storage/connections/databases.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
@@ -22,7 +22,7 @@ let tenant: Tenant;
 let app: string;
 let here: DefinitionCache;
 let there: DefinitionCache;
-let listening: Listening;
+let listening: NotificationListener;
 let heard: () => void = () => {};
 
 beforeAll(async () => {
@@ -39,12 +39,12 @@ beforeEach(async () => {
   here = createDefinitions(storage);
   there = createDefinitions(storage);
   const cache = there;
-  listening = await listen(own.access, {
+  listening = await listenForChanges(own.access, {
     onChange: (change) => {
       cache.forget(change);
       heard();
     },
-    onGap: () => cache.forgetAll(),
+    onResync: () => cache.forgetAll(),
   });
 });
 afterAll(async () => {
@@ -116,7 +116,7 @@ it('forgets the apps of a workspace with it', async () => {
   await storage.databases.control.transaction(async (sql) => {
     const { workspace } = await there.app('acme', app) ?? expect.fail('the app is not there');
     await renameWorkspace(sql, workspace, { name: 'Renamed', now: new Date() });
-    await publish(sql, { kind: 'workspace', workspace: 'acme' });
+    await notifyChange(sql, { kind: 'workspace', workspace: 'acme' });
   });
   await told;
   expect((await there.app('acme', app))?.workspace.name).toBe('Renamed');

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk, master, type OwnWorkspace, ownWorkspace } from '../harness/api.ts';
 import { provisionerEndpoint } from '../harness/database.ts';
@@ -157,7 +157,7 @@ describe('deleting a workspace', () => {
   it('tenant.delete-complete: drops the database and every role of it soon after', async () => {
     const own = await ownWorkspace();
     await own.app();
-    const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+    const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
     const [row] = await control.run((sql) =>
       sql`select database from control.workspaces where id = ${own.id}`
     );

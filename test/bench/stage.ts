@@ -1,7 +1,7 @@
 // What the record benches work on: a workspace, an app, a collection of 10,000 records, an app admin; and the way to
 // the same table for the yardstick.
 import postgres from 'postgres';
-import { ownerOf } from '../../storage/sql/ids.ts';
+import { ownerRole } from '../../storage/sql/ids.ts';
 import { login, request } from './client.ts';
 import { locateApp } from './control.ts';
 import { type Plan, renderRequest } from './load.ts';
@@ -86,7 +86,10 @@ export async function withRecords<Result>(work: (stage: RecordStage) => Promise<
     const workspace = await makeWorkspace(stage, 'bench');
     const token = await makeAppAdmin(stage, workspace);
     const table = await locateTable(stage.server, 'bench');
-    const ids = await fill({ ...table, ...await locateApp(stage.server.dataDir, 'bench', 'shop', ownerOf) });
+    const ids = await fill({
+      ...table,
+      ...await locateApp(stage.server.dataDir, 'bench', 'shop', ownerRole),
+    });
     return await work({
       ...stage,
       token,

@@ -1,7 +1,7 @@
 // An audit log of a test's own: rows appended as features do, sealed as the server does, changed as only its owner could.
 import { auditApp, auditSystem, auditWorkspace } from '../../api/audit/write.ts';
-import { type Chain, controlChain, sealSome, workspaceChain } from '../../storage/audit/chain.ts';
-import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
+import { type Chain, controlChain, sealBatch, workspaceChain } from '../../storage/audit/chain.ts';
+import { type ChainVerdict, verifyChain } from '../../storage/audit/verify.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../storage/sql/ids.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
@@ -19,7 +19,7 @@ export interface OwnLog {
   append(action: string, more?: { actor?: string; details?: Record<string, unknown> }): Promise<void>;
   /** Seals all that waits. */
   seal(): Promise<void>;
-  verify(expected?: { seq: number; hash: string }): Promise<Verdict>;
+  verify(expected?: { seq: number; hash: string }): Promise<ChainVerdict>;
   /** Runs statements as the log's owner, who nobody is. */
   tamper(text: string): Promise<unknown>;
   /** The row at a place of the chain. */
@@ -62,13 +62,13 @@ function logOf(
     append: (action, { actor = 'someone', details = {} } = {}) =>
       connection.run((sql) => append(sql, auditDeps, { actor, action, target: 'a target', details })),
     seal: async () => {
-      while (await sealSome(connection, chain, secrets) > 0);
+      while (await sealBatch(connection, chain, secrets) > 0);
     },
     verify: (expected) => verifyChain(connection, chain, { key: secrets, expected }),
     tamper: (text) => connection.transaction((sql) => sql.unsafe(`set local role ${owner}; ${text}`)),
     idAt: async (seq) => {
       const [row] = await connection.run((sql) =>
-        sql<{ id: string }[]>`select id from ${sql(chain.ledger)}.audit_seals where seq = ${seq}`
+        sql<{ id: string }[]>`select id from ${sql(chain.schema)}.audit_seals where seq = ${seq}`
       );
       return row?.id ?? 'none';
     },

@@ -2,13 +2,13 @@
 import { expect } from 'vitest';
 import {
   type AuditFilter,
-  type AuditQuestion,
+  type AuditQuery,
   type AuditScope,
   listAudit,
   listAuditBefore,
 } from '../../storage/audit/listing.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import type { Ledger } from '../../storage/sessions.ts';
+import type { ServerSchema } from '../../storage/sessions.ts';
 
 /** A row, as far as it is asked for. */
 export interface PlainRow {
@@ -34,12 +34,15 @@ const filters: AuditFilter[] = [
 ];
 
 /** All rows in the order of the list. */
-export async function plainRows(connection: Connection, ledger: Ledger = 'workspace'): Promise<PlainRow[]> {
+export async function plainRows(
+  connection: Connection,
+  schema: ServerSchema = 'workspace',
+): Promise<PlainRow[]> {
   return [
     ...await connection.run((sql) =>
       sql<PlainRow[]>`
         select log.id, log.ts, log.actor, log.action, to_jsonb(log) ->> 'app_schema' as app_schema
-        from ${sql(ledger)}.audit_log as log left join ${sql(ledger)}.audit_seals as seal using (id)
+        from ${sql(schema)}.audit_log as log left join ${sql(schema)}.audit_seals as seal using (id)
         order by seal.seq desc nulls first, log.id desc`
     ),
   ];
@@ -48,10 +51,10 @@ export async function plainRows(connection: Connection, ledger: Ledger = 'worksp
 /** That every page and every export of many filters is what it should be, while nobody writes. */
 export async function expectExact(connection: Connection, scopes: readonly AuditScope[]): Promise<void> {
   for (const scope of scopes) {
-    const plain = await plainRows(connection, scope.ledger);
+    const plain = await plainRows(connection, scope.schema);
     for (const filter of filters) {
       const wanted = plain.filter((row) =>
-        (scope.schema === undefined || row.app_schema === scope.schema) &&
+        (scope.appSchema === undefined || row.app_schema === scope.appSchema) &&
         row.action.toLowerCase().includes((filter.action ?? '').toLowerCase()) &&
         (filter.actor === undefined || row.actor === filter.actor)
       ).map(({ id }) => id);
@@ -73,7 +76,7 @@ export async function expectExact(connection: Connection, scopes: readonly Audit
 /** What an export reads, in pieces of seven; `meanwhile` happens between them. */
 export async function exportedIds(
   connection: Connection,
-  question: AuditQuestion,
+  question: AuditQuery,
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<string[]> {
   const ids: string[] = [];

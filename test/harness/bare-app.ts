@@ -29,8 +29,8 @@ import type { Storage } from '../../storage/boot/boot.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { uuidV7Source } from '../../storage/sql/ids.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { planOf, type StoredRecord } from '../../storage/app/records/plan.ts';
-import { countOf, countRecords } from '../../storage/app/records/records.ts';
+import { planFor, type StoredRecord } from '../../storage/app/records/plan.ts';
+import { countRecords, countStatement } from '../../storage/app/records/records.ts';
 import { ownInstallation } from './database.ts';
 import { hookSettings } from './hook-settings.ts';
 
@@ -184,8 +184,8 @@ function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' 
     },
     count: async (id) => {
       const { app, collection } = await target(id);
-      const plan = planOf(app.schema, collection);
-      const count = countOf(plan, { restrictions: [], isMadeUp: false });
+      const plan = planFor(app.schema, collection);
+      const count = countStatement(plan, { restrictions: [], isAdHoc: false });
       return (await run((sql) => countRecords(sql, count))).total;
     },
   };

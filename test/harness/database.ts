@@ -8,7 +8,7 @@ import { LocalBlobs } from '../../storage/blobs/local.ts';
 import { openStorage, type Storage, type StorageOptions } from '../../storage/boot/boot.ts';
 import { Databases } from '../../storage/connections/databases.ts';
 import { uuidV7Source } from '../../storage/sql/ids.ts';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { type Endpoint, Pool, type Sql } from '../../storage/connections/pool.ts';
 import { reap } from '../../storage/provision/reaper.ts';
 import { clusterNames } from '../../storage/provision/roles.ts';
@@ -52,7 +52,7 @@ export async function databaseOf(workspace: string): Promise<string> {
 /** The provisioner in that database, on one connection, which is to be ended. */
 export async function openDatabaseOf(workspace: string): Promise<Pool> {
   const endpoint = provisionerEndpoint(await databaseOf(workspace));
-  return new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+  return new Pool(endpoint, { cap: 1, permits: unlimitedPermits, now: Date.now });
 }
 
 /** A control database, template and roles of a test file's own. */
@@ -146,7 +146,7 @@ async function onProvisioner(work: (sql: Sql) => Promise<unknown>): Promise<void
 }
 
 async function once<Result>(endpoint: Endpoint, work: (sql: Sql) => Promise<Result>): Promise<Result> {
-  const pool = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(endpoint, { cap: 1, permits: unlimitedPermits, now: Date.now });
   try {
     return await pool.run(work);
   } finally {

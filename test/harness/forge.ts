@@ -11,7 +11,7 @@ import {
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { listSigningKeys } from '../../storage/control/signing-keys.ts';
@@ -84,7 +84,7 @@ async function readSigningKey(): Promise<{ kid: string; privateKey: KeyObject }>
     readFileSync(join(inject('server').dataDir, 'master.key'), 'utf8').trim(),
   );
   if (masterKey === undefined) throw new Error('the shared server has no master key');
-  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
   const rows = await pool.run(listSigningKeys).finally(() => pool.end());
   const newest = rows.at(-1);
   if (newest === undefined) throw new Error('the shared server has no signing key');

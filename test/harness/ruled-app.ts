@@ -1,6 +1,6 @@
 // An app whose collections have access rules, and end-users who meet them.
 import { randomUUID } from 'node:crypto';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../storage/connections/pool.ts';
 import { type Answer, as, type Caller, expectOk, type OwnWorkspace, ownWorkspace } from './api.ts';
 import { databaseOf, provisionerEndpoint } from './database.ts';
@@ -87,6 +87,6 @@ export async function ruledApp(): Promise<RuledApp> {
 }
 
 async function once<Result>(database: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
-  const pool = new Pool(provisionerEndpoint(database), { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(provisionerEndpoint(database), { cap: 1, permits: unlimitedPermits, now: Date.now });
   return await pool.run(work).finally(() => pool.end());
 }

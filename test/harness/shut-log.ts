@@ -1,7 +1,7 @@
 // An audit log that takes no entry for a while.
 import { expect } from 'vitest';
 import type { Connection } from '../../storage/connections/pool.ts';
-import type { Ledger } from '../../storage/sessions.ts';
+import type { ServerSchema } from '../../storage/sessions.ts';
 import type { Answer } from './api.ts';
 
 /** Something that is written down when it is done. */
@@ -13,12 +13,12 @@ export interface Act {
 
 /** Asks while the log is shut, as only its owner can do it, and looks before and after. */
 export async function askInVain(
-  { connection, ledger }: { connection: Connection; ledger: Ledger },
+  { connection, schema }: { connection: Connection; schema: ServerSchema },
   { ask, see }: Act,
 ): Promise<void> {
   const alter = (change: string) =>
     connection.transaction((sql) =>
-      sql.unsafe(`set local role bulkhead_auditor; alter table ${ledger}.audit_log ${change}`)
+      sql.unsafe(`set local role bulkhead_auditor; alter table ${schema}.audit_log ${change}`)
     );
   const before = await see();
   await alter('add constraint shut check (false) not valid');

@@ -1,7 +1,7 @@
 // Workspaces and apps below the features: databases, schemas and roles as provisioning makes them.
 import { insertApp } from '../../storage/workspace/apps.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { opaqueName, ownerOf } from '../../storage/sql/ids.ts';
+import { opaqueName, ownerRole } from '../../storage/sql/ids.ts';
 import { makeDatabase } from '../../storage/provision/database.ts';
 import type { Endpoint, Sql } from '../../storage/connections/pool.ts';
 import { createAppSchema } from '../../storage/provision/app.ts';
@@ -57,7 +57,7 @@ export async function twoTenants(): Promise<TwoTenants> {
   const [a, b] = [await makeTenant(storage), await makeTenant(storage)];
   const second = await makeApp(storage, a.database);
   const login: TwoTenants['login'] = (who, database = a.database) => {
-    const username = { workspace: a.database, app: a.schema, owner: ownerOf(a.schema) }[who];
+    const username = { workspace: a.database, app: a.schema, owner: ownerRole(a.schema) }[who];
     return { database, username, password: storage.secrets.derivePassword(username) };
   };
   const as: TwoTenants['as'] = (who, work) => own.as(login(who), work);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import type { Caller } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
@@ -21,7 +21,7 @@ let master: Caller;
 beforeAll(async () => {
   server = await startServer();
   master = await setUp(server.url);
-  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const options = { cap: 1, permits: unlimitedPermits, now: Date.now };
   const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), options);
   await control.run((sql) =>
     sql`

@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { workspaceChain } from '../../storage/audit/chain.ts';
-import { type Verdict, verifyChain } from '../../storage/audit/verify.ts';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { type ChainVerdict, verifyChain } from '../../storage/audit/verify.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { type Caller, expectOk } from '../harness/api.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 /** Does something on the workspace's log as the provisioner, on a connection of its own. */
 async function onLog<Result>(work: (pool: Pool, database: string) => Promise<Result>): Promise<Result> {
-  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const options = { cap: 1, permits: unlimitedPermits, now: Date.now };
   const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), options);
   const [row] = await control.run((sql) =>
     sql<{ database: string }[]>`select database from control.workspaces`
@@ -47,7 +47,7 @@ async function onLog<Result>(work: (pool: Pool, database: string) => Promise<Res
   }
 }
 
-const verify = (): Promise<Verdict> =>
+const verify = (): Promise<ChainVerdict> =>
   onLog((pool, database) => {
     const key = new Secrets(masterKeyOf(server.dataDir));
     return verifyChain(pool, workspaceChain(database), { key });

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { unlimited as anyNumber } from '../../storage/connections/permits.ts';
+import { unlimitedPermits as anyNumber } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { as, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';

@@ -124,7 +124,14 @@ async function sweep(): Promise<void> {
   const { signal } = new AbortController();
   const now = () => new Date(Date.now() + 2 * hour);
   try {
-    await sweepBlobs({ databases, blobs: new LocalBlobs(blobRoot()), now, grace: hour, pace: 0, signal });
+    await sweepBlobs({
+      databases,
+      blobs: new LocalBlobs(blobRoot()),
+      now,
+      graceMs: hour,
+      pauseMs: 0,
+      signal,
+    });
   } finally {
     await databases.end();
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Pool } from '../../storage/connections/pool.ts';
-import { unlimited as anyNumber } from '../../storage/connections/permits.ts';
+import { unlimitedPermits as anyNumber } from '../../storage/connections/permits.ts';
 import { type Answer, type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
 import { apiPidOf, killApi, timesOf, untilBack } from '../harness/kills.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
@@ -34,7 +34,11 @@ afterAll(() => server.stop());
 
 /** As the provisioner, which every API process is too. */
 async function query<Row extends object>(where: string, text: string, parameters: string[] = []) {
-  const pool = new Pool(endpointOf(server.dataDir, where), { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(endpointOf(server.dataDir, where), {
+    cap: 1,
+    permits: unlimitedPermits,
+    now: Date.now,
+  });
   try {
     return await pool.run((sql) => sql.unsafe<Row[]>(text, parameters));
   } finally {

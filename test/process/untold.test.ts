@@ -1,6 +1,6 @@
 // A change that is committed while the other API process cannot be told of it: it must not go on by what was before for long.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 function poolOf(database: string): Pool {
-  return new Pool(endpointOf(server.dataDir, database), { cap: 2, permits: unlimited, now: Date.now });
+  return new Pool(endpointOf(server.dataDir, database), { cap: 2, permits: unlimitedPermits, now: Date.now });
 }
 
 /** What an anonymous caller hears on so many connections that each process answers some. */

@@ -1,8 +1,8 @@
 // What PostgreSQL's errors are to those above it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PermitCount, unlimited } from '../../storage/connections/permits.ts';
+import { PermitCount, unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
-import { mayBeDone, mayBeOfDropped, NoPermit, StorageError } from '../../storage/errors.ts';
+import { mayBeDone, mayBeDropped, NoPermit, StorageError } from '../../storage/errors.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -17,7 +17,7 @@ it.each([
   ['no more room for temporary files', '53400'],
   ['no more connections', '53300'],
 ])('%s: it is not available, which may pass', async (_what, code) => {
-  const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now });
   const raising = pool.run((sql) => sql.unsafe(`do $$ begin raise exception sqlstate '${code}'; end $$`));
   await expect(raising).rejects.toMatchObject({ failure: 'unavailable' });
   await pool.end();
@@ -25,7 +25,7 @@ it.each([
 
 it('says whether what was asked may have been done all the same', async () => {
   const none = new PermitCount({ count: 0, waitMilliseconds: 10 });
-  const [pool, busy] = [unlimited, none].map((permits) =>
+  const [pool, busy] = [unlimitedPermits, none].map((permits) =>
     new Pool(own.access, { cap: 1, permits, now: Date.now })
   );
   const failureOf = (text: string, asked = pool) =>
@@ -45,9 +45,9 @@ it.each([
   ['a value that is taken', '23505', false],
   ['a statement that took too long', '57014', false],
 ])('says whether %s may be of a tenant who is deleted', async (_what, code, isOfDropped) => {
-  const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now });
   const raising = pool.run((sql) => sql.unsafe(`do $$ begin raise exception sqlstate '${code}'; end $$`));
-  expect(mayBeOfDropped(await raising.catch((error: unknown) => error))).toBe(isOfDropped);
+  expect(mayBeDropped(await raising.catch((error: unknown) => error))).toBe(isOfDropped);
   await pool.end();
 });
 
@@ -55,7 +55,7 @@ it('lays what did not answer in time to nobody who is deleted', () => {
   const silent = new StorageError('unavailable', 'no answer', {
     cause: Object.assign(new Error(), { code: 'CONNECT_TIMEOUT' }),
   });
-  expect([silent, new NoPermit(), new Error('anything else')].map(mayBeOfDropped)).toEqual([
+  expect([silent, new NoPermit(), new Error('anything else')].map(mayBeDropped)).toEqual([
     false,
     false,
     false,

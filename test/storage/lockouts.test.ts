@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Storage } from '../../storage/boot/boot.ts';
-import { clearFailures, countFailure, findLock, pruneLockouts } from '../../storage/lockouts.ts';
+import { clearUnlessLocked, countFailure, findLock, pruneLockouts } from '../../storage/lockouts.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
-const limits = { failures: 5, windowMilliseconds: 300_000, lockMilliseconds: 300_000 };
+const limits = { failures: 5, windowMs: 300_000, lockMs: 300_000 };
 const start = Date.UTC(2026, 0, 2);
 let installation: OwnInstallation;
 let storage: Storage;
@@ -84,7 +84,7 @@ describe('auth.lockout: the window', () => {
 
 describe('a completed login', () => {
   const clear = (subject: string, seconds: number) =>
-    storage.databases.control.run((sql) => clearFailures(sql, 'control', { subject, now: at(seconds) }));
+    storage.databases.control.run((sql) => clearUnlessLocked(sql, 'control', { subject, now: at(seconds) }));
 
   it('clears the count', async () => {
     const subject = randomUUID();

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { as, type Caller, expectOk } from '../harness/api.ts';
 import { bulkhead } from '../harness/command.ts';
@@ -57,7 +57,7 @@ it(
 
 it('gives one while somebody else changes the password, who does not wait for it either', slow, async () => {
   expectOk(await anyone().post('/_/setup', { password: lost }));
-  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const options = { cap: 1, permits: unlimitedPermits, now: Date.now };
   const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), options);
   let reset: ReturnType<typeof resetPassword> | undefined;
   try {

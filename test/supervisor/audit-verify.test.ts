@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { unlimited } from '../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
 import { bulkhead } from '../harness/command.ts';
 import { masterKeyOf } from '../harness/database.ts';
@@ -34,7 +34,7 @@ async function tamper(text: string): Promise<void> {
     password: derivePassword(masterKeyOf(server.dataDir), 'bulkhead'),
     database: 'bulkhead',
   } as const;
-  const options = { cap: 1, permits: unlimited, now: Date.now };
+  const options = { cap: 1, permits: unlimitedPermits, now: Date.now };
   const control = new Pool(access, options);
   const [row] = await control.run((sql) =>
     sql<{ database: string }[]>`select database from control.workspaces`

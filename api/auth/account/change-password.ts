@@ -1,9 +1,9 @@
 // A master admin changes its own password; every other session of it ends.
-import { clearFailures } from '../../../storage/lockouts.ts';
+import { clearUnlessLocked } from '../../../storage/lockouts.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import { findMaster, replaceMasterPassword } from '../../../storage/control/master-admins.ts';
 import { insertRevocations } from '../../../storage/control/revocations.ts';
-import { revokeSessionsOf } from '../../../storage/sessions.ts';
+import { revokeSessions } from '../../../storage/sessions.ts';
 import { auditSystem } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
@@ -40,9 +40,9 @@ export async function changeMasterPassword(
   const replacing = tryInTurn(deps, attempt, async (sql) => {
     if (!await replaceMasterPassword(sql, id, { ...hashes, now })) throw new ChangedMeanwhile();
     const revoked = [revocations.row('subject', id, { spared: jti })];
-    await revokeSessionsOf(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
+    await revokeSessions(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
     await insertRevocations(sql, revoked);
-    await clearFailures(sql, 'control', attempt);
+    await clearUnlessLocked(sql, 'control', attempt);
     await auditSystem(sql, deps, {
       actor: known.username,
       action: 'password_change',

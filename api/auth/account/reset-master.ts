@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { checkMasterKey } from '../../../storage/boot/key-check.ts';
 import { uuidV7Source } from '../../../storage/sql/ids.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { forgetFailures } from '../../../storage/lockouts.ts';
+import { deleteFailures } from '../../../storage/lockouts.ts';
 import { findMasterByUsername, setMasterPassword } from '../../../storage/control/master-admins.ts';
 import { insertRevocations } from '../../../storage/control/revocations.ts';
 import { Secrets } from '../../../storage/secrets.ts';
-import { revokeSessionsOf } from '../../../storage/sessions.ts';
+import { revokeSessions } from '../../../storage/sessions.ts';
 import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import type { MasterPassword, ProgramStart } from '../../../supervisor/protocol.ts';
 import { auditSystem } from '../../audit/write.ts';
@@ -46,12 +46,12 @@ async function replace(sql: Sql, id: string, passwordHash: string): Promise<void
   await setMasterPassword(sql, id, { passwordHash, now: now() });
   // Read after the row is locked: whoever was given a token for the old password has an earlier one.
   const instant = now();
-  await revokeSessionsOf(sql, 'control', { principalId: id, spared: undefined, now: instant });
+  await revokeSessions(sql, 'control', { principalId: id, spared: undefined, now: instant });
   const expires_at = new Date(instant.getTime() + longestTokenLife);
   await insertRevocations(sql, [
     { kind: 'subject', key: id, not_before: instant, scope: null, expires_at },
   ]);
-  await forgetFailures(sql, 'control', masterSubject(masterUsername));
+  await deleteFailures(sql, 'control', masterSubject(masterUsername));
   await auditSystem(sql, { newId, now }, {
     actor: 'system',
     action: 'password_reset',

@@ -1,7 +1,7 @@
 // An end-user takes another address, once a token mailed to it comes back.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { spendMail } from '../../../storage/workspace/mail-budgets.ts';
-import { insertToken, voidTokensOf } from '../../../storage/workspace/one-time-tokens.ts';
+import { insertToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
 import { findUserId, lockUser, setEmail } from '../../../storage/workspace/user-accounts.ts';
 import type { By } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
@@ -53,7 +53,7 @@ export async function requestEmailChange(
     // A reset ends all changes that have begun, so none may begin with the password from before it.
     if (password_hash !== user.password_hash) throw new ChangedMeanwhile();
     if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
-    await voidTokensOf(sql, { userId, purpose: 'email_change', now });
+    await voidTokens(sql, { userId, purpose: 'email_change', now });
     await insertToken(
       sql,
       draftToken(deps, { purpose: 'email_change', email, userId, hash, lifeSeconds, now }),
@@ -87,7 +87,7 @@ export async function confirmEmailChange(
     const { user, email } = await redeemMailed(sql, query);
     await setEmail(sql, user.id, { email, now });
     // What was mailed to the old address is worth nothing any more.
-    await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+    await voidTokens(sql, { userId: user.id, email: user.email, now });
     await auditWorkspace(sql, deps, {
       actor: user.email,
       action: 'email_change',

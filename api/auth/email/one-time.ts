@@ -1,6 +1,6 @@
 // What works once: random tokens and short codes, of which only hashes are stored.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import type { MailLimits } from '../../../storage/workspace/mail-budgets.ts';
+import type { MailBudget } from '../../../storage/workspace/mail-budgets.ts';
 import type { LoginMethod, OneTimeToken, TokenPurpose } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Secrets } from '../../../storage/secrets.ts';
 import type { Deps } from '../../deps.ts';
@@ -10,7 +10,7 @@ import { failValidation } from '../../errors.ts';
 export const mailedTokenLife = 3_600;
 
 /** What an address may be sent for one purpose: five mails at once, then one a minute. */
-export const mailLimits: MailLimits = { burst: 5, everySeconds: 60 };
+export const mailLimits: MailBudget = { burst: 5, everySeconds: 60 };
 
 const tokenBytes = 32;
 const codeDigits = 6;

@@ -4,7 +4,7 @@ import {
   findToken,
   redeemToken,
   replaceToken,
-  voidTokensOf,
+  voidTokens,
 } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { findUserId, insertUser, lockUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
@@ -77,7 +77,7 @@ async function proved(
   { user, now }: { user: UserRow; now: Date },
 ): Promise<UserRow> {
   if (!await proveAddress(sql, user, now)) return user;
-  await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+  await voidTokens(sql, { userId: user.id, email: user.email, now });
   await endAllTokens(sql, deps, { userId: user.id, now });
   return await lockUser(sql, user.id) ?? failGone();
 }

@@ -1,7 +1,7 @@
 // Somebody who can read a user's mail sets a new password.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { forgetFailures } from '../../../storage/lockouts.ts';
-import { findToken, replaceToken, voidTokensOf } from '../../../storage/workspace/one-time-tokens.ts';
+import { deleteFailures } from '../../../storage/lockouts.ts';
+import { findToken, replaceToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { findUserId, setPassword, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
@@ -85,8 +85,8 @@ async function replacePassword(
 ): Promise<void> {
   await proveAddress(sql, user, now);
   await setPassword(sql, user.id, { hash, now });
-  await voidTokensOf(sql, { userId: user.id, email: user.email, now });
+  await voidTokens(sql, { userId: user.id, email: user.email, now });
   // Else anybody could keep a user out. Whoever reads the mail may still be guessing at a second factor that is left.
-  if (!user.verified || !user.totp_enabled) await forgetFailures(sql, 'workspace', userSubject(user.email));
+  if (!user.verified || !user.totp_enabled) await deleteFailures(sql, 'workspace', userSubject(user.email));
   await endAllTokens(sql, deps, { userId: user.id, now });
 }

@@ -1,14 +1,14 @@
 // One attempt to log in: refused while its subject is locked, counted when it fails, forgiven when it succeeds.
 import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import {
-  clearFailures,
+  clearUnlessLocked,
   countFailure,
   findLock,
   type LockoutLimits,
+  lockSubject,
   pruneLockouts,
-  takeTurn,
 } from '../../../storage/lockouts.ts';
-import type { Ledger, SessionKind } from '../../../storage/sessions.ts';
+import type { ServerSchema, SessionKind } from '../../../storage/sessions.ts';
 import { auditLedger } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
@@ -17,7 +17,7 @@ import type { Origin } from '../../contract/route.ts';
 /** Who tries, and where it is counted and audited. */
 export interface Attempt {
   connection: Connection;
-  ledger: Ledger;
+  schema: ServerSchema;
   /** Whom the name is looked for among: an end-user may have the address of an admin. */
   as: SessionKind;
   /** What the failures are counted under; the same for a name that exists and one that does not. */
@@ -35,7 +35,7 @@ type Proof = 'password' | 'code';
 
 type AttemptDeps = Pick<Deps, 'newId' | 'now'>;
 
-const limits: LockoutLimits = { failures: 5, windowMilliseconds: 300_000, lockMilliseconds: 300_000 };
+const limits: LockoutLimits = { failures: 5, windowMs: 300_000, lockMs: 300_000 };
 
 /** A name as it is compared and counted: case and spaces around it do not make another one. */
 export function normalizedName(name: string): string {
@@ -47,8 +47,8 @@ export function normalizedName(name: string): string {
  * since guesses that waited for their turn, as in `tryInTurn`, would hold connections meanwhile.
  */
 export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise<void> {
-  const { connection, ledger } = attempt;
-  const until = await connection.run((sql) => findLock(sql, ledger, attempt));
+  const { connection, schema } = attempt;
+  const until = await connection.run((sql) => findLock(sql, schema, attempt));
   if (until !== undefined) await refuseLocked(deps, attempt, until);
 }
 
@@ -114,11 +114,11 @@ export async function tryInTurn<Result>(
   attempt: Attempt,
   work: (sql: Sql) => Promise<Result | undefined>,
 ): Promise<Result> {
-  const { connection, ledger, subject } = attempt;
+  const { connection, schema, subject } = attempt;
   try {
     const outcome = await connection.transaction(async (sql) => {
       // Sent together, done one after the other.
-      const [, until] = await Promise.all([takeTurn(sql, subject), findLock(sql, ledger, attempt)]);
+      const [, until] = await Promise.all([lockSubject(sql, subject), findLock(sql, schema, attempt)]);
       if (until !== undefined) throw new LockedMeanwhile(until);
       const result = await work(sql);
       return result === undefined ? { failed: await countWithin(sql, deps, attempt) } : { result };
@@ -133,7 +133,7 @@ export async function tryInTurn<Result>(
 /** Ends an attempt with right credentials within `tryInTurn`, in the transaction that makes the session. */
 export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const [until] = await Promise.all([
-    clearFailures(sql, attempt.ledger, attempt),
+    clearUnlessLocked(sql, attempt.schema, attempt),
     auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} }),
   ]);
   if (until !== undefined) throw new LockedMeanwhile(until);
@@ -150,13 +150,13 @@ export async function failAttempt(deps: AttemptDeps, attempt: Attempt): Promise<
 type Failure = Awaited<ReturnType<typeof countFailure>>;
 
 async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Failure> {
-  const { ledger, subject, now } = attempt;
-  const failure = await countFailure(sql, ledger, { subject, now, limits });
+  const { schema, subject, now } = attempt;
+  const failure = await countFailure(sql, schema, { subject, now, limits });
   const details = failure.lockedUntil === undefined ? {} : { locked_until: failure.lockedUntil };
   const action = failure.counted ? 'login_failed' : 'login_locked';
   await Promise.all([
     auditAttempt(sql, deps, attempt, { action, details }),
-    pruneLockouts(sql, ledger, { now, limits }),
+    pruneLockouts(sql, schema, { now, limits }),
   ]);
   return failure;
 }
@@ -177,11 +177,11 @@ function failCounted(attempt: Attempt, { counted, lockedUntil }: Failure): never
 export async function auditAttempt(
   sql: Sql,
   deps: AttemptDeps,
-  { ledger, as, actor, origin }: Attempt,
+  { schema, as, actor, origin }: Attempt,
   { action, details }: { action: string; details: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const event = { actor, action, target: actor, details: { as, ...details }, origin };
-  await auditLedger(sql, deps, ledger, event);
+  await auditLedger(sql, deps, schema, event);
 }
 
 function failLocked({ now }: Attempt, until: Date): never {

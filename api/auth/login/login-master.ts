@@ -31,7 +31,7 @@ export function masterAttempt(
   const actor = normalizedName(username);
   return {
     connection: databases.control,
-    ledger: 'control',
+    schema: 'control',
     as: 'master',
     subject: masterSubject(actor),
     actor,

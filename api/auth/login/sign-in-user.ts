@@ -3,7 +3,7 @@ import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { insertToken, type LoginMethod } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { insertSession } from '../../../storage/sessions.ts';
-import { lockUser, noteLogin, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { lockUser, recordLogin, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import type { Deps } from '../../deps.ts';
 import { showUser, type User } from '../account/user-response.ts';
 import {
@@ -142,7 +142,7 @@ async function begin(
   },
 ): Promise<{ draft: SessionDraft; user: UserRow }> {
   const { origin, now } = attempt;
-  const current = await noteLogin(sql, user, now);
+  const current = await recordLogin(sql, user, now);
   if (current === undefined) throw new ChangedMeanwhile();
   // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
   const id = deps.revocations.newId();

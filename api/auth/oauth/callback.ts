@@ -1,6 +1,6 @@
 // The second half of a sign-in by OAuth: the provider has sent the user back with a code.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { holdState, type TakenState, takeState } from '../../../storage/workspace/oauth-states.ts';
+import { lockState, type TakenState, takeState } from '../../../storage/workspace/oauth-states.ts';
 import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
@@ -63,7 +63,7 @@ export async function signInByProvider(
     method: 'oauth',
     prove: async (sql) => {
       // What the provider said counts as long as it is the provider.
-      if (!await holdState(sql, query.hash)) refuseState();
+      if (!await lockState(sql, query.hash)) refuseState();
       return await identify(sql, deps, claimant);
     },
   });

@@ -1,11 +1,11 @@
 // Which user of the workspace an account at a provider belongs to.
 import {
-  type Account,
   findLinkedUser,
   insertLink,
   lockAccount,
+  type ProviderAccount,
 } from '../../../storage/workspace/oauth-links.ts';
-import { voidTokensOf } from '../../../storage/workspace/one-time-tokens.ts';
+import { voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import {
   findUser,
@@ -25,7 +25,7 @@ import type { Profile } from './profile.ts';
 
 /** Somebody with an account at a provider. */
 export interface Claimant {
-  account: Account;
+  account: ProviderAccount;
   profile: Profile;
   /** How many users the workspace may have. */
   mostUsers: number | undefined;
@@ -82,7 +82,7 @@ export function refuseNobody(reason: string): never {
 }
 
 /** Whoever proved that the address is theirs while this waited for the row has dropped the link. */
-async function lockLinked(sql: Sql, account: Account, id: string): Promise<UserRow> {
+async function lockLinked(sql: Sql, account: ProviderAccount, id: string): Promise<UserRow> {
   const user = await lockUser(sql, id) ?? failChanged();
   return await findLinkedUser(sql, account) === id ? user : failChanged();
 }
@@ -111,7 +111,7 @@ async function linkOwner(
   if (user?.email !== email) failChanged();
   const cleaned = await proveAddress(sql, user, now);
   if (cleaned) {
-    await voidTokensOf(sql, { userId: id, email, now });
+    await voidTokens(sql, { userId: id, email, now });
     await endAllTokens(sql, deps, { userId: id, now });
   }
   await insertLink(sql, account, { userId: id, now });

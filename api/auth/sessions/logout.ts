@@ -74,8 +74,8 @@ async function loginIn(
 ): Promise<Login | undefined> {
   const workspace = id === undefined ? undefined : await deps.definitions.workspace(id);
   if (workspace?.id !== id) return undefined;
-  const { connection, ledger } = homeOf(deps, workspace);
-  const session = await connection.run((sql) => findSession(sql, ledger, by));
+  const { connection, schema } = homeOf(deps, workspace);
+  const session = await connection.run((sql) => findSession(sql, schema, by));
   return session === undefined ? undefined : { workspace, session };
 }
 
@@ -87,14 +87,14 @@ async function endLogin(
 ): Promise<void> {
   const { family, kind } = session;
   const actor = await actorOf(deps, { workspace, session });
-  const { connection, ledger } = homeOf(deps, workspace);
+  const { connection, schema } = homeOf(deps, workspace);
   const revoked = await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
-    const ended = await revokeFamily(sql, ledger, { family, now });
+    const ended = await revokeFamily(sql, schema, { family, now });
     const event = { actor, action: 'logout', target: actor, details: { as: kind }, origin };
-    await auditLedger(sql, deps, ledger, event);
+    await auditLedger(sql, deps, schema, event);
     const sessions = new Set([...presented, ...stillGood(ended, now)]);
-    return await endAccessOf(sql, deps, { ledger, sessions });
+    return await endAccessOf(sql, deps, { schema, sessions });
   });
   deps.revocations.apply(revoked);
 }

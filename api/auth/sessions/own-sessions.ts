@@ -1,7 +1,7 @@
 // An end-user looks through their own logins, and ends one or all of them.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { isUuid, millisecondOf } from '../../../storage/sql/ids.ts';
-import { appsOfLogins, hasLogin, listLogins } from '../../../storage/workspace/own-sessions.ts';
+import { isUuid, uuidTime } from '../../../storage/sql/ids.ts';
+import { hasLogin, listLoginApps, listLogins } from '../../../storage/workspace/own-sessions.ts';
 import type { Page, PageRequest } from '../../../storage/sql/page.ts';
 import { findSession, lockFamily, revokeFamily } from '../../../storage/sessions.ts';
 import { lockUser } from '../../../storage/workspace/user-accounts.ts';
@@ -40,7 +40,7 @@ export async function listOwnSessions(
   const { id: userId } = await requireUser(deps, principal, workspace);
   const { jti } = principal;
   const connection = deps.databases.workspace(workspace.database);
-  const apps = await connection.run((sql) => appsOfLogins(sql, userId));
+  const apps = await connection.run((sql) => listLoginApps(sql, userId));
   // What policy says by now counts, too, when one is refreshed.
   const lives = await Promise.all(apps.map(async (app) => {
     const { refreshTtl } = await sessionTerms(deps, { workspace: workspace.id, app: app ?? undefined });
@@ -53,7 +53,7 @@ export async function listOwnSessions(
       id: family,
       ...login,
       // The id may be ahead of a clock that was set back.
-      created_at: new Date(Math.min(millisecondOf(family), login.last_used_at.getTime())),
+      created_at: new Date(Math.min(uuidTime(family), login.last_used_at.getTime())),
       current: family === own?.family,
     }));
     return { ...found, items };
@@ -77,7 +77,7 @@ export async function endOwnSession(
     const ended = await revokeFamily(sql, 'workspace', { family, now });
     const event = { actor: email, action: 'session_revoke', target: email, details: { id: family }, origin };
     await auditWorkspace(sql, deps, event);
-    return await endAccessOf(sql, deps, { ledger: 'workspace', sessions: stillGood(ended, now) });
+    return await endAccessOf(sql, deps, { schema: 'workspace', sessions: stillGood(ended, now) });
   });
   revocations.apply(rows);
 }

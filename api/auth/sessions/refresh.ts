@@ -1,7 +1,7 @@
 // Exchanging a refresh token for a new pair: each token works once, and one that is used again ends its login.
 import { type AdminRow, findAdmin } from '../../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { millisecondOf } from '../../../storage/sql/ids.ts';
+import { uuidTime } from '../../../storage/sql/ids.ts';
 import { findMaster, type MasterAdminRow } from '../../../storage/control/master-admins.ts';
 import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import type { RevocationRow } from '../../../storage/control/revocations.ts';
@@ -9,13 +9,13 @@ import {
   findSession,
   type FoundSession,
   insertSession,
-  type Ledger,
   lockFamily,
   revokeReusedFamily,
   rotateSession,
+  type ServerSchema,
   type SessionKind,
 } from '../../../storage/sessions.ts';
-import { findUser, holdUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
+import { findUser, lockUserShared, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import { type Admin, showAdmin, showMaster } from '../account/admin-response.ts';
 import { auditLedger } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
@@ -43,7 +43,7 @@ interface Presented {
   session: FoundSession;
   workspace: WorkspaceDefinition | undefined;
   connection: Connection;
-  ledger: Ledger;
+  schema: ServerSchema;
 }
 
 /** Whose tokens they are. */
@@ -87,7 +87,7 @@ async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise
   if (workspace?.id !== located.workspace) return undefined;
   const home = homeOf(deps, workspace);
   const session = await home.connection.run((sql) =>
-    findSession(sql, home.ledger, { tokenHash: located.hash })
+    findSession(sql, home.schema, { tokenHash: located.hash })
   );
   if (session === undefined || accepts !== 'any' && accepts.kind !== session.kind) return undefined;
   return { session, workspace, ...home };
@@ -127,7 +127,7 @@ async function adminHolder(
   { app, id }: FoundSession,
 ): Promise<Holder | undefined> {
   // The session is in another database than the password, so the password's change could not end it there.
-  if (millisecondOf(id) <= row.credentials_changed_at.getTime()) return undefined;
+  if (uuidTime(id) <= row.credentials_changed_at.getTime()) return undefined;
   const grant = await grantOf(deps, row, app ?? undefined);
   return grant === undefined ? undefined : { grant, who: { admin: showAdmin(row) }, actor: row.email };
 }
@@ -161,24 +161,24 @@ async function exchange(
     now: Date;
   },
 ): Promise<Exchange> {
-  const { ledger, session: { id, family, kind, principal_id, created_at } } = presented;
+  const { schema, session: { id, family, kind, principal_id, created_at } } = presented;
   await lockFamily(sql, family);
   // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
   if (kind === 'master') await findMaster(sql, principal_id);
-  if (kind === 'user') await holdUser(sql, principal_id);
+  if (kind === 'user') await lockUserShared(sql, principal_id);
   // What policy says by now counts, too.
   const isOver = created_at.getTime() + draft.refreshTtl * 1_000 <= now.getTime();
-  if (!isOver && await rotateSession(sql, ledger, { id, now })) {
-    await insertSession(sql, ledger, draft.row);
+  if (!isOver && await rotateSession(sql, schema, { id, now })) {
+    await insertSession(sql, schema, draft.row);
     return { isFirst: true, revoked: [] };
   }
-  const ended = await revokeReusedFamily(sql, ledger, { id, family, now });
+  const ended = await revokeReusedFamily(sql, schema, { id, family, now });
   if (ended.length === 0) return { isFirst: false, revoked: [] };
   const { actor } = holder;
   const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
-  await auditLedger(sql, deps, ledger, event);
+  await auditLedger(sql, deps, schema, event);
   // Whoever used a token twice, or stole it, has access tokens too.
-  const revoked = await endAccessOf(sql, deps, { ledger, sessions: stillGood(ended, now) });
+  const revoked = await endAccessOf(sql, deps, { schema, sessions: stillGood(ended, now) });
   return { isFirst: false, revoked };
 }
 

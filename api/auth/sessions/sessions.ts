@@ -1,8 +1,8 @@
-// Sessions: a refresh token in a ledger, and the access token that goes with it.
+// Sessions: a refresh token in a table, and the access token that goes with it.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { millisecondOf } from '../../../storage/sql/ids.ts';
+import { uuidTime } from '../../../storage/sql/ids.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
-import type { Ledger, SessionKind, SessionRow } from '../../../storage/sessions.ts';
+import type { ServerSchema, SessionKind, SessionRow } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';
 import { longestTokenLife } from '../../policies/definitions.ts';
 import type { Origin } from '../../contract/route.ts';
@@ -40,10 +40,10 @@ export interface SessionDraft {
 export function homeOf(
   { databases }: Pick<Deps, 'databases'>,
   workspace: WorkspaceDefinition | undefined,
-): { connection: Connection; ledger: Ledger } {
+): { connection: Connection; schema: ServerSchema } {
   return workspace === undefined
-    ? { connection: databases.control, ledger: 'control' }
-    : { connection: databases.workspace(workspace.database), ledger: 'workspace' };
+    ? { connection: databases.control, schema: 'control' }
+    : { connection: databases.workspace(workspace.database), schema: 'workspace' };
 }
 
 /** How long the tokens of a place live, in seconds. */
@@ -79,7 +79,7 @@ export function prepareSession(
 ): SessionDraft {
   const token = makeRefreshToken(secrets, grant.workspace);
   // The id may be ahead of a clock that was set back; the tokens live no longer for it.
-  const begins = Math.min(millisecondOf(id), now().getTime());
+  const begins = Math.min(uuidTime(id), now().getTime());
   return {
     row: {
       id,

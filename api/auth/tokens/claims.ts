@@ -1,5 +1,5 @@
 // The claims of an access token (RFC 7519), written and read.
-import { millisecondOf } from '../../../storage/sql/ids.ts';
+import { uuidTime } from '../../../storage/sql/ids.ts';
 import { fail } from '../../errors.ts';
 import type { Principal, Role } from '../../scope.ts';
 
@@ -63,7 +63,7 @@ export function readClaims(payload: Readonly<Record<string, unknown>>, legacyId?
     narrowed: payload.narrowed === true,
     // `iat` has whole seconds; our own ids know the millisecond, so that a token issued right after a revocation in
     // the same second is good.
-    issuedAt: uuidV7.test(jti) ? millisecondOf(jti) : iat * 1_000,
+    issuedAt: uuidV7.test(jti) ? uuidTime(jti) : iat * 1_000,
   };
 }
 

@@ -1,7 +1,7 @@
 // Ends all that an end-user has been issued.
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { insertRevocations } from '../../../storage/control/revocations.ts';
-import { revokeSessionsOf } from '../../../storage/sessions.ts';
+import { revokeSessions } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';
 
 /**
@@ -23,6 +23,6 @@ export async function endAllTokens(
   deps: Pick<Deps, 'databases' | 'revocations'>,
   { userId, now }: { userId: string; now: Date },
 ): Promise<void> {
-  await revokeSessionsOf(sql, 'workspace', { principalId: userId, spared: undefined, now });
+  await revokeSessions(sql, 'workspace', { principalId: userId, spared: undefined, now });
   await endAccessTokens(deps, userId);
 }

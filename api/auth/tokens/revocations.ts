@@ -1,7 +1,7 @@
 // Revocations in memory: loaded at the start, kept in step with every other process, asked on each request.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Databases } from '../../../storage/connections/databases.ts';
-import { millisecondOf, movedTo } from '../../../storage/sql/ids.ts';
+import { uuidTime, withUuidTime } from '../../../storage/sql/ids.ts';
 import {
   listRevocations,
   pruneRevocations,
@@ -80,12 +80,12 @@ export class Revocations {
    */
   newId(): string {
     const id = this.#options.newId();
-    return millisecondOf(id) > this.#latest ? id : movedTo(id, this.#latest + 1);
+    return uuidTime(id) > this.#latest ? id : withUuidTime(id, this.#latest + 1);
   }
 
   /** Now, but never before an id that was already given out, even if the clock was set back. */
   instant(): Date {
-    return new Date(millisecondOf(this.newId()));
+    return new Date(uuidTime(this.newId()));
   }
 
   /** Makes committed rows count in this process. */

@@ -1,7 +1,7 @@
 // An app admin reads and changes the app's hook files. Every change is audited, and in effect when it is answered.
 import { createHash } from 'node:crypto';
 import type { AppDefinition } from '../../../storage/definition.ts';
-import { type Page, pageOfAll, type PageRequest } from '../../../storage/sql/page.ts';
+import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import { actorOf, type By } from '../../audit/actor.ts';
 import { auditApp } from '../../audit/write.ts';
@@ -32,7 +32,7 @@ export async function listHookFiles(
   app: AppDefinition,
   page: PageRequest,
 ): Promise<Page<HookFile>> {
-  return pageOfAll(await listFiles(folderOf(config, app)), page);
+  return slicePage(await listFiles(folderOf(config, app)), page);
 }
 
 /** One file with its text. Throws `400 validation` for its name, `404 not_found`. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, unlessMissing } from '../../../storage/sql/error-code.ts';
+import { errorCode, unlessMissing } from '../../../storage/sql/error-code.ts';
 import { syncFolder } from '../../../storage/blobs/sync-folder.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import { filenameFault } from './filename.ts';
@@ -106,7 +106,7 @@ export async function writeFile(folder: string, filename: string, source: string
     return true;
   } catch (error) {
     await rm(temporary, { force: true });
-    if (codeOf(error) === 'EISDIR') return false;
+    if (errorCode(error) === 'EISDIR') return false;
     throw error;
   }
 }
@@ -127,7 +127,7 @@ export async function removeFile(folder: string, filename: string): Promise<bool
 /** Removes a workspace's folder when nothing is in it. */
 export async function removeEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch((error: unknown) => {
-    if (!isMissing(error) && codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
+    if (!isMissing(error) && errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
   });
 }
 
@@ -173,5 +173,5 @@ function emptyWhenMissing(error: unknown): [] {
 
 /** Not there, or a link, or below something that is no directory. */
 function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ELOOP', 'ENOTDIR', 'EMLINK', 'ENXIO'].includes(codeOf(error));
+  return ['ENOENT', 'ELOOP', 'ENOTDIR', 'EMLINK', 'ENXIO'].includes(errorCode(error));
 }

@@ -15,7 +15,7 @@ export async function reloadEverywhere(
   // Told at once, the others load while this process does.
   const [loading] = await Promise.all([
     hooks.reload(app),
-    databases.tell(change),
+    databases.notify(change),
   ]);
   return loading;
 }
@@ -28,5 +28,5 @@ export async function loadEarlyFiles(
   owner: FolderOwner,
 ): Promise<void> {
   if ((await listFiles(folderOf(config, owner))).length === 0) return;
-  await databases.tell({ kind: 'hooks', workspace: owner.workspace.id, app: owner.id });
+  await databases.notify({ kind: 'hooks', workspace: owner.workspace.id, app: owner.id });
 }

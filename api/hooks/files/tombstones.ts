@@ -2,10 +2,10 @@
 // either still those of their app or nobody's. A later app of the same id would run them otherwise.
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isAppKept } from '../../../storage/workspace/apps.ts';
+import { isSameApp } from '../../../storage/workspace/apps.ts';
 import { unlessMissing } from '../../../storage/sql/error-code.ts';
 import { syncFolder } from '../../../storage/blobs/sync-folder.ts';
-import { findWorkspace, isWorkspaceKept } from '../../../storage/control/workspaces.ts';
+import { findWorkspace, isSameWorkspace } from '../../../storage/control/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import { noteFailure } from '../../logging/events.ts';
@@ -93,12 +93,12 @@ async function settle(deps: DepartureDeps, leaver: Leaver): Promise<void> {
 async function isThere({ databases }: DepartureDeps, leaver: Leaver): Promise<boolean> {
   if ('database' in leaver) {
     const { workspace: id, database } = leaver;
-    return await databases.control.run((sql) => isWorkspaceKept(sql, { id, database }));
+    return await databases.control.run((sql) => isSameWorkspace(sql, { id, database }));
   }
   const workspace = await databases.control.run((sql) => findWorkspace(sql, leaver.workspace));
   if (workspace === undefined) return false;
   const { app: id, schema } = leaver;
-  return await databases.provisioner(workspace.database).run((sql) => isAppKept(sql, { id, schema }));
+  return await databases.provisioner(workspace.database).run((sql) => isSameApp(sql, { id, schema }));
 }
 
 function placesOf({ config }: DepartureDeps, leaver: Leaver): { folder: string; aside: string } {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { kinds } from '../../../storage/app/fields/kinds.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
-import { shownFields, usersId, usersOf } from '../../../storage/workspace/identities.ts';
+import { shownFields, usersCollection, usersId } from '../../../storage/workspace/identities.ts';
 
 const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
@@ -14,7 +14,7 @@ export async function checkedTypesOf(app: AppDefinition): Promise<string> {
 
 /** A declaration file. */
 export async function typesOf(app: AppDefinition): Promise<string> {
-  const collections = [...app.collections.values(), usersOf(app)];
+  const collections = [...app.collections.values(), usersCollection(app)];
   return `${await readFile(declarations, 'utf8')}
 /** The collections of this app. */
 interface HookCollections {

@@ -1,9 +1,9 @@
 // A hook file that was written while its app was being deleted: after the app's files were moved aside, and so into a folder
 // whose files a later app of the same id would run.
 import { dirname } from 'node:path';
-import { isAppKept } from '../../../storage/workspace/apps.ts';
+import { isSameApp } from '../../../storage/workspace/apps.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
-import { isWorkspaceKept } from '../../../storage/control/workspaces.ts';
+import { isSameWorkspace } from '../../../storage/control/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import { failNoApp, failNoWorkspace } from '../../target.ts';
@@ -20,9 +20,9 @@ export async function withdrawFromGone(
 ): Promise<void> {
   const { control } = deps.databases;
   const { id, workspace } = app;
-  const hasWorkspace = await control.run((sql) => isWorkspaceKept(sql, workspace));
+  const hasWorkspace = await control.run((sql) => isSameWorkspace(sql, workspace));
   const provisioner = deps.databases.provisioner(workspace.database);
-  if (hasWorkspace && await provisioner.run((sql) => isAppKept(sql, app))) return;
+  if (hasWorkspace && await provisioner.run((sql) => isSameApp(sql, app))) return;
   const folder = folderOf(deps.config, app);
   const file = await readFile(folder, filename);
   // Another text is that of a later app.

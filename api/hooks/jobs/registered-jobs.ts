@@ -1,5 +1,5 @@
 // Jobs that loaded code has registered, on their way to the process that keeps the schedule, and to its next start.
-import { publish } from '../../../storage/control/changes.ts';
+import { notifyChange } from '../../../storage/control/changes.ts';
 import { saveHookJobs } from '../../../storage/control/hook-jobs.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
@@ -24,7 +24,7 @@ export class JobMemory {
     try {
       await databases.control.transaction(async (sql) => {
         const isNew = await saveHookJobs(sql, { ...place, schema, jobs });
-        if (isNew) await publish(sql, { kind: 'jobs', ...place });
+        if (isNew) await notifyChange(sql, { kind: 'jobs', ...place });
       });
       this.#saved.set(hooks, text);
     } catch (error) {

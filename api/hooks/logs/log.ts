@@ -1,5 +1,5 @@
 // What an app's hooks have written lately: kept in memory, and told to those who follow it.
-import { type Page, pageOfAll, type PageRequest } from '../../../storage/sql/page.ts';
+import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
 import type { LogLevel } from '../../../hook-runner/protocol.ts';
 import type { Json } from '../../../hook-runner/calls.ts';
 import type { Fault } from '../../../hook-runner/registrations.ts';
@@ -120,5 +120,5 @@ function read({ text }: { text: string }): LogEntry {
 
 /** A page of what is kept, newest first. */
 export function logPage(entries: readonly LogEntry[], page: PageRequest): Page<LogEntry> {
-  return pageOfAll(entries.toReversed(), page);
+  return slicePage(entries.toReversed(), page);
 }

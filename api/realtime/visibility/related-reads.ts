@@ -1,5 +1,5 @@
 // What views look at besides the record that has changed: read once for all of them.
-import { nameOfHops, type RelatedPart } from '../../../storage/app/filter/condition.ts';
+import { hopPath, type RelatedPart } from '../../../storage/app/filter/condition.ts';
 import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
 import type { RecordChange } from '../event.ts';
 
@@ -59,7 +59,7 @@ export async function readFor(
 /** Adds parts to others. */
 export function mergeParts(parts: Map<string, RelatedPart>, more: RelatedParts): void {
   for (const { hops, columns } of more.values()) {
-    const name = nameOfHops(hops);
+    const name = hopPath(hops);
     const known = parts.get(name);
     parts.set(name, { hops, columns: known === undefined ? columns : known.columns.union(columns) });
   }

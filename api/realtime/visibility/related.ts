@@ -1,12 +1,12 @@
 // Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
-import { type Room, TooMuchAtOnce } from '../../../storage/app/records/bounded-rows.ts';
+import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/bounded-rows.ts';
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import type { Hop } from '../../../storage/app/filter/condition.ts';
 import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
-import { planOf } from '../../../storage/app/records/plan.ts';
+import { planFor } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
 import { goneKey, type RecordChange } from '../event.ts';
 import type { Reader, Related, RelatedParts } from './related-reads.ts';
@@ -70,15 +70,15 @@ export class DatabaseReader implements Reader {
   async #select(
     collection: CollectionDefinition | undefined,
     ids: ReadonlySet<string>,
-    room: Room,
+    room: RowBudget,
   ): Promise<FilterRecord[]> {
     if (collection === undefined) return [];
     const { workspace: { database }, schema } = this.#app;
     const records = await this.#databases.app(database, schema).run((sql) =>
-      selectRecords(sql, planOf(schema, collection), [...ids], { room })
+      selectRecords(sql, planFor(schema, collection), [...ids], { room })
     );
     room.left -= costOfReading(records);
-    if (room.left < 0) throw new TooMuchAtOnce();
+    if (room.left < 0) throw new RowsTooLarge();
     return records;
   }
 }

@@ -3,14 +3,14 @@
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import {
   type Condition,
-  nameOfHops,
-  ownColumnsOf,
-  relatedIn,
+  hopPath,
+  ownColumns,
   type RelatedPart,
+  relatedParts,
 } from '../../../storage/app/filter/condition.ts';
-import { compile, type FilterSubject } from '../../../storage/app/filter/evaluate.ts';
+import { compilePredicate, type FilterSubject } from '../../../storage/app/filter/evaluate.ts';
 import { decideEarly } from '../../../storage/app/filter/fold.ts';
-import { Patience } from '../../../storage/app/filter/work-budget.ts';
+import { WorkBudget } from '../../../storage/app/filter/work-budget.ts';
 import { type Access, predicateOf, type Sight, sightOf } from '../../rules/access.ts';
 import { conditionOfFilter, refuseCostly } from '../../rules/caller-filter.ts';
 import { membersOf, mentionsNow, ruleOf } from '../../rules/compile.ts';
@@ -74,7 +74,7 @@ export function viewOf(
       const { made } = change;
       if (made !== undefined && !judges.every(({ columns }) => columns.isSubsetOf(made.shows))) return false;
       const related = (hops: string) => follow(change, hops);
-      const subject = { record: shown(change.record), related, patience: new Patience() };
+      const subject = { record: shown(change.record), related, patience: new WorkBudget() };
       // As of now and not of the write: a record that has expired by the time of a replay stays hidden.
       const at = now().getTime();
       return judges.every((judge) => judge.passes(subject, at));
@@ -87,9 +87,9 @@ function judgeOfRule(target: Target, access: Access): Judge | undefined {
   const { condition } = ruleOf(target.app, target.collection, 'list');
   if (access.unbounded || isSettled(condition, access.request)) return undefined;
   return {
-    parts: relatedIn(condition),
+    parts: relatedParts(condition),
     members: membersOf(condition),
-    columns: ownColumnsOf(condition),
+    columns: ownColumns(condition),
     passes: predicateOf(access, target),
   };
 }
@@ -98,14 +98,14 @@ function judgeOfRule(target: Target, access: Access): Judge | undefined {
 function judgeOfFilter(target: Target, access: Access, filter: string): Judge {
   const { app, collection } = target;
   const condition = conditionOfFilter(app, collection, filter);
-  const parts = relatedIn(condition);
+  const parts = relatedParts(condition);
   const sight = sightOf(access, app);
   if (sight !== undefined) refuseCostly(app, condition);
   const glances = sight === undefined ? undefined : new Glances(parts, sight);
-  const predicate = compile(condition);
+  const predicate = compilePredicate(condition);
   return {
     ...(sight === undefined ? { parts, members: membersOf(condition) } : guarded(app, condition, parts)),
-    columns: ownColumnsOf(condition),
+    columns: ownColumns(condition),
     passes: (subject, at) => {
       const seen = glances === undefined ? subject : glances.narrow(subject, at);
       return predicate(seen, { ...access.request, body: {}, now: at }) === true;
@@ -128,7 +128,7 @@ function guarded(
     if (collection === undefined) members.add('auth.id');
     else {
       const rule = ruleOf(app, collection, 'get').condition;
-      mergeParts(all, relatedIn(rule, hops));
+      mergeParts(all, relatedParts(rule, hops));
       for (const name of membersOf(rule)) members.add(name);
     }
   }
@@ -151,26 +151,26 @@ class Glances {
     this.#ways = new Map(
       parts.entries().map(([name, { hops }]) => [
         name,
-        hops.map(({ target }, index) => ({ name: nameOfHops(hops.slice(0, index + 1)), target })),
+        hops.map(({ target }, index) => ({ name: hopPath(hops.slice(0, index + 1)), target })),
       ]),
     );
   }
 
   narrow(subject: FilterSubject, at: number): FilterSubject {
-    const { related: follow = () => undefined, patience } = subject;
+    const { related: follow = () => undefined, budget: patience } = subject;
     const known = new Map<string, boolean>();
     const isSeen = ({ name, target }: Step) => {
       const before = known.get(name);
       if (before !== undefined) return before;
       const record = follow(name);
       const related = (rest: string) => follow(`${name}.${rest}`);
-      const seen = record !== undefined && this.#sight(target, { record, related, patience }, at);
+      const seen = record !== undefined && this.#sight(target, { record, related, budget: patience }, at);
       known.set(name, seen);
       return seen;
     };
     return {
       record: subject.record,
-      patience,
+      budget: patience,
       related: (hops) => this.#ways.get(hops)?.every(isSeen) === true ? follow(hops) : undefined,
     };
   }

@@ -1,5 +1,5 @@
 // Records that were read, cached until a write can have changed them: they are exact, or not cached at all.
-import { measure } from '../../../storage/sql/json-text.ts';
+import { textLength } from '../../../storage/sql/json-text.ts';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import type { RecordTarget } from '../collection.ts';
@@ -55,7 +55,7 @@ export class CachedRecords {
   ): Promise<StoredRecord | undefined> {
     const record = await read();
     if (record === undefined) return undefined;
-    const { all } = measure(record, maxRecordLength);
+    const { all } = textLength(record, maxRecordLength);
     if (all > maxRecordLength) return record;
     Object.freeze(record.fields);
     // A write that has begun since may be in it or not: nobody finds it under the version of before.

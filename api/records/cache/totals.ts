@@ -1,12 +1,12 @@
 // Totals of lists, cached until a write can have made them wrong: they are exact, or not cached at all.
-import type { Count, Counted } from '../../../storage/app/records/records.ts';
+import type { CountedRecords, CountStatement } from '../../../storage/app/records/records.ts';
 import { LruCache } from '../../process/lru-cache.ts';
 import type { ReadSet } from './read-set.ts';
 import type { WriteTracker } from './write-tracker.ts';
 
 /** The total of a list that was read. */
 export interface ListCount {
-  count: Count;
+  count: CountStatement;
   /** Undefined when the total depends on something that is no table. */
   readSet: ReadSet | undefined;
   /** The snapshot that the list saw, if it was read with one. */
@@ -18,14 +18,14 @@ export interface Totals {
   /** True when a list has to be read with its snapshot, without which its total is not cached. */
   needsSnapshot(readSet: ReadSet | undefined): boolean;
   /** The total, counted where it is not cached. */
-  get(list: ListCount, countNow: () => Promise<Counted>): Promise<number>;
+  get(list: ListCount, countNow: () => Promise<CountedRecords>): Promise<number>;
 }
 
 const maxParametersLength = 2_048;
 const maxTotals = 4_096;
 
 /** The key of a count; undefined when it is too long to be cached. */
-function keyOf({ text, params }: Count): string | undefined {
+function keyOf({ text, params }: CountStatement): string | undefined {
   const parameters = JSON.stringify(params);
   return parameters.length > maxParametersLength ? undefined : `${text}\n${parameters}`;
 }
@@ -35,13 +35,16 @@ function keyOf({ text, params }: Count): string | undefined {
  * server's databases, so a write by anybody ends it, without a message.
  */
 export class SnapshotTotals implements Totals {
-  readonly #totals = new LruCache<Counted>(maxTotals);
+  readonly #totals = new LruCache<CountedRecords>(maxTotals);
 
   needsSnapshot(readSet: ReadSet | undefined): boolean {
     return readSet !== undefined;
   }
 
-  async get({ count, readSet, snapshot }: ListCount, countNow: () => Promise<Counted>): Promise<number> {
+  async get(
+    { count, readSet, snapshot }: ListCount,
+    countNow: () => Promise<CountedRecords>,
+  ): Promise<number> {
     const key = readSet === undefined ? undefined : keyOf(count);
     if (key === undefined) return (await countNow()).total;
     const cached = this.#totals.get(key);
@@ -67,7 +70,7 @@ export class TrackedTotals implements Totals {
     return readSet !== undefined && !readSet.isTracked;
   }
 
-  async get(list: ListCount, countNow: () => Promise<Counted>): Promise<number> {
+  async get(list: ListCount, countNow: () => Promise<CountedRecords>): Promise<number> {
     const { count, readSet } = list;
     if (readSet === undefined || !readSet.isTracked) return await this.#others.get(list, countNow);
     const name = keyOf(count);

@@ -1,6 +1,6 @@
 // Write sets: everything that a write may change, by the names under which writes are tracked.
 import { type AppDefinition, type CollectionDefinition, filesId } from '../../../storage/definition.ts';
-import { referrersOf } from '../../../storage/app/records/referrers.ts';
+import { referrersTo } from '../../../storage/app/records/referrers.ts';
 import { collectionOf } from '../../target.ts';
 import type { IntendedChange } from '../ports.ts';
 import { allRecordsName, tableName, usersName } from './tracked-names.ts';
@@ -40,11 +40,11 @@ function namesOf(app: AppDefinition, change: IntendedChange): readonly string[] 
     case 'delete': {
       // Records that point to this one are changed or deleted along with it, and so are those that point to them.
       const tables = tablesWith(app, collectionOf(app, change.collection));
-      const isAlone = referrersOf(app, change.collection).length === 0;
+      const isAlone = referrersTo(app, change.collection).length === 0;
       return isAlone ? tables : [...tables, allRecordsName(app)];
     }
     case 'delete_file': {
-      const holders = referrersOf(app, filesId).map(({ collection }) => tableName(app, collection.id));
+      const holders = referrersTo(app, filesId).map(({ collection }) => tableName(app, collection.id));
       return holders.length === 0 ? [] : [...holders, allRecordsName(app)];
     }
   }

@@ -1,6 +1,6 @@
 // The email and password in the body of a new profile, and the members of a profile that no body can set.
 import { email as emailKind } from '../../../storage/app/fields/email.ts';
-import { isShownOfUser } from '../../../storage/workspace/identities.ts';
+import { isUserField } from '../../../storage/workspace/identities.ts';
 import { longestPassword } from '../../contract/credentials.ts';
 import type { FieldError } from '../../errors.ts';
 
@@ -19,7 +19,7 @@ const readEmail = emailKind.reader({ name: 'email', kind: 'email', required: tru
 export function memberRefusal(name: string): string | undefined {
   if (name === 'email') return 'cannot be changed here; the user changes it with auth/email-change';
   if (name === 'password') return 'cannot be changed here; the user changes it with auth/password-reset';
-  return isShownOfUser(name) ? 'is read-only' : undefined;
+  return isUserField(name) ? 'is read-only' : undefined;
 }
 
 /** Reads `email` and `password`, and adds what is wrong with them to `errors`. */

@@ -1,5 +1,5 @@
 // The length of records in responses, and how long one may become.
-import type { Stored } from '../../../storage/app/fields/kind.ts';
+import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import { fail } from '../../errors.ts';
@@ -27,7 +27,7 @@ export function addLength(length: number, records: readonly Pick<StoredRecord, '
 }
 
 /** True when a record may be too long once these of its values are stored. */
-export function mayExceedLength(values: readonly (Stored | null)[]): boolean {
+export function mayExceedLength(values: readonly (StoredValue | null)[]): boolean {
   return lengthOfValues(values) > minLengthToCheck;
 }
 

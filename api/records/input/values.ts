@@ -1,5 +1,5 @@
 // Turns the members of a body into values that can be stored. One error names everything that is wrong.
-import type { Stored } from '../../../storage/app/fields/kind.ts';
+import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { PlannedField } from '../../../storage/app/records/planned-field.ts';
@@ -13,7 +13,7 @@ export type RecordInput = Readonly<Record<string, unknown>>;
 /** The values of an update: positions in the plan and the new values, side by side. */
 export interface ChangedValues {
   positions: number[];
-  values: (Stored | null)[];
+  values: (StoredValue | null)[];
 }
 
 const reportedMembers = 100;
@@ -24,7 +24,7 @@ export interface NewValues {
   /** Undefined when the caller chose none. */
   id: string | undefined;
   /** In the order of the plan. */
-  values: (Stored | null)[];
+  values: (StoredValue | null)[];
   /** Names of the fields that have their default. */
   defaulted: string[];
   /** Of a profile. */
@@ -38,7 +38,7 @@ const newMembersOfProfile = ['id', 'email', 'password'];
 export function readNewValues(plan: RecordPlan, input: RecordInput): NewValues {
   const errors = unknownMembers(plan, input, plan.isProfile ? newMembersOfProfile : newMembers);
   const credentials = plan.isProfile ? readCredentials(input, errors) : undefined;
-  const values: (Stored | null)[] = [];
+  const values: (StoredValue | null)[] = [];
   const defaulted: string[] = [];
   for (const planned of plan.fields) {
     const { name } = planned.field;
@@ -74,7 +74,7 @@ export function readChangedValues(plan: RecordPlan, input: RecordInput): Changed
 }
 
 /** Reads one value, and adds what is wrong with it to `errors`. */
-function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): Stored | null {
+function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): StoredValue | null {
   if (value === undefined || value === null) {
     if (field.required === true) errors.push({ field: field.name, reason: 'is required' });
     return null;
@@ -88,7 +88,7 @@ function read({ field, read }: PlannedField, value: unknown, errors: FieldError[
 function unknownMembers(plan: RecordPlan, input: RecordInput, known: readonly string[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of Object.keys(input)) {
-    if (known.includes(name) || plan.positionOf(name) !== undefined) continue;
+    if (known.includes(name) || plan.fieldPosition(name) !== undefined) continue;
     const reason = plan.isProfile ? memberRefusal(name) : undefined;
     errors.push({ field: name.slice(0, reportedLength), reason: reason ?? 'unknown field' });
     // The response to a body of nothing but unknown fields need not be as long as the body.

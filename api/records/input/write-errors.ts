@@ -14,7 +14,7 @@ export function missingReason({ fields }: RecordPlan, name: string | undefined):
 /** The error of the response to a write that failed. An error that is not about the record is returned as it is. */
 export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
   if (!(error instanceof StorageError)) return error;
-  const field = plan.fieldOfConstraint(error.constraint);
+  const field = plan.constraintField(error.constraint);
   switch (error.failure) {
     case 'conflict':
       return new ApiError(

@@ -2,10 +2,10 @@
 import { type AppDefinition, type CollectionDefinition, filesId } from '../../../storage/definition.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { planOf, type RecordPlan, type StoredRecord } from '../../../storage/app/records/plan.ts';
-import { type Referrer, referrersOf } from '../../../storage/app/records/referrers.ts';
+import { planFor, type RecordPlan, type StoredRecord } from '../../../storage/app/records/plan.ts';
+import { type Referrer, referrersTo } from '../../../storage/app/records/referrers.ts';
 import {
-  type Locked,
+  type LockedRecord,
   lockRecord,
   lockReferrers,
   selectRecords,
@@ -57,7 +57,7 @@ export async function deleteWithReferrers(
   { app, collection }: RecordTarget,
   { id, rule, now }: RemovalRequest,
 ): Promise<Removal | undefined> {
-  const root = await lockRecord(sql, planOf(app.schema, collection), id, rule);
+  const root = await lockRecord(sql, planFor(app.schema, collection), id, rule);
   if (root === undefined) return undefined;
   const cascade = new Cascade({ sql, statements }, app, 1);
   cascade.addDeleted(collection, [root]);
@@ -78,7 +78,7 @@ export async function deleteWithUser(
   const cascade = new Cascade({ sql, statements }, app, 0);
   for (const collection of app.collections.values()) {
     const profile = collection.kind === 'auth'
-      ? await lockRecord(sql, planOf(app.schema, collection), id)
+      ? await lockRecord(sql, planFor(app.schema, collection), id)
       : undefined;
     if (profile !== undefined) cascade.addDeleted(collection, [profile]);
   }
@@ -128,7 +128,7 @@ class Cascade {
   }
 
   /** Notes locked records that are to be deleted. */
-  addDeleted(collection: CollectionDefinition, found: readonly Locked[]): void {
+  addDeleted(collection: CollectionDefinition, found: readonly LockedRecord[]): void {
     const part = this.#partOf(collection);
     for (const record of found) {
       if (part.deletedIds.has(record.id)) continue;
@@ -149,7 +149,7 @@ class Cascade {
 
   /** Finds and locks the records that point to deleted ones. */
   async lockReferrersOf(target: string, ids: readonly string[]): Promise<void> {
-    for (const referrer of referrersOf(this.#app, target)) await this.#lock(referrer, ids);
+    for (const referrer of referrersTo(this.#app, target)) await this.#lock(referrer, ids);
   }
 
   /** Writes all of it. */
@@ -187,7 +187,7 @@ class Cascade {
     });
   }
 
-  async #lock({ collection, field, then }: Referrer, ids: readonly string[]): Promise<void> {
+  async #lock({ collection, field, onDelete: then }: Referrer, ids: readonly string[]): Promise<void> {
     // PostgreSQL refuses those that are left in the end: some may be deleted by another way.
     if (then === 'refuse') return;
     // Those that are known already may be found again, the record itself among them: one more than there may be besides it.
@@ -205,7 +205,7 @@ class Cascade {
     }
   }
 
-  #weigh({ size }: Locked): void {
+  #weigh({ size }: LockedRecord): void {
     this.#records++;
     this.#bytes += size;
     if (this.#records > maxRecords) {
@@ -232,6 +232,6 @@ class Cascade {
   }
 
   #planOf(collection: CollectionDefinition): RecordPlan {
-    return planOf(this.#app.schema, collection);
+    return planFor(this.#app.schema, collection);
   }
 }

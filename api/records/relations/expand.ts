@@ -1,10 +1,10 @@
 // The query parameter `expand`: records with those that their relations point to. One query for each level and collection.
-import { type Room, TooMuchAtOnce } from '../../../storage/app/records/bounded-rows.ts';
+import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/bounded-rows.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { type AppDefinition, filesId } from '../../../storage/definition.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
-import { planOf, type StoredRecord } from '../../../storage/app/records/plan.ts';
+import { planFor, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
 import { fail } from '../../errors.ts';
 import { type Access, guardOf } from '../../rules/access.ts';
@@ -126,7 +126,7 @@ async function findRelated(
   scope: RecordScope,
   guard: ((target: string) => Residue) | undefined,
   stages: readonly Stage[],
-  room: Room,
+  room: RowBudget,
 ): Promise<Map<string, Found>> {
   const wanted = new Map<string, Set<string>>();
   for (const { branch: { field, target }, holders } of stages) {
@@ -147,16 +147,16 @@ async function findRelated(
 async function select(
   { target: { app }, connection }: RecordScope,
   target: string,
-  { ids, rule, room }: { ids: readonly string[]; rule: Residue | undefined; room: Room },
+  { ids, rule, room }: { ids: readonly string[]; rule: Residue | undefined; room: RowBudget },
 ): Promise<StoredRecord[]> {
   if (ids.length === 0 || rule?.kind === 'constant' && !rule.passes) return [];
   const collection = readableCollection(app, target);
   if (collection === undefined) return [];
-  const plan = planOf(app.schema, collection);
+  const plan = planFor(app.schema, collection);
   try {
     return await connection.run((sql) => selectRecords(sql, plan, ids, { rule, room }));
   } catch (error) {
-    if (!(error instanceof TooMuchAtOnce)) throw error;
+    if (!(error instanceof RowsTooLarge)) throw error;
     failTooLarge();
   }
 }

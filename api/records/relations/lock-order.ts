@@ -3,7 +3,7 @@ import { usersId } from '../../../storage/workspace/identities.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { lockRecords } from '../../../storage/app/records/locks.ts';
-import { planOf } from '../../../storage/app/records/plan.ts';
+import { planFor } from '../../../storage/app/records/plan.ts';
 import type { Access } from '../../rules/access.ts';
 import type { RecordTarget } from '../collection.ts';
 
@@ -23,7 +23,7 @@ export async function lockInOrder(sql: Sql, changes: readonly Change[]): Promise
   for (const { target: { app, collection }, access, write } of changes) {
     if (write.method === 'POST' || !access.unbounded || collection.id === usersId) continue;
     if (!isUuid(write.id)) continue;
-    const { table } = planOf(app.schema, collection);
+    const { table } = planFor(app.schema, collection);
     tables.set(table, (tables.get(table) ?? new Set()).add(write.id));
   }
   // A single record needs no order.

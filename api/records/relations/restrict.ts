@@ -1,7 +1,7 @@
 // Access rules as restrictions of the statements on records.
-import type { Stored } from '../../../storage/app/fields/kind.ts';
+import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import type { Restriction, WriteRestriction } from '../../../storage/app/records/restriction.ts';
-import { canReach, firstValue } from '../../../storage/app/records/records.ts';
+import { canPointTo, firstValue } from '../../../storage/app/records/records.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
@@ -26,7 +26,7 @@ export function ruleRestriction(
 /** The fields that a write sets, by their positions, and their values. */
 export interface WrittenValues {
   positions: readonly number[];
-  values: readonly (Stored | null)[];
+  values: readonly (StoredValue | null)[];
   /** Fields that hooks or defaults have set: what they point to need not be readable to the caller. */
   byOthers?: ReadonlySet<string> | undefined;
 }
@@ -48,7 +48,7 @@ export function writeRestriction(
   written: WrittenValues,
 ): WriteRestriction {
   const rule = ruleRestriction(access, scope.target, body);
-  return { rule, reaches: pointings(access, scope, written) };
+  return { rule, targets: pointings(access, scope, written) };
 }
 
 /**
@@ -62,7 +62,7 @@ export async function refuseUnreachable(
 ): Promise<void> {
   const refused: string[] = [];
   for (const { field, id, ...reach } of pointings(access, scope, written)) {
-    if (!await scope.connection.run((sql) => canReach(sql, id, reach))) refused.push(field);
+    if (!await scope.connection.run((sql) => canPointTo(sql, id, reach))) refused.push(field);
   }
   if (refused.length > 0) {
     failValidation(refused.map((field) => ({ field, reason: missingReason(scope.plan, field) })));

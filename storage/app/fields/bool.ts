@@ -10,7 +10,7 @@ export const bool: Kind = {
   comparable: 'boolean',
   isLowerCase: false,
   settings: ['index'],
-  faultsOf: noFaults,
+  settingFaults: noFaults,
   reader: () => (value) =>
     typeof value === 'boolean' ? { value: String(value) } : { reason: 'must be true or false' },
   fromDatabase: undefined,

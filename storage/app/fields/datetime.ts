@@ -1,5 +1,5 @@
 // Field kind `datetime`: an instant of RFC 3339 with any offset, kept in UTC to the millisecond.
-import { asStored, type Kind, noFaults, pointsNowhere, type Reading } from './kind.ts';
+import { asStored, type Kind, noFaults, type ParsedValue, pointsNowhere } from './kind.ts';
 
 /** An instant from year 1 to year 9999 in UTC: what PostgreSQL, JavaScript and four digits all hold. */
 export const datetime: Kind = {
@@ -9,7 +9,7 @@ export const datetime: Kind = {
   comparable: 'datetime',
   isLowerCase: false,
   settings: ['unique', 'index'],
-  faultsOf: noFaults,
+  settingFaults: noFaults,
   reader: () => readInstant,
   fromDatabase: instantFromDatabase,
   shown: asStored,
@@ -29,7 +29,7 @@ const zero = 0x30;
 /** What programs send most: as `toISOString` writes it. */
 const canonical = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-function readInstant(value: unknown): Reading {
+function readInstant(value: unknown): ParsedValue {
   return typeof value === 'string' && canonical.test(value) && isInstant(value)
     ? { value }
     : readAnyInstant(value);
@@ -53,7 +53,7 @@ function daysIn(month: number, year: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-function readAnyInstant(value: unknown): Reading {
+function readAnyInstant(value: unknown): ParsedValue {
   const refused = { reason: 'must be a date and time as in RFC 3339, such as 2026-01-02T03:04:05.678Z' };
   const match = typeof value === 'string' ? rfc3339.exec(value) : null;
   if (match === null) return refused;

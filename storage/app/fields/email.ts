@@ -1,6 +1,6 @@
 // Field kind `email`: an address, compared and stored in lower case.
-import type { Kind, Reading } from './kind.ts';
-import { readText, stringKind } from './strings.ts';
+import type { Kind, ParsedValue } from './kind.ts';
+import { readString, stringKind } from './strings.ts';
 import type { Field } from '../../definition.ts';
 
 /** An email address. */
@@ -15,14 +15,14 @@ const address =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 
 /** RFC 5321 section 4.5.3.1.3, less the angle brackets. */
-const maximalLength = 254;
+const maxLength = 254;
 
-function read(value: unknown, field: Field): Reading {
-  const reading = readText(value, field);
+function read(value: unknown, field: Field): ParsedValue {
+  const reading = readString(value, field);
   if ('reason' in reading) return reading;
   const text = String(reading.value);
   // As it was sent: there are letters beyond ASCII whose lower case is within, and such an address is somebody else's.
-  return text.length <= maximalLength && address.test(text)
+  return text.length <= maxLength && address.test(text)
     ? { value: text.toLowerCase() }
     : { reason: 'must be an email address' };
 }

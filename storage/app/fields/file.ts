@@ -7,7 +7,7 @@ import { idReader, referenceKind } from './references.ts';
 export const file: Kind = {
   ...referenceKind,
   settings: ['unique', 'index'],
-  faultsOf: noFaults,
+  settingFaults: noFaults,
   reader: () => idReader('file'),
   pointsTo: () => filesId,
 };

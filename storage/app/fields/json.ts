@@ -3,7 +3,7 @@ import { textFault } from '../../sql/characters.ts';
 import { JsonText } from '../../sql/json-text.ts';
 import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 
-const maximalDepth = 64;
+const maxDepth = 64;
 
 /** Any JSON value. Bodies are scanned before they are parsed, but hooks' values are not: all is checked here. */
 export const json: Kind = {
@@ -14,9 +14,9 @@ export const json: Kind = {
   comparable: 'json',
   isLowerCase: false,
   settings: [],
-  faultsOf: noFaults,
+  settingFaults: noFaults,
   reader: () => (value) => {
-    const reason = faultOf(value, 0);
+    const reason = valueFault(value, 0);
     return reason === undefined ? { value: JSON.stringify(value) } : { reason };
   },
   fromDatabase: (text) => new JsonText(String(text)),
@@ -26,7 +26,7 @@ export const json: Kind = {
 };
 
 /** Why a value cannot be kept as it is; undefined when it can. */
-function faultOf(value: unknown, depth: number): string | undefined {
+function valueFault(value: unknown, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':
       return textFault(value);
@@ -42,17 +42,17 @@ function faultOf(value: unknown, depth: number): string | undefined {
 }
 
 function containerFault(value: object, depth: number): string | undefined {
-  if (depth >= maximalDepth) return `must not be nested deeper than ${maximalDepth}`;
+  if (depth >= maxDepth) return `must not be nested deeper than ${maxDepth}`;
   if (Array.isArray(value)) {
     for (const item of value) {
-      const fault = faultOf(item, depth + 1);
+      const fault = valueFault(item, depth + 1);
       if (fault !== undefined) return fault;
     }
     return undefined;
   }
   for (const [key, item] of Object.entries(value)) {
     const fault = key === '__proto__' ? 'must not contain the key __proto__' : textFault(key);
-    const inside = fault ?? faultOf(item, depth + 1);
+    const inside = fault ?? valueFault(item, depth + 1);
     if (inside !== undefined) return inside;
   }
   return undefined;

@@ -2,20 +2,20 @@
 import type { Field } from '../../definition.ts';
 
 /** A value as it is handed to the driver: a text that the kind's cast understands, or a number. */
-export type Stored = string | number;
+export type StoredValue = string | number;
 
 /** What became of a value from outside: what to store, or why it is refused. */
-export type Reading = { value: Stored } | { reason: string };
+export type ParsedValue = { value: StoredValue } | { reason: string };
 
 /** Reads one field's values. `null` and missing values never reach it. */
-export type Reader = (value: unknown) => Reading;
+export type ValueReader = (value: unknown) => ParsedValue;
 
 /** Members of a declaration that only some kinds have. */
-export type Setting = 'min' | 'max' | 'options' | 'target' | 'cascade_delete' | 'unique' | 'index';
+export type FieldSetting = 'min' | 'max' | 'options' | 'target' | 'cascade_delete' | 'unique' | 'index';
 
 /** A member of a declaration that is not as it must be. */
 export interface SettingFault {
-  setting: Setting;
+  setting: FieldSetting;
   reason: string;
 }
 
@@ -34,15 +34,15 @@ export interface Kind {
   /** True when values are stored in lower case: what a filter compares them with is lowered first. */
   readonly isLowerCase: boolean;
   /** The settings that a declaration of this kind may have. */
-  readonly settings: readonly Setting[];
+  readonly settings: readonly FieldSetting[];
   /** What is wrong with the settings given; that they are of their own type is known. */
-  faultsOf(field: Field): SettingFault[];
+  settingFaults(field: Field): SettingFault[];
   /** The check of one field's values, made once a definition. */
-  reader(field: Field): Reader;
+  reader(field: Field): ValueReader;
   /** Turns what the driver reads into what a response holds; undefined when the two are the same. */
   readonly fromDatabase: ((value: unknown) => unknown) | undefined;
   /** What a response would hold for a value that is not stored yet, made of what `reader` returned. */
-  shown(stored: Stored): unknown;
+  shown(stored: StoredValue): unknown;
   /** The id of the collection, or `filesId`, whose rows a field's values name; undefined when they name none. */
   pointsTo(field: Field): string | undefined;
   /** The TypeScript type of a value, for those who write hooks. */
@@ -55,7 +55,7 @@ export function noFaults(): SettingFault[] {
 }
 
 /** `shown` of kinds whose values look the same stored and in a response. */
-export function asStored(stored: Stored): unknown {
+export function asStored(stored: StoredValue): unknown {
   return stored;
 }
 

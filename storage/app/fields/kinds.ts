@@ -32,7 +32,7 @@ export function pointsTo(field: Field): string | undefined {
 }
 
 /** What to select of a column that holds values of a kind in another type, as those of `workspace.users_public` do. */
-export function selected(column: string, kind: FieldKind): string {
+export function selectCast(column: string, kind: FieldKind): string {
   return `${column}::${kinds[kind].column}${kinds[kind].output}`;
 }
 

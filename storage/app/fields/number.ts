@@ -1,6 +1,6 @@
 // Field kind `number`: a finite double; `min` and `max` are values.
 import type { Field } from '../../definition.ts';
-import { asStored, type Kind, pointsNowhere, type Reading, type SettingFault } from './kind.ts';
+import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
 /** A finite IEEE 754 double. */
 export const number: Kind = {
@@ -10,7 +10,7 @@ export const number: Kind = {
   comparable: 'number',
   isLowerCase: false,
   settings: ['min', 'max', 'unique', 'index'],
-  faultsOf,
+  settingFaults,
   reader: (field) => (value) => read(value, field),
   fromDatabase: undefined,
   shown: asStored,
@@ -18,14 +18,14 @@ export const number: Kind = {
   hookType: () => 'number',
 };
 
-function read(value: unknown, { min, max }: Field): Reading {
+function read(value: unknown, { min, max }: Field): ParsedValue {
   if (typeof value !== 'number' || !Number.isFinite(value)) return { reason: 'must be a number' };
   if (min !== undefined && value < min) return { reason: `must be at least ${min}` };
   if (max !== undefined && value > max) return { reason: `must be at most ${max}` };
   return { value };
 }
 
-function faultsOf({ min, max }: Field): SettingFault[] {
+function settingFaults({ min, max }: Field): SettingFault[] {
   return min !== undefined && max !== undefined && min > max
     ? [{ setting: 'min', reason: 'must not be greater than max' }]
     : [];

@@ -1,9 +1,9 @@
 // What the kinds that hold the id of a row share: the column, and how an id is read.
 import { isUuid } from '../../sql/ids.ts';
-import { asStored, type Kind, type Reader } from './kind.ts';
+import { asStored, type Kind, type ValueReader } from './kind.ts';
 
 /** Everything but what the id is of. PostgreSQL sees to it that the row exists. */
-export const referenceKind: Omit<Kind, 'settings' | 'faultsOf' | 'reader' | 'pointsTo'> = {
+export const referenceKind: Omit<Kind, 'settings' | 'settingFaults' | 'reader' | 'pointsTo'> = {
   column: 'uuid',
   cast: '::uuid',
   output: '',
@@ -15,7 +15,7 @@ export const referenceKind: Omit<Kind, 'settings' | 'faultsOf' | 'reader' | 'poi
 };
 
 /** Reads the ids of rows that errors call by a `noun`. */
-export function idReader(noun: string): Reader {
+export function idReader(noun: string): ValueReader {
   return (value) =>
     typeof value === 'string' && isUuid(value)
       ? { value: value.toLowerCase() }

@@ -6,7 +6,7 @@ import { idReader, referenceKind } from './references.ts';
 export const relation: Kind = {
   ...referenceKind,
   settings: ['target', 'cascade_delete', 'unique', 'index'],
-  faultsOf: ({ target }) =>
+  settingFaults: ({ target }) =>
     target === undefined ? [{ setting: 'target', reason: 'must name the collection that it points to' }] : [],
   reader: () => idReader('record'),
   pointsTo: ({ target }) => target,

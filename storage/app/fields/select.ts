@@ -3,8 +3,8 @@ import { textFault } from '../../sql/characters.ts';
 import type { Field } from '../../definition.ts';
 import { asStored, type Kind, pointsNowhere, type SettingFault } from './kind.ts';
 
-const maximalOptions = 1_000;
-const longestOption = 500;
+const maxOptions = 1_000;
+const maxOptionLength = 500;
 
 /** One of a list of words. */
 export const select: Kind = {
@@ -14,7 +14,7 @@ export const select: Kind = {
   comparable: 'text',
   isLowerCase: false,
   settings: ['options', 'unique', 'index'],
-  faultsOf,
+  settingFaults,
   reader: (field) => {
     const options = new Set<unknown>(field.options);
     const reason = `must be one of ${(field.options ?? []).slice(0, 20).join(', ')}`;
@@ -26,14 +26,14 @@ export const select: Kind = {
   hookType: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
 };
 
-function faultsOf({ options }: Field): SettingFault[] {
+function settingFaults({ options }: Field): SettingFault[] {
   const fault = (reason: string): SettingFault[] => [{ setting: 'options', reason }];
   if (options === undefined || options.length === 0) return fault('must list at least one option');
-  if (options.length > maximalOptions) return fault(`must list at most ${maximalOptions} options`);
+  if (options.length > maxOptions) return fault(`must list at most ${maxOptions} options`);
   if (new Set(options).size !== options.length) return fault('must not list an option twice');
   for (const option of options) {
-    if (option === '' || option.length > longestOption) {
-      return fault(`must be texts of 1 to ${longestOption} characters`);
+    if (option === '' || option.length > maxOptionLength) {
+      return fault(`must be texts of 1 to ${maxOptionLength} characters`);
     }
     const reason = textFault(option);
     if (reason !== undefined) return fault(reason);

@@ -1,15 +1,15 @@
 // What the kinds that hold strings share: well-formed text, bounds in characters, and what an index can hold.
 import { hasCharacters, textFault } from '../../sql/characters.ts';
 import type { Field } from '../../definition.ts';
-import { asStored, type Kind, pointsNowhere, type Reading, type SettingFault } from './kind.ts';
+import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
 /** A B-tree entry must fit a third of a page (https://www.postgresql.org/docs/18/btree.html), whatever compresses. */
 const indexableBytes = 2_600;
 
-const longestText = 1_000_000_000;
+const maxTextLength = 1_000_000_000;
 
 /** Checks everything about a string but what it says. */
-export function readText(value: unknown, { min, max, unique, index }: Field): Reading {
+export function readString(value: unknown, { min, max, unique, index }: Field): ParsedValue {
   if (typeof value !== 'string') return { reason: 'must be a string' };
   const fault = textFault(value);
   if (fault !== undefined) return { reason: fault };
@@ -30,7 +30,7 @@ export function readText(value: unknown, { min, max, unique, index }: Field): Re
 function lengthFaults({ min, max }: Field): SettingFault[] {
   const faults: SettingFault[] = [];
   for (const [setting, bound] of [['min', min], ['max', max]] as const) {
-    if (bound !== undefined && !(Number.isInteger(bound) && bound >= 0 && bound <= longestText)) {
+    if (bound !== undefined && !(Number.isInteger(bound) && bound >= 0 && bound <= maxTextLength)) {
       faults.push({ setting, reason: 'must be a whole number of characters from 0' });
     }
   }
@@ -48,7 +48,7 @@ export const stringKind: Omit<Kind, 'reader'> = {
   comparable: 'text',
   isLowerCase: false,
   settings: ['min', 'max', 'unique', 'index'],
-  faultsOf: lengthFaults,
+  settingFaults: lengthFaults,
   fromDatabase: undefined,
   shown: asStored,
   pointsTo: pointsNowhere,

@@ -1,9 +1,9 @@
 // Field kind `text`: any well-formed text; `min` and `max` are lengths in characters.
 import type { Kind } from './kind.ts';
-import { readText, stringKind } from './strings.ts';
+import { readString, stringKind } from './strings.ts';
 
 /** Text of any length. */
 export const text: Kind = {
   ...stringKind,
-  reader: (field) => (value) => readText(value, field),
+  reader: (field) => (value) => readString(value, field),
 };

@@ -1,7 +1,7 @@
 // Field kind `url`: an http or https address, kept as it was written.
 import type { Field } from '../../definition.ts';
-import type { Kind, Reading } from './kind.ts';
-import { readText, stringKind } from './strings.ts';
+import type { Kind, ParsedValue } from './kind.ts';
+import { readString, stringKind } from './strings.ts';
 
 /** A web address. */
 export const url: Kind = {
@@ -13,8 +13,8 @@ export const url: Kind = {
 // deno-lint-ignore no-control-regex
 const plain = /^https?:\/\/(?!\/)[^\s\\\u0000-\u001f\u007f]+$/i;
 
-function read(value: unknown, field: Field): Reading {
-  const reading = readText(value, field);
+function read(value: unknown, field: Field): ParsedValue {
+  const reading = readString(value, field);
   if ('reason' in reading) return reading;
   const text = String(reading.value);
   return plain.test(text) && URL.canParse(text) ? reading : { reason: 'must be an http or https URL' };

@@ -72,7 +72,7 @@ export type Comparison = Extract<Condition, { kind: 'compare' | 'empty' }>;
 export type Truth = boolean | 'unknown';
 
 /** The type of a term, as far as it is known before there is a request. */
-export function typeOf(term: Term): Comparable | undefined {
+export function termType(term: Term): Comparable | undefined {
   switch (term.kind) {
     case 'column':
     case 'value':
@@ -85,20 +85,20 @@ export function typeOf(term: Term): Comparable | undefined {
 }
 
 /** Whether values of these types can be compared: as `text` where one is a UUID and the other may be the text of one. */
-export function alike(left: ScalarType, right: ScalarType): ScalarType | undefined {
+export function commonType(left: ScalarType, right: ScalarType): ScalarType | undefined {
   if (left === right) return left;
   const types: readonly ScalarType[] = [left, right];
   return types.includes('uuid') && types.includes('text') ? 'text' : undefined;
 }
 
 /** The hops that lead to another record: a profile has the columns of its user itself. */
-function relations(hops: readonly Hop[]): readonly Hop[] {
+function relationHops(hops: readonly Hop[]): readonly Hop[] {
   return hops.filter(({ isOwn }) => isOwn !== true);
 }
 
 /** Name of a related record as seen from the filtered one: `author`, or `author.company`; empty for itself. */
-export function nameOfHops(hops: readonly Hop[]): string {
-  return relations(hops).map(({ column }) => column).join('.');
+export function hopPath(hops: readonly Hop[]): string {
+  return relationHops(hops).map(({ column }) => column).join('.');
 }
 
 /** A related record that a condition looks at: how to get there, and the columns that count. */
@@ -111,13 +111,13 @@ export interface RelatedPart {
  * The related records that a condition looks at, by the name of their hops, each after the one it hangs on. With `from`, as
  * seen from where those hops begin: the condition is then one on the record that they lead to, which is a part too.
  */
-export function relatedIn(condition: Condition, from: readonly Hop[] = []): Map<string, RelatedPart> {
+export function relatedParts(condition: Condition, from: readonly Hop[] = []): Map<string, RelatedPart> {
   const found = new Map<string, { hops: readonly Hop[]; columns: Set<string> }>();
   for (const { hops, column } of columnsOf(condition)) {
-    const all = relations([...from, ...hops]);
+    const all = relationHops([...from, ...hops]);
     all.forEach((_, index) => {
       const part = all.slice(0, index + 1);
-      const name = nameOfHops(part);
+      const name = hopPath(part);
       const known = found.get(name) ?? { hops: part, columns: new Set() };
       known.columns.add(all[index + 1]?.column ?? column);
       found.set(name, known);
@@ -127,8 +127,8 @@ export function relatedIn(condition: Condition, from: readonly Hop[] = []): Map<
 }
 
 /** The columns of the filtered record itself that a condition reads; a relation that it follows is one. */
-export function ownColumnsOf(condition: Condition): Set<string> {
-  return new Set(columnsOf(condition).map(({ hops, column }) => relations(hops)[0]?.column ?? column));
+export function ownColumns(condition: Condition): Set<string> {
+  return new Set(columnsOf(condition).map(({ hops, column }) => relationHops(hops)[0]?.column ?? column));
 }
 
 function columnsOf(condition: Condition): ColumnTerm[] {

@@ -1,8 +1,8 @@
 // A condition as a predicate over records in memory: compiled once, for streams and for records not yet stored.
-import { type ColumnTerm, type Condition, nameOfHops, type Term, type Truth } from './condition.ts';
+import { type ColumnTerm, type Condition, hopPath, type Term, type Truth } from './condition.ts';
 import { JsonText } from '../../sql/json-text.ts';
-import type { Patience } from './work-budget.ts';
-import { decide, type Found, readRequest, type RequestValues } from './request.ts';
+import type { WorkBudget } from './work-budget.ts';
+import { decideComparison, type Found, readRequest, type RequestValues } from './request.ts';
 
 /** A record as responses show it (`StoredRecord` is one). */
 export interface FilterRecord {
@@ -21,23 +21,23 @@ export interface FilterSubject {
    */
   related?: (hops: string) => FilterRecord | undefined;
   /** Bounds the work; without it, there is no bound. */
-  patience?: Patience | undefined;
+  budget?: WorkBudget | undefined;
 }
 
 /** Decides a condition for a record and a request. Throws nothing but the `RangeError` of the subject's patience. */
 export type Predicate = (subject: FilterSubject, request: RequestValues) => Truth;
 
 /** The meaning in memory; `fold` and `toSql` together have the same: a record passes when this answers true. */
-export function compile(condition: Condition): Predicate {
+export function compilePredicate(condition: Condition): Predicate {
   switch (condition.kind) {
     case 'constant':
       return () => condition.truth;
     case 'not':
-      return negation(compile(condition.part));
+      return negation(compilePredicate(condition.part));
     case 'and':
-      return junction(condition.parts.map(compile), false);
+      return junction(condition.parts.map(compilePredicate), false);
     case 'or':
-      return junction(condition.parts.map(compile), true);
+      return junction(condition.parts.map(compilePredicate), true);
     case 'empty': {
       const read = reader(condition.term);
       return (subject, request) => {
@@ -50,16 +50,16 @@ export function compile(condition: Condition): Predicate {
       const [left, right] = [reader(condition.left), reader(condition.right)];
       return (subject, request) => {
         const [one, other] = [left(subject, request), right(subject, request)];
-        if (subject.patience !== undefined) payFor(subject.patience, one, other);
-        return decide(operator, one, other, subject.patience);
+        if (subject.budget !== undefined) spendOn(subject.budget, one, other);
+        return decideComparison(operator, one, other, subject.budget);
       };
     }
   }
 }
 
-function payFor(patience: Patience, left: Found, right: Found): void {
-  if (typeof left === 'object') patience.pay(left?.value);
-  if (typeof right === 'object') patience.pay(right?.value);
+function spendOn(patience: WorkBudget, left: Found, right: Found): void {
+  if (typeof left === 'object') patience.spend(left?.value);
+  if (typeof right === 'object') patience.spend(right?.value);
 }
 
 function negation(part: Predicate): Predicate {
@@ -82,9 +82,9 @@ function junction(parts: readonly Predicate[], decisive: boolean): Predicate {
   };
 }
 
-type Reader = (subject: FilterSubject, request: RequestValues) => Found;
+type TermReader = (subject: FilterSubject, request: RequestValues) => Found;
 
-function reader(term: Term): Reader {
+function reader(term: Term): TermReader {
   switch (term.kind) {
     case 'value':
       return () => term;
@@ -96,18 +96,18 @@ function reader(term: Term): Reader {
   }
 }
 
-function columnReader(term: ColumnTerm): Reader {
+function columnReader(term: ColumnTerm): TermReader {
   const { hops, column } = term;
   const read = valueReader(term);
-  const name = nameOfHops(hops);
-  if (name === '') return ({ record }) => read(memberOf(record, column));
+  const name = hopPath(hops);
+  if (name === '') return ({ record }) => read(readMember(record, column));
   return ({ related }) => {
     const record = related?.(name);
-    return record === undefined ? null : read(memberOf(record, column));
+    return record === undefined ? null : read(readMember(record, column));
   };
 }
 
-function memberOf(record: FilterRecord, column: string): unknown {
+function readMember(record: FilterRecord, column: string): unknown {
   if (column === 'id' || column === 'created_at' || column === 'updated_at') return record[column];
   return Object.hasOwn(record.fields, column) ? record.fields[column] : undefined;
 }

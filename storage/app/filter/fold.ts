@@ -10,8 +10,8 @@ import type {
   ValueTerm,
 } from './condition.ts';
 import { comparedAs, operators } from './operators/operators.ts';
-import type { Patience } from './work-budget.ts';
-import { decide, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
+import type { WorkBudget } from './work-budget.ts';
+import { decideComparison, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
 import type { Operator } from './parse/tree.ts';
 
 /** A comparison that needs the record, or its opposite. */
@@ -35,16 +35,16 @@ export type Reduced<Rest> =
 export type Residue = Reduced<Test>;
 
 /** A request, and how much of it may be looked at; there is no bound when that is left out. */
-interface Asked extends RequestValues {
-  patience?: Patience | undefined;
+interface BudgetedRequest extends RequestValues {
+  patience?: WorkBudget | undefined;
 }
 
 /**
  * Puts a request's values into a condition. Constants are gone unless all of it is one. Throws nothing but the `RangeError`
  * of the patience.
  */
-export function fold(condition: Condition, values: RequestValues, patience?: Patience): Residue {
-  const request: Asked = { ...values, patience };
+export function fold(condition: Condition, values: RequestValues, patience?: WorkBudget): Residue {
+  const request: BudgetedRequest = { ...values, patience };
   return reduce<Test>(
     condition,
     false,
@@ -68,15 +68,15 @@ export function foldEarly(condition: Condition, request: Omit<RequestValues, 'bo
   const withoutBody = { ...request, body: {} };
   return reduce<Test | Open>(condition, false, (comparison, negated) => {
     if (comparison.kind === 'empty') {
-      return isOfBody(comparison.term)
+      return isBodyMember(comparison.term)
         ? { kind: 'open' }
         : foldEmptiness(comparison.term, negated, withoutBody);
     }
     const { left, right } = comparison;
-    if (!isOfBody(left) && !isOfBody(right)) return foldComparison(comparison, negated, withoutBody);
+    if (!isBodyMember(left) && !isBodyMember(right)) return foldComparison(comparison, negated, withoutBody);
     // What the body is compared with may be missing already: then no body makes the comparison true.
     const isLost = [left, right].some((term) =>
-      term.kind !== 'column' && !isOfBody(term) && isUnknown(valueOf(term, withoutBody))
+      term.kind !== 'column' && !isBodyMember(term) && isUnknown(readValue(term, withoutBody))
     );
     return isLost ? constant('unknown', negated) : { kind: 'open' };
   });
@@ -101,7 +101,7 @@ export function isClosed(residue: Reduced<Test | Open>): residue is Residue {
   }
 }
 
-function isOfBody(term: Term): boolean {
+function isBodyMember(term: Term): boolean {
   return term.kind === 'request' && term.part === 'body';
 }
 
@@ -152,27 +152,27 @@ function isConstant(part: { kind: string }): part is { kind: 'constant'; passes:
 
 function foldEmptiness(term: Term, negated: boolean, request: RequestValues): Residue {
   if (term.kind === 'column') return { kind: 'empty', term, negated };
-  const found = valueOf(term, request);
+  const found = readValue(term, request);
   return constant(found === null || found === 'absent', negated);
 }
 
 function foldComparison(
   { operator, left, right }: Extract<Comparison, { kind: 'compare' }>,
   negated: boolean,
-  request: Asked,
+  request: BudgetedRequest,
 ): Residue {
   if (left.kind === 'column' && right.kind === 'column') {
     return { kind: 'compare', operator, left, right, negated };
   }
   if (left.kind === 'column') {
-    const value = valueOf(asValue(right), request);
+    const value = readValue(asValue(right), request);
     return foldHalf({ operator, column: left, value, negated }, (known) => ({ left, right: known }));
   }
-  const value = valueOf(left, request);
+  const value = readValue(left, request);
   if (right.kind === 'column') {
     return foldHalf({ operator, column: right, value, negated }, (known) => ({ left: known, right }));
   }
-  return constant(decide(operator, value, valueOf(right, request), request.patience), negated);
+  return constant(decideComparison(operator, value, readValue(right, request), request.patience), negated);
 }
 
 function asValue(term: Term): Exclude<Term, ColumnTerm> {
@@ -200,9 +200,9 @@ function foldHalf(
   return meaning.withoutValue ? { kind: 'empty', term: column, negated } : constant(false, negated);
 }
 
-function valueOf(term: ValueTerm | NowTerm | RequestTerm, request: Asked): Requested {
+function readValue(term: ValueTerm | NowTerm | RequestTerm, request: BudgetedRequest): Requested {
   if (term.kind === 'value') return term;
   const found = readRequest(term, request);
-  if (typeof found === 'object') request.patience?.pay(found?.value);
+  if (typeof found === 'object') request.patience?.spend(found?.value);
   return found;
 }

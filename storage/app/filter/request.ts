@@ -1,9 +1,9 @@
 // The members of a request that filters may name, and how they are read.
 import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
 import { comparedAs, operators } from './operators/operators.ts';
-import type { Patience } from './work-budget.ts';
+import type { WorkBudget } from './work-budget.ts';
 import type { Operator } from './parse/tree.ts';
-import { lowerCase, readText } from './operators/values.ts';
+import { lowerCase, parseScalar } from './operators/values.ts';
 
 /** Who asks. Members that this principal lacks are left out. */
 export interface RequestPrincipal {
@@ -64,7 +64,7 @@ function own(values: object, name: string): unknown {
 
 /** In a query everything is a text, so it is read as whatever it is compared with. */
 function readWords(value: unknown, readAs: RequestTerm['readAs']): Requested {
-  const read = typeof value !== 'string' || readAs === undefined ? undefined : readText[readAs](value);
+  const read = typeof value !== 'string' || readAs === undefined ? undefined : parseScalar[readAs](value);
   return read === undefined || readAs === undefined
     ? readJson(value, undefined)
     : { kind: 'value', type: readAs, value: read };
@@ -76,15 +76,20 @@ function readJson(value: unknown, readAs: RequestTerm['readAs']): Requested {
   if (value === null) return null;
   if (typeof value === 'boolean') return { kind: 'value', type: 'boolean', value };
   if (typeof value === 'number') return { kind: 'value', type: 'number', value };
-  if (typeof value !== 'string' || readText.text(value) === undefined) return 'shapeless';
-  const read = readAs === 'datetime' || readAs === 'uuid' ? readText[readAs](value) : undefined;
+  if (typeof value !== 'string' || parseScalar.text(value) === undefined) return 'shapeless';
+  const read = readAs === 'datetime' || readAs === 'uuid' ? parseScalar[readAs](value) : undefined;
   return read === undefined || readAs === undefined
     ? { kind: 'value', type: 'text', value }
     : { kind: 'value', type: readAs, value: read };
 }
 
 /** What a comparison says of two values: absence first, then emptiness, then types. */
-export function decide(operator: Operator, left: Found, right: Found, patience?: Patience): Truth {
+export function decideComparison(
+  operator: Operator,
+  left: Found,
+  right: Found,
+  patience?: WorkBudget,
+): Truth {
   const meaning = operators[operator];
   if (isUnknown(left) || isUnknown(right)) return 'unknown';
   if (left === null || right === null) return meaning.withoutValue;

@@ -6,22 +6,22 @@ import {
   isColumn,
   type ScalarType,
   type Term,
-  typeOf,
+  termType,
   type ValueTerm,
 } from './condition.ts';
-import { FilterError, shown } from './parse/error.ts';
+import { FilterError, quoted } from './parse/error.ts';
 import { comparedAs, type Meaning, operators } from './operators/operators.ts';
-import { isPattern, longestPattern } from './operators/pattern.ts';
+import { isPattern, maxPatternLength } from './operators/pattern.ts';
 import { usersId } from '../../workspace/identities.ts';
 import type { FilterScope } from './source.ts';
 import type { Expression, Literal, Operand, Operator } from './parse/tree.ts';
-import { lowerCase, readText } from './operators/values.ts';
+import { lowerCase, parseScalar } from './operators/values.ts';
 
 type Present = Exclude<Operand, { kind: 'null' }>;
 
-const maximalHops = 3;
+const maxHops = 3;
 /** As deep as JSON may be nested; PostgreSQL's functions take at most 100 arguments. */
-const maximalSteps = 64;
+const maxSteps = 64;
 
 /** Gives everything in a filter its meaning. Throws `FilterError`. */
 export function resolve(expression: Expression, scope: FilterScope): Condition {
@@ -42,7 +42,7 @@ function isOneOf(left: Operand, items: readonly Operand[], scope: FilterScope): 
   if (items.length > 0) {
     return { kind: 'or', parts: items.map((item) => compare('=', [left, item], scope)) };
   }
-  const term = left.kind === 'null' ? undefined : termOf(left, scope, undefined);
+  const term = left.kind === 'null' ? undefined : resolveTerm(left, scope, undefined);
   // Equal to nothing, and still unknown where the request lacks it.
   return term?.kind === 'request'
     ? { kind: 'compare', operator: '=', left: term, right: { kind: 'value', type: 'number', value: NaN } }
@@ -58,11 +58,11 @@ function compare(
   if (right.kind === 'null') return compareWithNull(operator, left, { nullAt: right.at, scope });
   const meaning = operators[operator];
   const terms = sameCase(meaning, [
-    termOf(left, scope, typeBeside(left, right, { meaning, scope })),
-    termOf(right, scope, typeBeside(right, left, { meaning, scope })),
+    resolveTerm(left, scope, typeBeside(left, right, { meaning, scope })),
+    resolveTerm(right, scope, typeBeside(right, left, { meaning, scope })),
   ]);
   if (meaning.pattern) refuseLongPattern(right);
-  const [leftType, rightType] = terms.map(scalarTypeOf);
+  const [leftType, rightType] = terms.map(scalarType);
   const isUnlike = leftType !== undefined && rightType !== undefined &&
     comparedAs(meaning, leftType, rightType) === undefined;
   return isUnlike ? unlike(meaning, terms) : { kind: 'compare', operator, left: terms[0], right: terms[1] };
@@ -93,7 +93,7 @@ function inLowerCase(term: Term): Term {
 function refuseLongPattern(operand: Present): void {
   const isLiteral = operand.kind === 'text' || operand.kind === 'number' || operand.kind === 'boolean';
   if (!isLiteral || isPattern(operand.written)) return;
-  throw new FilterError('parse_error', `more than ${longestPattern} characters to search for`, operand.at);
+  throw new FilterError('parse_error', `more than ${maxPatternLength} characters to search for`, operand.at);
 }
 
 /** The type that a value takes on from what is beside it; a literal only from what has a type of its own. */
@@ -103,7 +103,7 @@ function typeBeside(
   { meaning, scope }: { meaning: Meaning; scope: FilterScope },
 ): ScalarType | undefined {
   if (meaning.pattern) return 'text';
-  if (other.kind === 'now' || other.kind === 'path') return scalarTypeOf(termOf(other, scope, undefined));
+  if (other.kind === 'now' || other.kind === 'path') return scalarType(resolveTerm(other, scope, undefined));
   return operand.kind === 'request' && other.kind !== 'request' ? other.kind : undefined;
 }
 
@@ -127,17 +127,17 @@ function compareWithNull(
 
 function emptiness(operand: Operand, scope: FilterScope): Condition {
   if (operand.kind === 'null') return { kind: 'constant', truth: true };
-  const term = termOf(operand, scope, undefined);
+  const term = resolveTerm(operand, scope, undefined);
   return term.kind === 'column' || term.kind === 'request'
     ? { kind: 'empty', term }
     : { kind: 'constant', truth: false };
 }
 
 /** A literal or a member of the request is read as `type`, where that is given. */
-function termOf(operand: Present, scope: FilterScope, type: ScalarType | undefined): Term {
+function resolveTerm(operand: Present, scope: FilterScope, type: ScalarType | undefined): Term {
   switch (operand.kind) {
     case 'path':
-      return columnOf(operand, scope);
+      return resolveColumn(operand, scope);
     case 'now':
       return { kind: 'now' };
     case 'request':
@@ -149,7 +149,10 @@ function termOf(operand: Present, scope: FilterScope, type: ScalarType | undefin
   }
 }
 
-function columnOf({ names, at }: { names: readonly string[]; at: number }, scope: FilterScope): ColumnTerm {
+function resolveColumn(
+  { names, at }: { names: readonly string[]; at: number },
+  scope: FilterScope,
+): ColumnTerm {
   const hops: Hop[] = [];
   let { source } = scope;
   for (const [index, name] of names.entries()) {
@@ -160,16 +163,16 @@ function columnOf({ names, at }: { names: readonly string[]; at: number }, scope
       if (column.ofUser !== undefined) {
         hops.push({ column: 'id', target: usersId, source: column.ofUser, isOwn: true });
       }
-      if (steps.length > maximalSteps) throw tooLong(`${maximalSteps} steps into JSON`, at);
+      if (steps.length > maxSteps) throw tooLong(`${maxSteps} steps into JSON`, at);
       return { kind: 'column', hops, column: name, type: column.type, path: steps, isEmail: column.isEmail };
     }
     const next = column.target === undefined ? undefined : scope.target(column.target);
     if (next === undefined || column.target === undefined) break;
     source = next;
     hops.push({ column: name, target: column.target, source });
-    if (hops.length > maximalHops) throw tooLong(`${maximalHops} relations`, at);
+    if (hops.length > maxHops) throw tooLong(`${maxHops} relations`, at);
   }
-  throw new FilterError('unknown_column', `unknown column ${shown(names.join('.'))}`, at);
+  throw new FilterError('unknown_column', `unknown column ${quoted(names.join('.'))}`, at);
 }
 
 function tooLong(limit: string, at: number): FilterError {
@@ -189,12 +192,12 @@ function literalAs(literal: Literal, type: ScalarType | undefined): ValueTerm {
   if (type === undefined || type === literal.kind) {
     return { kind: 'value', type: literal.kind, value: literal.value };
   }
-  const value = readText[type](literal.written);
+  const value = parseScalar[type](literal.written);
   if (value !== undefined) return { kind: 'value', type, value };
-  throw new FilterError('parse_error', `${shown(literal.written)} is not ${typeNames[type]}`, literal.at);
+  throw new FilterError('parse_error', `${quoted(literal.written)} is not ${typeNames[type]}`, literal.at);
 }
 
-function scalarTypeOf(term: Term): ScalarType | undefined {
-  const type = typeOf(term);
+function scalarType(term: Term): ScalarType | undefined {
+  const type = termType(term);
   return type === 'json' ? undefined : type;
 }

@@ -2,7 +2,7 @@
 import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
 import { kinds, pointsTo } from '../fields/kinds.ts';
-import { readableCollection, shownFields, usersId, usersTable } from '../../workspace/identities.ts';
+import { readableCollection, shownFields, usersId, usersView } from '../../workspace/identities.ts';
 import type { TableName } from '../tables.ts';
 
 /** A column that a filter may name. What is not listed does not exist for it, and no message tells the difference. */
@@ -35,11 +35,11 @@ const ownColumns: readonly (readonly [string, FilterColumn])[] = [
 ];
 
 const shownColumns = new Map(
-  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, columnOfKind(kind)]),
+  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, kindColumn(kind)]),
 );
 
 /** The user of a profile: what the profile shows of it. */
-const userOfProfile: FilterSource = { table: usersTable, columns: shownColumns };
+const userOfProfile: FilterSource = { table: usersView, columns: shownColumns };
 const profileColumns = [...shownColumns].map(([name, column]): [string, FilterColumn] => [
   name,
   { ...column, ofUser: userOfProfile },
@@ -47,36 +47,36 @@ const profileColumns = [...shownColumns].map(([name, column]): [string, FilterCo
 
 /** The workspace's users as apps see them, without whatever tells how they sign in. */
 const users: FilterSource = {
-  table: usersTable,
+  table: usersView,
   columns: new Map([
     ...ownColumns,
-    ['email', columnOfKind('email')],
+    ['email', kindColumn('email')],
     ['verified', { type: 'boolean' }],
     ['last_login', { type: 'datetime' }],
   ]),
 };
 
 /** The scope of a collection's filters and rules. */
-export function scopeOf(app: AppDefinition, collection: CollectionDefinition): FilterScope {
+export function filterScope(app: AppDefinition, collection: CollectionDefinition): FilterScope {
   return {
-    source: sourceOf(app.schema, collection),
+    source: filterSource(app.schema, collection),
     target: (name) => {
       const target = readableCollection(app, name);
-      return target === undefined ? undefined : sourceOf(app.schema, target);
+      return target === undefined ? undefined : filterSource(app.schema, target);
     },
   };
 }
 
-function sourceOf(schema: string, { id, kind, fields }: CollectionDefinition): FilterSource {
+function filterSource(schema: string, { id, kind, fields }: CollectionDefinition): FilterSource {
   if (id === usersId) return users;
   const columns = fields.map((field): [string, FilterColumn] => [
     field.name,
-    { ...columnOfKind(field.kind), target: pointsTo(field) },
+    { ...kindColumn(field.kind), target: pointsTo(field) },
   ]);
   const shown = kind === 'auth' ? profileColumns : [];
   return { table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
 }
 
-function columnOfKind(kind: Field['kind']): FilterColumn {
+function kindColumn(kind: Field['kind']): FilterColumn {
   return { type: kinds[kind].comparable, isEmail: kinds[kind].isLowerCase };
 }

@@ -1,20 +1,20 @@
 // A record that is not stored yet: what it would look like, and whether it would pass.
 import type { FieldKind } from '../../definition.ts';
-import type { Stored } from '../fields/kind.ts';
+import type { StoredValue } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
 import type { Sql } from '../../connections/pool.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { firstValue, type NewRecord } from './records.ts';
-import { whereOfWrite, type WriteRestriction } from './restriction.ts';
-import { rowsOf } from '../../sql/rows.ts';
+import { type WriteRestriction, writeWhereSql } from './restriction.ts';
+import { selectRows } from '../../sql/rows.ts';
 
 /** The value of a field as a response shows it. */
-export function shownValue(kind: FieldKind, stored: Stored | null): unknown {
+export function shownValue(kind: FieldKind, stored: StoredValue | null): unknown {
   return stored === null ? null : kinds[kind].shown(stored);
 }
 
 /** The record as it would be answered once it is stored. */
-export function recordOf(plan: RecordPlan, { id, now, values }: NewRecord): StoredRecord {
+export function candidateRecord(plan: RecordPlan, { id, now, values }: NewRecord): StoredRecord {
   const fields = Object.fromEntries(
     plan.fields.map(({ field: { name, kind } }, index) => [name, shownValue(kind, values[index] ?? null)]),
   );
@@ -28,9 +28,9 @@ export async function wouldPass(
   { id, now, values }: NewRecord,
   restriction: WriteRestriction,
 ): Promise<boolean> {
-  const where = whereOfWrite(restriction, firstValue + values.length);
+  const where = writeWhereSql(restriction, firstValue + values.length);
   if (where.text === '') return true;
   const text = `select (${where.text}) is true from ${plan.candidate()}`;
-  const [row] = await rowsOf(sql, { text }, [id, now, ...values, ...where.params]);
+  const [row] = await selectRows(sql, { text }, [id, now, ...values, ...where.params]);
   return row?.[0] === true;
 }

@@ -9,11 +9,11 @@ export interface SortKey {
 /** Its order, and whether a last column says which snapshot it saw. */
 export interface ListShape {
   sort: readonly SortKey[];
-  isStamped: boolean;
+  withSnapshot: boolean;
 }
 
 /** The keys as SQL, and then the id: every list has exactly one order. `nameOf` names a column as it is sorted by. */
-export function orderOf(sort: readonly SortKey[], nameOf: (column: string) => string): string {
+export function orderBy(sort: readonly SortKey[], nameOf: (column: string) => string): string {
   return [...sort, { column: 'id', descending: false }]
     .map(({ column, descending }) => `${nameOf(column)}${descending ? ' desc' : ''}`)
     .join(', ');

@@ -1,10 +1,10 @@
 // The statements of one version of a collection, and how its rows become records: made once, used by every request.
-import { BoundedMemory } from '../../connections/lru.ts';
+import { DerivedCache } from '../../connections/lru.ts';
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import { instantFromDatabase } from '../fields/datetime.ts';
 import { kinds } from '../fields/kinds.ts';
-import { isShownOfUser, usersId, usersTable } from '../../workspace/identities.ts';
-import { type ListShape, orderOf } from './list-order.ts';
+import { isUserField, usersId, usersView } from '../../workspace/identities.ts';
+import { type ListShape, orderBy } from './list-order.ts';
 import { planField, type PlannedField } from './planned-field.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { RecordRows } from './rows.ts';
@@ -32,7 +32,7 @@ export class RecordPlan {
   /** Whether each record belongs to the user with its id. */
   readonly isProfile: boolean;
   /** Positions of all fields: what an insert writes. */
-  readonly everyPosition: readonly number[];
+  readonly allPositions: readonly number[];
   readonly #insert: Statement;
   readonly #selectOne: Statement;
   /** Quoted name of the table. */
@@ -46,14 +46,14 @@ export class RecordPlan {
   /** Quoted names of all columns that an insert writes. */
   readonly #written: string;
   readonly #positions: ReadonlyMap<string, number>;
-  readonly #inserts = new Statements(noteText);
-  readonly #looks = new Statements(noteText);
-  readonly #updates = new Statements(noteText);
-  readonly #removals = new Statements(noteText);
-  readonly #lists = new Statements(noteText);
-  readonly #filteredLists = new Statements(noteText);
-  readonly #counts = new Statements(noteText);
-  readonly #filteredCounts = new Statements(noteText);
+  readonly #inserts = new Statements(countText);
+  readonly #checkedSelects = new Statements(countText);
+  readonly #updates = new Statements(countText);
+  readonly #removals = new Statements(countText);
+  readonly #lists = new Statements(countText);
+  readonly #filteredLists = new Statements(countText);
+  readonly #counts = new Statements(countText);
+  readonly #filteredCounts = new Statements(countText);
   readonly #constraints: ReadonlyMap<string, string>;
 
   constructor(schema: string, definition: CollectionDefinition) {
@@ -61,8 +61,8 @@ export class RecordPlan {
     this.collection = id;
     this.isProfile = kind === 'auth';
     this.fields = fields.map(planField);
-    this.everyPosition = fields.map((_, position) => position);
-    this.table = qualified(id === usersId ? usersTable : { schema, collection: id });
+    this.allPositions = fields.map((_, position) => position);
+    this.table = qualified(id === usersId ? usersView : { schema, collection: id });
     this.#records = `${this.table} as ${quoteIdentifier(recordAlias)}`;
     // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
     this.#comment = `/* ${version} */ `;
@@ -71,7 +71,7 @@ export class RecordPlan {
     this.#written = ['id', 'created_at', 'updated_at', ...fields.map(({ name }) => name)].map(quoteIdentifier)
       .join();
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
-    this.#constraints = constraintsOf(definition);
+    this.#constraints = constraintFields(definition);
     this.#insert = always(this.#comment + this.#insertText());
     this.#selectOne = always(
       `${this.#comment}select ${this.columns} from ${this.#records} where "id" = $1::uuid`,
@@ -79,17 +79,17 @@ export class RecordPlan {
   }
 
   /** Where a field stands in `fields`; undefined when the collection lacks it. */
-  positionOf(name: string): number | undefined {
+  fieldPosition(name: string): number | undefined {
     return this.#positions.get(name);
   }
 
   /** Whether answers can show, and lists can be sorted by, a field of this name. */
   hasField(name: string): boolean {
-    return this.#positions.has(name) || this.isProfile && isShownOfUser(name);
+    return this.#positions.has(name) || this.isProfile && isUserField(name);
   }
 
   /** The field whose unique or reference constraint this is; undefined for the primary key and anything else. */
-  fieldOfConstraint(constraint: string | undefined): string | undefined {
+  constraintField(constraint: string | undefined): string | undefined {
     return constraint === undefined ? undefined : this.#constraints.get(constraint);
   }
 
@@ -102,7 +102,7 @@ export class RecordPlan {
 
   /** One record by its id, `$1`. With a condition, a last column says whether it is true of the record. */
   selectOne(where: string): Statement {
-    return where === '' ? this.#selectOne : this.#looks.of(
+    return where === '' ? this.#selectOne : this.#checkedSelects.of(
       where,
       () =>
         `${this.#comment}select ${this.columns}, (${where}) is true from ${this.#records} where "id" = $1::uuid`,
@@ -119,9 +119,9 @@ export class RecordPlan {
   }
 
   /** How many records there are, or how many a condition is true of; and the snapshot that says so. */
-  count(where: string, isMadeUp: boolean): Statement {
+  count(where: string, isAdHoc: boolean): Statement {
     const condition = where === '' ? '' : ` where ${where}`;
-    return (isMadeUp ? this.#filteredCounts : this.#counts).of(
+    return (isAdHoc ? this.#filteredCounts : this.#counts).of(
       where,
       () =>
         `${this.#comment}select count(*)::double precision, ${snapshotColumn} from ${this.#records}${condition}`,
@@ -145,13 +145,13 @@ export class RecordPlan {
    * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
    * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
    */
-  list({ sort, isStamped }: ListShape, where: Where, isMadeUp: boolean): Statement {
-    const order = orderOf(sort, (column) => this.#rows.sortable(column));
+  list({ sort, withSnapshot }: ListShape, where: Where, isAdHoc: boolean): Statement {
+    const order = orderBy(sort, (column) => this.#rows.sortExpression(column));
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
-    const columns = isStamped ? `${this.columns}, ${snapshotColumn}` : this.columns;
-    return (isMadeUp ? this.#filteredLists : this.#lists).of(
-      `${isStamped ? '+' : ''}${order}${condition}`,
+    const columns = withSnapshot ? `${this.columns}, ${snapshotColumn}` : this.columns;
+    return (isAdHoc ? this.#filteredLists : this.#lists).of(
+      `${withSnapshot ? '+' : ''}${order}${condition}`,
       () =>
         // In a select of its own, so that instants become texts on the page only, not on all that is sorted for it.
         `${this.#comment}select ${columns} from (select * from ${this.#records}${condition} ` +
@@ -165,7 +165,7 @@ export class RecordPlan {
     return {
       id: String(row[0]),
       collection: this.collection,
-      fields: this.#rows.fieldsOf(row),
+      fields: this.#rows.readFields(row),
       created_at: instantFromDatabase(row[1]),
       updated_at: instantFromDatabase(row[2]),
     };
@@ -209,19 +209,19 @@ export class RecordPlan {
 }
 
 /** Characters of statements' texts, of which callers can have any number made. */
-const mostText = 16 * 1_048_576;
-const plans = new BoundedMemory<CollectionDefinition, RecordPlan>(mostText);
+const maxTextLength = 16 * 1_048_576;
+const plans = new DerivedCache<CollectionDefinition, RecordPlan>(maxTextLength);
 
-function noteText(characters: number): void {
+function countText(characters: number): void {
   plans.grow(characters);
 }
 
 /** The plan of a definition: a pure function of it, remembered as long as the definition is in use. */
-export function planOf(schema: string, collection: CollectionDefinition): RecordPlan {
+export function planFor(schema: string, collection: CollectionDefinition): RecordPlan {
   return plans.of(collection, () => new RecordPlan(schema, collection));
 }
 
-function constraintsOf({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
+function constraintFields({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
   const constraints = new Map<string, string>();
   for (const { name } of fields) {
     constraints.set(attachmentName('unique', id, name), name);

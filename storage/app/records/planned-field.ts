@@ -1,14 +1,14 @@
 // A field of a collection, as every request for its records meets it.
 import type { Field } from '../../definition.ts';
-import type { Reader, Stored } from '../fields/kind.ts';
+import type { StoredValue, ValueReader } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
 
 /** A field with everything that does not depend on the request. */
 export interface PlannedField {
   field: Field;
-  read: Reader;
+  read: ValueReader;
   /** What a create stores when the field is left out; null without a default. */
-  fallback: Stored | null;
+  fallback: StoredValue | null;
 }
 
 /** What can be known of a field ahead. */

@@ -1,40 +1,40 @@
 // The records of a collection: one statement each, access rules included.
-import type { Stored } from '../fields/kind.ts';
-import { rowsWithin } from './bounded-rows.ts';
+import type { StoredValue } from '../fields/kind.ts';
+import { selectWithin } from './bounded-rows.ts';
 import type { Sql } from '../../connections/pool.ts';
 import type { ListShape } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { rowsOf } from '../../sql/rows.ts';
+import { selectRows } from '../../sql/rows.ts';
 import {
-  type Reach,
-  reachSql,
   type Restriction,
+  type TargetCheck,
+  targetCheckSql,
   type Where,
-  whereOf,
-  whereOfWrite,
+  whereSql,
   type WriteRestriction,
+  writeWhereSql,
 } from './restriction.ts';
 
 /** A new record: every field's value in the plan's order, null where it is empty. */
 export interface NewRecord {
   id: string;
   now: string;
-  values: readonly (Stored | null)[];
+  values: readonly (StoredValue | null)[];
 }
 
 /** New values for some fields, named by their positions in the plan. */
-export interface RecordChange {
+export interface RecordUpdate {
   id: string;
   now: string;
   positions: readonly number[];
-  values: readonly (Stored | null)[];
+  values: readonly (StoredValue | null)[];
 }
 
 /** Which records a list is of. */
 export interface RecordSelection {
   restrictions: readonly Restriction[];
   /** Whether a caller wrote one of the restrictions, so that their number is anybody's guess. */
-  isMadeUp: boolean;
+  isAdHoc: boolean;
 }
 
 /** Which of them. */
@@ -42,17 +42,17 @@ export interface RecordSlice extends ListShape {
   limit: number;
   offset: number;
   /** Of the values of all of them together, roughly. */
-  mostBytes: number;
+  maxBytes: number;
 }
 
 /** A slice of records; with what its statement saw (`storage/sql/snapshot.ts`) when that was asked for and there are any. */
-export interface Listed {
+export interface ListedRecords {
   records: StoredRecord[];
   snapshot: string | undefined;
 }
 
 /** What a restricted look at one record finds. */
-export interface Look {
+export interface CheckedRecord {
   record: StoredRecord;
   passes: boolean;
 }
@@ -70,9 +70,9 @@ export async function insertRecord(
   record: NewRecord,
   restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOfWrite(restriction, firstValue + record.values.length);
+  const where = writeWhereSql(restriction, firstValue + record.values.length);
   const parameters = [record.id, record.now, ...record.values, ...where.params];
-  const [row] = await rowsOf(sql, plan.insert(where.text), parameters);
+  const [row] = await selectRows(sql, plan.insert(where.text), parameters);
   return row === undefined ? undefined : plan.record(row);
 }
 
@@ -82,19 +82,19 @@ export async function selectRecord(
   plan: RecordPlan,
   id: string,
 ): Promise<StoredRecord | undefined> {
-  const found = await lookAtRecord(sql, plan, id);
+  const found = await selectChecked(sql, plan, id);
   return found?.record;
 }
 
 /** One record and whether it passes, or undefined. */
-export async function lookAtRecord(
+export async function selectChecked(
   sql: Sql,
   plan: RecordPlan,
   id: string,
   rule?: Restriction,
-): Promise<Look | undefined> {
-  const where = whereOf([rule], 2);
-  const [row] = await rowsOf(sql, plan.selectOne(where.text), [id, ...where.params]);
+): Promise<CheckedRecord | undefined> {
+  const where = whereSql([rule], 2);
+  const [row] = await selectRows(sql, plan.selectOne(where.text), [id, ...where.params]);
   if (row === undefined) return undefined;
   return { record: plan.record(row), passes: where.text === '' || row.at(-1) === true };
 }
@@ -106,11 +106,16 @@ export async function lookAtRecord(
 export async function updateRecord(
   sql: Sql,
   plan: RecordPlan,
-  { id, now, positions, values }: RecordChange,
+  { id, now, positions, values }: RecordUpdate,
   restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOfWrite(restriction, firstValue + values.length);
-  const [row] = await rowsOf(sql, plan.update(positions, where.text), [id, now, ...values, ...where.params]);
+  const where = writeWhereSql(restriction, firstValue + values.length);
+  const [row] = await selectRows(sql, plan.update(positions, where.text), [
+    id,
+    now,
+    ...values,
+    ...where.params,
+  ]);
   return row === undefined ? undefined : plan.record(row);
 }
 
@@ -124,8 +129,8 @@ export async function deleteRecord(
   id: string,
   rule?: Restriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOf([rule], 2);
-  const [row] = await rowsOf(sql, plan.remove(where.text), [id, ...where.params]);
+  const where = whereSql([rule], 2);
+  const [row] = await selectRows(sql, plan.remove(where.text), [id, ...where.params]);
   return row === undefined ? undefined : plan.record(row);
 }
 
@@ -133,14 +138,14 @@ export async function deleteRecord(
 export async function listRecords(
   sql: Sql,
   plan: RecordPlan,
-  { restrictions, isMadeUp }: RecordSelection,
-  { sort, isStamped, limit, offset, mostBytes }: RecordSlice,
-): Promise<Listed> {
-  const where = whereOf(restrictions, 1);
-  const { text, prepare } = plan.list({ sort, isStamped }, where, isMadeUp);
+  { restrictions, isAdHoc }: RecordSelection,
+  { sort, withSnapshot, limit, offset, maxBytes }: RecordSlice,
+): Promise<ListedRecords> {
+  const where = whereSql(restrictions, 1);
+  const { text, prepare } = plan.list({ sort, withSnapshot }, where, isAdHoc);
   const params = [...where.params, limit, offset];
-  const rows = await rowsWithin(sql, { text, prepare }, { params, room: { left: mostBytes } });
-  const snapshot = isStamped ? rows[0]?.at(-1) : undefined;
+  const rows = await selectWithin(sql, { text, prepare }, { params, room: { left: maxBytes } });
+  const snapshot = withSnapshot ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
@@ -148,33 +153,40 @@ export async function listRecords(
 }
 
 /** A number of records, and what the statement that counted them saw. */
-export interface Counted {
+export interface CountedRecords {
   total: number;
   snapshot: string;
 }
 
 /** A count that can be told from all others. */
-export interface Count {
+export interface CountStatement {
   text: string;
   params: Where['params'];
   prepare: boolean;
 }
 
 /** The count of the selected records. */
-export function countOf(plan: RecordPlan, { restrictions, isMadeUp }: RecordSelection): Count {
-  const { text, params } = whereOf(restrictions, 1);
-  return { ...plan.count(text, isMadeUp), params };
+export function countStatement(plan: RecordPlan, { restrictions, isAdHoc }: RecordSelection): CountStatement {
+  const { text, params } = whereSql(restrictions, 1);
+  return { ...plan.count(text, isAdHoc), params };
 }
 
 /** Counts. */
-export async function countRecords(sql: Sql, { params, ...statement }: Count): Promise<Counted> {
-  const [row] = await rowsOf(sql, statement, params);
+export async function countRecords(
+  sql: Sql,
+  { params, ...statement }: CountStatement,
+): Promise<CountedRecords> {
+  const [row] = await selectRows(sql, statement, params);
   return { total: Number(row?.[0]), snapshot: String(row?.[1]) };
 }
 
 /** Whether the record with this id may be pointed to. */
-export async function canReach(sql: Sql, id: string, reach: Omit<Reach, 'parameter'>): Promise<boolean> {
-  const { text, params } = reachSql({ ...reach, parameter: 1 }, 2);
-  const [row] = await rowsOf(sql, { text: `select ${text}` }, [id, ...params]);
+export async function canPointTo(
+  sql: Sql,
+  id: string,
+  target: Omit<TargetCheck, 'parameter'>,
+): Promise<boolean> {
+  const { text, params } = targetCheckSql({ ...target, parameter: 1 }, 2);
+  const [row] = await selectRows(sql, { text: `select ${text}` }, [id, ...params]);
   return row?.[0] === true;
 }

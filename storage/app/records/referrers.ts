@@ -7,7 +7,7 @@ export interface Referrer {
   collection: CollectionDefinition;
   field: string;
   /** `delete`: the record goes too. `empty`: it is left without a value. `refuse`: it must go first. */
-  then: 'delete' | 'empty' | 'refuse';
+  onDelete: 'delete' | 'empty' | 'refuse';
 }
 
 type Referrers = ReadonlyMap<string, readonly Referrer[]>;
@@ -16,7 +16,7 @@ type Referrers = ReadonlyMap<string, readonly Referrer[]>;
 const known = new WeakMap<AppDefinition, Referrers>();
 
 /** The fields of an app that point to one of its collections, or (`filesId`) to its files. */
-export function referrersOf(app: AppDefinition, target: string): readonly Referrer[] {
+export function referrersTo(app: AppDefinition, target: string): readonly Referrer[] {
   let referrers = known.get(app);
   if (referrers === undefined) {
     referrers = findAll(app);
@@ -29,13 +29,15 @@ function findAll({ collections }: AppDefinition): Referrers {
   const all = [...collections.values()].flatMap((collection) =>
     collection.fields.flatMap((field) => {
       const target = pointsTo(field);
-      return target === undefined ? [] : [{ target, collection, field: field.name, then: outcomeOf(field) }];
+      return target === undefined
+        ? []
+        : [{ target, collection, field: field.name, onDelete: deleteOutcome(field) }];
     })
   );
   return Map.groupBy(all, ({ target }) => target);
 }
 
-function outcomeOf({ cascade_delete, required }: Field): Referrer['then'] {
+function deleteOutcome({ cascade_delete, required }: Field): Referrer['onDelete'] {
   if (cascade_delete === true) return 'delete';
   return required === true ? 'refuse' : 'empty';
 }

@@ -1,15 +1,15 @@
 // Records as relations lead to them: what records point to, and what points to records.
-import { type Room, rowsWithin } from './bounded-rows.ts';
+import { type RowBudget, selectWithin } from './bounded-rows.ts';
 import type { Residue } from '../filter/fold.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { type Restriction, whereOf } from './restriction.ts';
-import { rowsOf } from '../../sql/rows.ts';
+import { type Restriction, whereSql } from './restriction.ts';
+import { selectRows } from '../../sql/rows.ts';
 import { setUpdatedAt } from './updated-at.ts';
 
 /** A record that is locked until the transaction ends: nobody can change it, or begin to point to it. */
-export interface Locked {
+export interface LockedRecord {
   id: string;
   /** Bytes of its values as text. */
   size: number;
@@ -18,10 +18,10 @@ export interface Locked {
 const lockedColumns = '"id"::text, octet_length((r.*)::text)';
 
 /** What is asked of records besides their ids. */
-export interface Reading {
+export interface RelatedSelection {
   rule?: Residue | undefined;
   /** How much may be read; without it, however much there is. */
-  room?: Room | undefined;
+  room?: RowBudget | undefined;
 }
 
 /** Records by their ids, those that pass only; in no order. Throws `TooMuchAtOnce`. */
@@ -29,12 +29,15 @@ export async function selectRecords(
   sql: Sql,
   plan: RecordPlan,
   ids: readonly string[],
-  { rule, room = { left: Infinity } }: Reading = {},
+  { rule, room = { left: Infinity } }: RelatedSelection = {},
 ): Promise<StoredRecord[]> {
-  const where = whereOf([rule && { residue: rule }], 2);
+  const where = whereSql([rule && { residue: rule }], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
-  const rows = await rowsWithin(sql, { text, prepare: false }, { params: [[...ids], ...where.params], room });
+  const rows = await selectWithin(sql, { text, prepare: false }, {
+    params: [[...ids], ...where.params],
+    room,
+  });
   return rows.map((row) => plan.record(row));
 }
 
@@ -44,13 +47,13 @@ export async function lockRecord(
   plan: RecordPlan,
   id: string,
   rule?: Restriction,
-): Promise<Locked | undefined> {
-  const where = whereOf([rule], 2);
+): Promise<LockedRecord | undefined> {
+  const where = whereSql([rule], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   const text =
     `select ${lockedColumns} from ${plan.table} as r where r."id" = $1::uuid${condition} for update of r`;
-  const [row] = await rowsOf(sql, { text }, [id, ...where.params]);
-  return row === undefined ? undefined : lockedOf(row);
+  const [row] = await selectRows(sql, { text }, [id, ...where.params]);
+  return row === undefined ? undefined : lockedRecord(row);
 }
 
 /** Locks records that point to one of `ids` through a field, at most `limit` of them. */
@@ -58,11 +61,11 @@ export async function lockReferrers(
   sql: Sql,
   plan: RecordPlan,
   { field, ids, limit }: { field: string; ids: readonly string[]; limit: number },
-): Promise<Locked[]> {
+): Promise<LockedRecord[]> {
   const text = `select ${lockedColumns} from ${plan.table} as r ` +
     `where r.${quoteIdentifier(field)} = any($1::uuid[]) order by r."id" limit $2::bigint for update`;
-  const rows = await rowsOf(sql, { text }, [[...ids], limit]);
-  return rows.map(lockedOf);
+  const rows = await selectRows(sql, { text }, [[...ids], limit]);
+  return rows.map(lockedRecord);
 }
 
 /** Empties a relation of these records. Answers them as they are then. */
@@ -73,7 +76,7 @@ export async function emptyRelation(
 ): Promise<StoredRecord[]> {
   const text = `update ${plan.table} as r set ${quoteIdentifier(field)} = null, ${setUpdatedAt} ` +
     `where "id" = any($1::uuid[]) returning ${plan.columns}`;
-  const rows = await rowsOf(sql, { text }, [[...ids], now]);
+  const rows = await selectRows(sql, { text }, [[...ids], now]);
   return rows.map((row) => plan.record(row));
 }
 
@@ -91,6 +94,6 @@ export async function deleteTogether(
   await sql.unsafe(`with ${deletions.join(', ')} select`, parts.map(({ ids }) => [...ids]));
 }
 
-function lockedOf([id, size]: readonly unknown[]): Locked {
+function lockedRecord([id, size]: readonly unknown[]): LockedRecord {
   return { id: String(id), size: Number(size) };
 }

@@ -13,7 +13,7 @@ export interface Restriction {
 }
 
 /** A record that a write points to, which its caller must be allowed to read. */
-export interface Reach {
+export interface TargetCheck {
   /** Number of the statement's parameter that holds the id. */
   parameter: number;
   table: TableName;
@@ -24,7 +24,7 @@ export interface Reach {
 export interface WriteRestriction {
   rule?: Restriction | undefined;
   /** Parameters are those of the statement: the first value is number 3. */
-  reaches: readonly Reach[];
+  targets: readonly TargetCheck[];
 }
 
 /** A condition and its parameters; the text is empty when nothing is to be asked. */
@@ -37,11 +37,11 @@ export interface Where {
 export const recordAlias = 'r';
 
 /** All restrictions that there are at once, with parameters from number `firstParameter` on. */
-export function whereOf(restrictions: readonly (Restriction | undefined)[], firstParameter: number): Where {
+export function whereSql(restrictions: readonly (Restriction | undefined)[], firstParameter: number): Where {
   let text = '';
   const params: (string | number)[] = [];
   for (const restriction of restrictions) {
-    if (restriction === undefined || isPassed(restriction.residue)) continue;
+    if (restriction === undefined || alwaysPasses(restriction.residue)) continue;
     const { residue, guard } = restriction;
     const place = { alias: recordAlias, firstParameter: firstParameter + params.length };
     const part = toSql(residue, guard === undefined ? place : { ...place, guard });
@@ -52,18 +52,18 @@ export function whereOf(restrictions: readonly (Restriction | undefined)[], firs
 }
 
 /** The restrictions of a write: on the record, and on those that it points to. */
-export function whereOfWrite({ rule, reaches }: WriteRestriction, firstParameter: number): Where {
-  const whole = whereOf([rule], firstParameter);
-  for (const reach of reaches) {
-    const part = reachSql(reach, firstParameter + whole.params.length);
+export function writeWhereSql({ rule, targets }: WriteRestriction, firstParameter: number): Where {
+  const whole = whereSql([rule], firstParameter);
+  for (const target of targets) {
+    const part = targetCheckSql(target, firstParameter + whole.params.length);
     whole.text = whole.text === '' ? part.text : `${whole.text} and ${part.text}`;
     whole.params.push(...part.params);
   }
   return whole;
 }
 
-/** Whether the record that a reach names is there and may be read. */
-export function reachSql({ parameter, table, residue }: Reach, firstParameter: number): Where {
+/** Whether the record that a target names is there and may be read. */
+export function targetCheckSql({ parameter, table, residue }: TargetCheck, firstParameter: number): Where {
   const alias = 'reached';
   const { text, params } = toSql(residue, { alias, firstParameter });
   const name = quoteIdentifier(alias);
@@ -76,6 +76,6 @@ export function reachSql({ parameter, table, residue }: Reach, firstParameter: n
   };
 }
 
-function isPassed(residue: Residue): boolean {
+function alwaysPasses(residue: Residue): boolean {
   return residue.kind === 'constant' && residue.passes;
 }

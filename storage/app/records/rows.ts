@@ -1,8 +1,14 @@
 // What is selected of a row, and how it becomes the fields of a record.
 import type { CollectionDefinition } from '../../definition.ts';
 import type { Kind } from '../fields/kind.ts';
-import { kinds, selected } from '../fields/kinds.ts';
-import { isShownOfUser, shownOfUser, userColumn, userColumns, usersId } from '../../workspace/identities.ts';
+import { kinds, selectCast } from '../fields/kinds.ts';
+import {
+  isUserField,
+  readUserFields,
+  selectUserFields,
+  usersId,
+  userSortExpression,
+} from '../../workspace/identities.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 
 /** Columns of every table besides its fields, and the order in which they are selected: id, created, updated. */
@@ -29,23 +35,23 @@ export class RecordRows {
       `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,
       ...fields.map(({ name, kind }) => {
         const column = quoteIdentifier(name);
-        return id === usersId ? selected(column, kind) : column + kinds[kind].output;
+        return id === usersId ? selectCast(column, kind) : column + kinds[kind].output;
       }),
-      ...(this.#isProfile ? [userColumns(alias)] : []),
+      ...(this.#isProfile ? [selectUserFields(alias)] : []),
     ].join(', ');
   }
 
   /** A column to sort by, qualified: a bare name would be the selected text of an instant. */
-  sortable(column: string): string {
-    return this.#isProfile && isShownOfUser(column)
-      ? userColumn(column, this.#alias)
+  sortExpression(column: string): string {
+    return this.#isProfile && isUserField(column)
+      ? userSortExpression(column, this.#alias)
       : `${this.#alias}.${quoteIdentifier(column)}`;
   }
 
   /** The fields of a selected row. */
-  fieldsOf(row: readonly unknown[]): Record<string, unknown> {
+  readFields(row: readonly unknown[]): Record<string, unknown> {
     const fields: Record<string, unknown> = {};
-    if (this.#isProfile) shownOfUser(row[ownColumns + this.#names.length], fields);
+    if (this.#isProfile) readUserFields(row[ownColumns + this.#names.length], fields);
     let column = ownColumns;
     for (const name of this.#names) {
       const value = row[column];

@@ -1,18 +1,18 @@
 // Records as somebody has looked at them: changed only while they are still the same.
 import type { Sql } from '../../connections/pool.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { firstValue, type Look, type RecordChange } from './records.ts';
+import { type CheckedRecord, firstValue, type RecordUpdate } from './records.ts';
 import {
   recordAlias,
   type Restriction,
-  whereOf,
-  whereOfWrite,
+  whereSql,
   type WriteRestriction,
+  writeWhereSql,
 } from './restriction.ts';
-import { rowsOf } from '../../sql/rows.ts';
+import { selectRows } from '../../sql/rows.ts';
 
 /** A look at one state of a record. */
-export interface VersionedLook extends Look {
+export interface CheckedVersion extends CheckedRecord {
   /** Another one after each change. */
   version: string;
 }
@@ -21,17 +21,17 @@ export interface VersionedLook extends Look {
 const versionColumn = `(${recordAlias}.xmin::text || ' ' || ${recordAlias}.ctid::text)`;
 
 /** One record, whether it passes, and which state of it this is; undefined when there is none. */
-export async function lookAtVersion(
+export async function selectVersion(
   sql: Sql,
   plan: RecordPlan,
   id: string,
   rule?: Restriction,
-): Promise<VersionedLook | undefined> {
-  const where = whereOf([rule], 2);
+): Promise<CheckedVersion | undefined> {
+  const where = whereSql([rule], 2);
   const passes = where.text === '' ? 'true' : `(${where.text}) is true`;
   const text = `select ${plan.columns}, ${versionColumn}, ${passes} from ${plan.table} as ${recordAlias} ` +
     `where ${recordAlias}."id" = $1::uuid`;
-  const [row] = await rowsOf(sql, { text }, [id, ...where.params]);
+  const [row] = await selectRows(sql, { text }, [id, ...where.params]);
   if (row === undefined) return undefined;
   return { record: plan.record(row), passes: row.at(-1) === true, version: String(row.at(-2)) };
 }
@@ -40,13 +40,13 @@ export async function lookAtVersion(
 export async function updateVersion(
   sql: Sql,
   plan: RecordPlan,
-  { id, now, positions, values, version }: RecordChange & { version: string },
+  { id, now, positions, values, version }: RecordUpdate & { version: string },
   restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
-  const where = whereOfWrite(restriction, firstValue + values.length);
+  const where = writeWhereSql(restriction, firstValue + values.length);
   const same = `${versionColumn} = $${firstValue + values.length + where.params.length}::text`;
   const statement = plan.update(positions, where.text === '' ? same : `${where.text} and ${same}`);
   const parameters = [id, now, ...values, ...where.params, version];
-  const [row] = await rowsOf(sql, statement, parameters);
+  const [row] = await selectRows(sql, statement, parameters);
   return row === undefined ? undefined : plan.record(row);
 }

@@ -3,16 +3,16 @@
 import type driver from 'postgres';
 
 /** Characters of all statements together. What is prepared of them takes the server some 30 times as much. */
-const mostCharacters = 524_288;
+const maxCharacters = 524_288;
 
 /** The statements of a connection that it has had prepared. */
-export class Prepared {
+export class PreparedStatements {
   readonly #texts = new Set<string>();
   #characters = 0;
 
   /** Whether the connection should give way to a new one. */
   get isFull(): boolean {
-    return this.#characters >= mostCharacters;
+    return this.#characters >= maxCharacters;
   }
 
   /** Has what is sent by this connection, or by a transaction on it, noted. */

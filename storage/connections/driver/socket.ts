@@ -21,7 +21,7 @@ export interface OwnSocket {
   release(): void;
 }
 
-const connectMilliseconds = 5_000;
+const connectTimeoutMs = 5_000;
 /** https://www.postgresql.org/docs/18/protocol-message-formats.html: SSLRequest */
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const sslAccepted = 'S'.charCodeAt(0);
@@ -95,7 +95,7 @@ function settled(socket: Socket, event: 'connect' | 'secureConnect' | 'readable'
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(() => end(failure('CONNECT_TIMEOUT', 'no answer')), connectMilliseconds);
+    const timer = setTimeout(() => end(failure('CONNECT_TIMEOUT', 'no answer')), connectTimeoutMs);
     const closed = () => end(failure('ECONNRESET', 'the connection was closed'));
     socket.once('error', end);
     socket.once('close', closed);

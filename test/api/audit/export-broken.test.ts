@@ -27,7 +27,7 @@ afterAll(() => installation.remove());
 /** What an export that reads over this connection is answered, and what is said of it. */
 async function exported(connection: Connection): Promise<{ answer: Response; facts: Fact[] }> {
   const facts: Fact[] = [];
-  const question = { scope: { ledger: 'control' }, filter: {} } as const;
+  const question = { scope: { schema: 'control' }, filter: {} } as const;
   const line = { headers: [], address: '', holdFile: () => undefined, body: () => expect.unreachable() };
   const server = createServer((_request, response) =>
     void exportAudit({ observe: (fact) => facts.push(fact) }, connection, question).begin({

@@ -116,7 +116,7 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
     auditWorkspace(sql, deps, { actor: long, action: 'hook_put', target: long, details })
   );
   const { items } = await storage.databases.workspace(workspace.database).run((sql) =>
-    listAudit(sql, { scope: { ledger: 'workspace' }, filter: {} }, page)
+    listAudit(sql, { scope: { schema: 'workspace' }, filter: {} }, page)
   );
   const [entry] = items;
   expect(Object.keys(entry?.details ?? {}).sort()).toEqual(Object.keys(details).sort());
@@ -139,7 +139,7 @@ it('audit.integrity: values are cut to 4 KiB, at any depth, and stay well-formed
 
 it('lists an empty page beyond the last', async () => {
   const { items, total_pages } = await storage.databases.control.run((sql) =>
-    listAudit(sql, { scope: { ledger: 'control' }, filter: {} }, {
+    listAudit(sql, { scope: { schema: 'control' }, filter: {} }, {
       page: 1_000_000,
       per_page: 200,
       count: true,

@@ -1,6 +1,6 @@
 // The same for the log of the system scope, on a server of its own.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { as, type Caller, expectOk } from '../../harness/api.ts';
 import { endpointOf } from '../../harness/database.ts';
@@ -17,7 +17,11 @@ let adminId: string;
 
 beforeAll(async () => {
   server = await startServer();
-  pool = new Pool(endpointOf(server.dataDir, 'bulkhead'), { cap: 1, permits: unlimited, now: Date.now });
+  pool = new Pool(endpointOf(server.dataDir, 'bulkhead'), {
+    cap: 1,
+    permits: unlimitedPermits,
+    now: Date.now,
+  });
   expectOk(await nobody().post('/_/setup', { password }));
   root = as(expectOk(await logIn()).access_token, server.url);
   expectOk(await root.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
@@ -79,7 +83,7 @@ it.each(Object.entries(acts))(
   async (action, make) => {
     const act = make();
     const count = await countOf(action);
-    await askInVain({ connection: pool, ledger: 'control' }, act);
+    await askInVain({ connection: pool, schema: 'control' }, act);
     expect(await countOf(action)).toBe(count);
     expectOk(await act.ask());
     expect(await countOf(action)).toBe(count + 1);

@@ -33,7 +33,7 @@ const url = 'https://provider.example/';
 const config = { auth_url: url, token_url: url, userinfo_url: url };
 const provider = { client_id: 'one', client_secret: 'two', config };
 const range = { kind: 'range', min: 1, max: 9 };
-const log = () => ({ connection: pool, ledger: 'workspace' as const });
+const log = () => ({ connection: pool, schema: 'workspace' as const });
 const post = (path: string, body?: unknown) => as().post(`${own.path}/auth/${path}`, body);
 
 /** By the action that is written down. */

@@ -1,16 +1,16 @@
 // The server seals its audit logs behind the requests: all scopes, soon, in several processes, and after a crash.
 import { expect, inject, it, vi } from 'vitest';
 import { controlChain, workspaceChain } from '../../../storage/audit/chain.ts';
-import { type Verdict, verifyChain } from '../../../storage/audit/verify.ts';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { type ChainVerdict, verifyChain } from '../../../storage/audit/verify.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { Secrets } from '../../../storage/secrets.ts';
 import { as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { masterKeyOf, provisionerEndpoint } from '../../harness/database.ts';
 
 /** What there is to say of a log of the shared server. */
-async function verify(log: 'system' | { workspace: string }): Promise<Verdict & { rows: number }> {
-  const options = { cap: 1, permits: unlimited, now: Date.now };
+async function verify(log: 'system' | { workspace: string }): Promise<ChainVerdict & { rows: number }> {
+  const options = { cap: 1, permits: unlimitedPermits, now: Date.now };
   const control = new Pool(provisionerEndpoint(), options);
   const key = new Secrets(masterKeyOf(inject('server').dataDir));
   if (log === 'system') {

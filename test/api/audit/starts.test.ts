@@ -49,7 +49,7 @@ it('the wall around hooks is on record once, until it is another', async () => {
   await record({ level: 'deno', why: 'there is no bubblewrap' });
   await record({ level: 'os', why: 'there is again' });
   const { items } = await storage.databases.control.run((sql) =>
-    listAudit(sql, { scope: { ledger: 'control' }, filter: { action: 'sandbox_set' } }, {
+    listAudit(sql, { scope: { schema: 'control' }, filter: { action: 'sandbox_set' } }, {
       page: 1,
       per_page: 10,
       count: false,

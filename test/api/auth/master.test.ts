@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { masterSubject } from '../../../api/auth/login/login-master.ts';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
-import { takeTurn } from '../../../storage/lockouts.ts';
+import { lockSubject } from '../../../storage/lockouts.ts';
 import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
 import { endpointOf } from '../../harness/database.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
@@ -55,7 +55,7 @@ async function refreshes(token: string): Promise<number> {
 }
 
 const openControl = () =>
-  new Pool(endpointOf(dataDir, 'bulkhead'), { cap: 1, permits: unlimited, now: Date.now });
+  new Pool(endpointOf(dataDir, 'bulkhead'), { cap: 1, permits: unlimitedPermits, now: Date.now });
 
 async function legacyToken(
   options: { secret?: string; header?: object; claims?: object; expiresIn?: number } = {},
@@ -236,7 +236,7 @@ describe('auth.lockout: the master', () => {
     expect((await right).status).toBe(429);
     const control = openControl();
     const shutOut = await control.transaction(async (sql) => {
-      await takeTurn(sql, masterSubject('admin'));
+      await lockSubject(sql, masterSubject('admin'));
       return [await change(passwords.second), await login(passwords.second)];
     }).finally(() => control.end());
     expect(shutOut.map(({ status }) => status)).toEqual([429, 429]);

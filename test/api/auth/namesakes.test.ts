@@ -1,6 +1,6 @@
 // What is made of a workspace or an app while it is being deleted counts for nothing in a later one of the same id.
 import { describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type Answer, as, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf, provisionerEndpoint } from '../../harness/database.ts';
@@ -32,7 +32,7 @@ async function deleteSlowly(
 
 /** The control database of the shared server. */
 function controlPool(): Pool {
-  return new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  return new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
 }
 
 describe('a workspace of an id that was used before', () => {

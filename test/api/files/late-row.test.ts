@@ -1,6 +1,6 @@
 // A file whose row PostgreSQL is so long in committing that the upload is given up.
 import { expect, it } from 'vitest';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { actingAs } from '../../../storage/provision/acting.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { expectOk } from '../../harness/api.ts';
@@ -19,7 +19,7 @@ it('has its bytes once it is there', async () => {
       // In the connection's own name, as no transaction of this test stays open.
       await sql`select pg_advisory_lock(7)`;
       await sql`begin`;
-      await actingAs(sql, ownerOf(schema), () =>
+      await actingAs(sql, ownerRole(schema), () =>
         sql.unsafe(`
           create function ${commit}() returns trigger language plpgsql as $$
           begin

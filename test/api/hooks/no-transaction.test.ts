@@ -1,6 +1,6 @@
 // While hooks think, nobody holds a transaction for them, whatever way of writing has asked them.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { type Answer, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { provisionerEndpoint } from '../../harness/database.ts';
@@ -90,7 +90,7 @@ describe('hook.no-tx-across-rpc: while hooks think', () => {
 
 /** Connections to the database of a workspace, and whether they have a transaction: each holds the lock on its own number. */
 async function sessionsOf(workspace: string): Promise<{ open: boolean }[]> {
-  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  const pool = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
   try {
     return await pool.run((sql) =>
       sql<{ open: boolean }[]>`

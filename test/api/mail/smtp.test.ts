@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { as, expectOk } from '../../harness/api.ts';
 import { endpointOf } from '../../harness/database.ts';
@@ -141,7 +141,7 @@ describe('mail by SMTP', () => {
 
   it('is sent once also when the database fails right behind it', async () => {
     const endpoint = endpointOf(dataDir, 'bulkhead');
-    const control = new Pool(endpoint, { cap: 2, permits: unlimited, now: Date.now });
+    const control = new Pool(endpoint, { cap: 2, permits: unlimitedPermits, now: Date.now });
     provider.mood = 'has others wait';
     const email = freshEmail();
     const before = provider.attempts;

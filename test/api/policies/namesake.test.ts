@@ -7,7 +7,12 @@ import type { By } from '../../../api/audit/actor.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { removeWorkspace } from '../../../api/workspaces/remove.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
-import { type Change, listen, type Listening, publish } from '../../../storage/control/changes.ts';
+import {
+  type Change,
+  listenForChanges,
+  type NotificationListener,
+  notifyChange,
+} from '../../../storage/control/changes.ts';
 import { uuidV7Source } from '../../../storage/sql/ids.ts';
 import { listPoliciesFor, putPolicies } from '../../../storage/control/policies.ts';
 import { listRevocations } from '../../../storage/control/revocations.ts';
@@ -24,7 +29,7 @@ const by: By = {
 
 let own: OwnInstallation;
 let deps: BareDeps;
-let listening: Listening;
+let listening: NotificationListener;
 const heard: Change[] = [];
 let onMark: () => void = () => undefined;
 
@@ -32,12 +37,12 @@ beforeAll(async () => {
   own = await ownInstallation();
   deps = bareDeps(await own.open(), { now: () => created, newId });
   await createWorkspace(deps, { id: 'acme', name: 'Acme' }, by);
-  listening = await listen(own.access, {
+  listening = await listenForChanges(own.access, {
     onChange: (change) => {
       if (change.kind === 'app' && change.app === 'mark') onMark();
       else heard.push(change);
     },
-    onGap: () => undefined,
+    onResync: () => undefined,
   });
 });
 afterAll(async () => {
@@ -67,7 +72,9 @@ async function make(id: string): Promise<{ published: string[]; forgot: boolean 
   await createApp(deps, workspace, { id, name: 'An app', by });
   const { promise, resolve } = Promise.withResolvers<void>();
   onMark = resolve;
-  await deps.databases.control.run((sql) => publish(sql, { kind: 'app', workspace: 'acme', app: 'mark' }));
+  await deps.databases.control.run((sql) =>
+    notifyChange(sql, { kind: 'app', workspace: 'acme', app: 'mark' })
+  );
   await promise;
   const published = heard.map(({ kind }) => kind).filter((kind) => kind === 'policies');
   return { published, forgot: deps.policyBook.revision !== before };

@@ -5,7 +5,7 @@ import { expectError } from '../../harness/expectations.ts';
 import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { lockCollections } from '../../../storage/app/collections.ts';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { qualified } from '../../../storage/app/tables.ts';
 
@@ -60,7 +60,7 @@ async function waiter(
     const rows = await sql<{ id: string }[]>`
       select pid || ' ' || xact_start as id from pg_stat_activity
       where usename in (${schema}, ${
-      ownerOf(schema)
+      ownerRole(schema)
     }) and wait_event_type = 'Lock' and query like ${`%${table}%`}
         and clock_timestamp() - query_start > interval '400 ms'`;
     const found = rows.find(({ id }) => !seen.has(id));
@@ -210,7 +210,7 @@ async function changeOnce(collection: string) {
     const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
       select schemaname as schema from pg_tables where tablename = ${collection}`;
     // Else what the change waits for could not be seen.
-    await sql.unsafe(`begin; set local role ${quoteIdentifier(ownerOf(schema))}`);
+    await sql.unsafe(`begin; set local role ${quoteIdentifier(ownerRole(schema))}`);
     await sql.unsafe(`lock table ${qualified({ schema, collection })} in row exclusive mode`);
     const answering = app.admin.patch(`${app.path}/${collection}`, {
       schema: { fields: [{ name: 'title', kind: 'text' }, { name: 'more', kind: 'number' }] },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ActivityMeter, beginningOfDay } from '../../../api/usage/activity.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { activityOf } from '../../../storage/control/usage.ts';
+import { sumActivity } from '../../../storage/control/usage.ts';
 import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';
 
 const hour = 3_600_000;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterAll(() => own.end());
 
 const known = (since: Date) =>
-  own.deps.databases.control.run((sql) => activityOf(sql, { workspace: 'acme', schema: app.schema, since }));
+  own.deps.databases.control.run((sql) => sumActivity(sql, { workspace: 'acme', schema: app.schema, since }));
 
 /** The connection that waits for the table, which this transaction has locked. */
 async function whoWaits(sql: Sql): Promise<number | undefined> {

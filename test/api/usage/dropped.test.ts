@@ -4,7 +4,7 @@ import { type Answer, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } f
 import { openDatabaseOf } from '../../harness/database.ts';
 import { howManyWait } from '../../harness/waiting.ts';
 import type { Pool } from '../../../storage/connections/pool.ts';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 
 let own: OwnWorkspace;
@@ -28,7 +28,7 @@ async function whileDropping(collection: string, ask: () => Promise<Answer>): Pr
   const { answer } = await pool.transaction(async (sql) => {
     const [row] = await sql<{ schema: string }[]>`select schema from workspace.apps where id = ${app.id}`;
     const schema = quoteIdentifier(row?.schema ?? '');
-    const owner = quoteIdentifier(ownerOf(row?.schema ?? ''));
+    const owner = quoteIdentifier(ownerRole(row?.schema ?? ''));
     await sql.unsafe(`set local role ${owner}; drop table ${schema}.${collection};
       delete from ${schema}._collections where id = '${collection}'`);
     const answer = ask().finally(() => isOver = true);

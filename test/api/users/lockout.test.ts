@@ -2,7 +2,7 @@
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import { userSubject } from '../../../api/auth/login/user-attempt.ts';
-import { takeTurn } from '../../../storage/lockouts.ts';
+import { lockSubject } from '../../../storage/lockouts.ts';
 import { type Answer, as, expectOk, ownWorkspace, patiently } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
@@ -49,7 +49,7 @@ describe('auth.lockout', () => {
     for (let count = 0; count < 5; count++) await post('users/login', { email, password: 'wrong one' });
     const pool = await openDatabaseOf(own.id);
     const answers = await pool.transaction(async (sql) => {
-      await takeTurn(sql, userSubject(email));
+      await lockSubject(sql, userSubject(email));
       return [
         await post('users/login', { email, password }),
         await post('otp/login', { email, code: '000000' }),

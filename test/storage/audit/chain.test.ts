@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { auditWorkspace } from '../../../api/audit/write.ts';
-import { sealSome } from '../../../storage/audit/chain.ts';
+import { sealBatch } from '../../../storage/audit/chain.ts';
 import { verifyChain } from '../../../storage/audit/verify.ts';
 import { auditDeps, type OwnLog, systemLog, workspaceLog } from '../../harness/audit-log.ts';
 import { ownInstallation } from '../../harness/database.ts';
@@ -54,7 +54,7 @@ describe('audit.integrity: seals', () => {
     expect([faulty, sound]).toEqual([6, 0]);
     const stranger = { auditSeal: () => Buffer.alloc(32) };
     await log.append('user_verify');
-    await sealSome(log.connection, log.chain, stranger);
+    await sealBatch(log.connection, log.chain, stranger);
     expect(await whats(log)).toEqual(['7: the row, or its seal, was changed']);
   });
 
@@ -70,7 +70,7 @@ describe('audit.integrity: seals', () => {
       }).catch((error: unknown) => String(error));
     let appending = true;
     const sealing = [log.connection, pool].map(async (connection) => {
-      while (appending) await sealSome(connection, log.chain, storage.secrets);
+      while (appending) await sealBatch(connection, log.chain, storage.secrets);
     });
     const rounds = Array.from({ length: 60 }, (_none, index) => append((index * 7) % 40, index % 5 === 0));
     const ends = await Promise.all(rounds);

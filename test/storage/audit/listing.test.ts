@@ -49,7 +49,9 @@ const filters: AuditFilter[] = [
 
 describe.each(['workspace', 'app'])('audit.paging: the log of a %s', (kind) => {
   const scope = () =>
-    kind === 'app' ? { ledger: 'workspace' as const, schema: log.schema } : { ledger: 'workspace' as const };
+    kind === 'app'
+      ? { schema: 'workspace' as const, appSchema: log.schema }
+      : { schema: 'workspace' as const };
   const expected = ({ action = '', actor }: AuditFilter) =>
     plain.filter((row) =>
       (kind === 'workspace' || row.app_schema === log.schema) &&

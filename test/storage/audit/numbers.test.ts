@@ -1,13 +1,13 @@
 // The numbers and totals that pages of audit logs are found by, after whatever can happen to a log, against plain counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditApp, auditWorkspace } from '../../../api/audit/write.ts';
-import { sealSome } from '../../../storage/audit/chain.ts';
+import { sealBatch } from '../../../storage/audit/chain.ts';
 import { type AuditScope, listAudit } from '../../../storage/audit/listing.ts';
-import { pruneSome } from '../../../storage/audit/retention.ts';
+import { pruneBatch } from '../../../storage/audit/retention.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type Migrations, readMigrations } from '../../../storage/boot/migrate.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
-import { within } from '../../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../../storage/connections/within.ts';
 import { auditDeps, systemLog, workspaceLog } from '../../harness/audit-log.ts';
 import { expectExact, expectSound, exportedIds, plainRows } from '../../harness/audit-plain.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -32,11 +32,8 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
     const log = await workspaceLog(storage);
     const schemas = [log.schema, await makeApp(storage, log.database)];
     const scopes: AuditScope[] = [
-      { ledger: 'workspace' },
-      ...schemas.map((schema) => ({
-        ledger: 'workspace' as const,
-        schema,
-      })),
+      { schema: 'workspace' },
+      ...schemas.map((appSchema) => ({ schema: 'workspace' as const, appSchema })),
     ];
     const random = numbersFrom(7);
     const act = async () => {
@@ -55,11 +52,11 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
         if (rolledBack) throw new Error('rolled back');
       }).catch((error: unknown) => expect(String(error)).toBe('Error: rolled back'));
     };
-    const seal = () => sealSome(log.connection, log.chain, storage.secrets);
+    const seal = () => sealBatch(log.connection, log.chain, storage.secrets);
     const prune = async (connection: Connection) => {
       const plain = await plainRows(connection);
       const before = plain[Math.floor(plain.length * 0.6)]?.ts ?? new Date();
-      return await pruneSome(connection, log.chain, { key: storage.secrets, before, now: new Date() });
+      return await pruneBatch(connection, log.chain, { key: storage.secrets, before, now: new Date() });
     };
     for (let round = 0; round < 8; round++) {
       await Promise.all([
@@ -69,7 +66,7 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
         ...Array.from({ length: 12 }, act),
       ]);
       if (round % 2 === 1) await seal();
-      await expectDeath(log.connection, (connection) => sealSome(connection, log.chain, storage.secrets));
+      await expectDeath(log.connection, (connection) => sealBatch(connection, log.chain, storage.secrets));
       if (round % 3 === 2) {
         await expectDeath(log.connection, prune);
         expect(await prune(log.connection)).toBeGreaterThan(0);
@@ -81,7 +78,7 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
     expect(await log.verify()).toMatchObject({ waiting: 0, faulty: 0 });
     const soon = new Date(Date.now() + 60_000);
     const key = storage.secrets;
-    while (await pruneSome(log.connection, log.chain, { key, before: soon, now: new Date() }) > 0);
+    while (await pruneBatch(log.connection, log.chain, { key, before: soon, now: new Date() }) > 0);
     await Promise.all(Array.from({ length: 12 }, act));
     await seal();
     await expectSound(log.connection);
@@ -99,11 +96,11 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
       if (round === 1) {
         const before = (await plainRows(log.connection, 'control'))[20]?.ts ?? new Date();
         const key = storage.secrets;
-        expect(await pruneSome(log.connection, log.chain, { key, before, now: new Date() })).toBeGreaterThan(
+        expect(await pruneBatch(log.connection, log.chain, { key, before, now: new Date() })).toBeGreaterThan(
           20,
         );
       }
-      await expectExact(log.connection, [{ ledger: 'control' }]);
+      await expectExact(log.connection, [{ schema: 'control' }]);
     }
   });
 
@@ -116,10 +113,10 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
     let steps = 0;
     const meanwhile = async () => {
       await log.append('two');
-      if (steps++ % 3 === 0) await sealSome(log.connection, log.chain, storage.secrets);
+      if (steps++ % 3 === 0) await sealBatch(log.connection, log.chain, storage.secrets);
     };
     for (const filter of [{}, { action: 'one' }]) {
-      const ids = await exportedIds(log.connection, { scope: { ledger: 'workspace' }, filter }, meanwhile);
+      const ids = await exportedIds(log.connection, { scope: { schema: 'workspace' }, filter }, meanwhile);
       const wanted = there.filter(({ action }) => filter.action === undefined || action === filter.action);
       const known = new Set(wanted.map(({ id }) => id));
       expect(ids.filter((id) => known.has(id))).toEqual(wanted.map(({ id }) => id));
@@ -134,9 +131,9 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
     const soon = new Date(Date.now() + 60_000);
     const ids = await exportedIds(
       log.connection,
-      { scope: { ledger: 'workspace' }, filter: { action: 'one' } },
+      { scope: { schema: 'workspace' }, filter: { action: 'one' } },
       async () => {
-        await pruneSome(log.connection, log.chain, { key: storage.secrets, before: soon, now: new Date() });
+        await pruneBatch(log.connection, log.chain, { key: storage.secrets, before: soon, now: new Date() });
       },
     );
     expect(ids).toHaveLength(7);
@@ -150,7 +147,7 @@ async function expectDeath(
 ): Promise<void> {
   let worked = false;
   const end = await connection.transaction(async (sql) => {
-    await work(within(sql));
+    await work(transactionAsConnection(sql));
     worked = true;
     await sql`select pg_terminate_backend(pg_backend_pid())`;
   }).then(() => 'committed', () => 'dead');
@@ -183,12 +180,12 @@ it('audit.paging: a log that was sealed before rows had numbers gets them', asyn
       sql`select seq::int, action, actor from workspace.audit_seals where action = ''`
     );
     expect([...missing]).toEqual([{ seq: 9, action: '', actor: '' }]);
-    await sealSome(log.connection, log.chain, storage.secrets);
+    await sealBatch(log.connection, log.chain, storage.secrets);
     await expectSound(log.connection);
     const found = await log.connection.run((sql) =>
       listAudit(
         sql,
-        { scope: { ledger: 'workspace' }, filter: { action: 'login' } },
+        { scope: { schema: 'workspace' }, filter: { action: 'login' } },
         { page: 1, per_page: 200, count: true },
       )
     );

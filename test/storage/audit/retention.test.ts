@@ -1,7 +1,7 @@
 // Removing old entries: what goes, what stays, and that the chain still holds.
 import { afterAll, expect, it } from 'vitest';
 import { listAudit } from '../../../storage/audit/listing.ts';
-import { pruneSome } from '../../../storage/audit/retention.ts';
+import { pruneBatch } from '../../../storage/audit/retention.ts';
 import { workspaceLog } from '../../harness/audit-log.ts';
 import { ownInstallation } from '../../harness/database.ts';
 
@@ -20,7 +20,7 @@ it('audit.integrity: retention removes sealed rows from the first on, and its ch
   const kept = await log.verify();
   await log.append('unsealed');
   const prune = (before: Date) =>
-    pruneSome(log.connection, log.chain, { key: storage.secrets, before, now: new Date() });
+    pruneBatch(log.connection, log.chain, { key: storage.secrets, before, now: new Date() });
   expect(await prune(new Date(Date.now() - 60_000))).toBe(0);
   expect(await prune(soon())).toBe(4);
   expect(await prune(soon())).toBe(0);
@@ -32,7 +32,7 @@ it('audit.integrity: retention removes sealed rows from the first on, and its ch
     what: 'the seal is not the one that was kept',
   }]);
   const all = await log.connection.run((sql) =>
-    listAudit(sql, { scope: { ledger: 'workspace' }, filter: {} }, page)
+    listAudit(sql, { scope: { schema: 'workspace' }, filter: {} }, page)
   );
   expect([all.total_items, all.items.map(({ action }) => action)]).toEqual([1, ['unsealed']]);
   await log.seal();
@@ -50,7 +50,7 @@ it('audit.integrity: retention keeps what was sealed after a row that stays', as
   for (const action of ['old', 'young', 'old']) await log.append(action);
   await log.seal();
   await log.tamper(`update workspace.audit_log set ts = ts + interval '1 hour' where action = 'young'`);
-  const removed = await pruneSome(log.connection, log.chain, {
+  const removed = await pruneBatch(log.connection, log.chain, {
     key: storage.secrets,
     before: soon(),
     now: new Date(),
@@ -63,7 +63,7 @@ it('audit.integrity: a row that was gone before retention came is told of afterw
   for (const action of ['one', 'two', 'three']) await log.append(action);
   await log.seal();
   await log.tamper(`delete from workspace.audit_log where action = 'two'`);
-  await pruneSome(log.connection, log.chain, { key: storage.secrets, before: soon(), now: new Date() });
+  await pruneBatch(log.connection, log.chain, { key: storage.secrets, before: soon(), now: new Date() });
   const { faults, faulty } = await log.verify();
   expect([faulty, faults.at(0)?.what]).toEqual([1, expect.stringMatching(/missing|retention/)]);
 });

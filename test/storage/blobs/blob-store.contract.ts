@@ -3,17 +3,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type BlobKey,
+  type BlobLocation,
   BlobMissing,
-  type BlobPlace,
   type BlobStore,
   type GiveWay,
 } from '../../../storage/blobs/blob-store.ts';
 
-const place = (): BlobPlace => ({
+const place = (): BlobLocation => ({
   database: `w_${randomBytes(10).toString('hex')}`,
   schema: `a_${randomBytes(10).toString('hex')}`,
 });
-const keyIn = (at: BlobPlace): BlobKey => ({ ...at, id: randomUUID() });
+const keyIn = (at: BlobLocation): BlobKey => ({ ...at, id: randomUUID() });
 const longAgo = new Date(0);
 const future = new Date(Date.now() + 3_600_000);
 
@@ -27,7 +27,7 @@ async function read(store: BlobStore, key: BlobKey, range?: { start: number; end
   return Buffer.concat(chunks);
 }
 
-async function idsOf(store: BlobStore, at: BlobPlace, abandoned = longAgo): Promise<string[]> {
+async function idsOf(store: BlobStore, at: BlobLocation, abandoned = longAgo): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of store.list(at, abandoned)) ids.push(id);
   return ids.sort();

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { BlobPlace } from '../../../storage/blobs/blob-store.ts';
+import type { BlobLocation } from '../../../storage/blobs/blob-store.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 import { sweepBlobs, type SweepOptions } from '../../../storage/blobs/sweep.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
@@ -39,14 +39,14 @@ const sweep = (more: Partial<SweepOptions> = {}) =>
     databases: storage.databases,
     blobs,
     now: () => new Date(),
-    grace: hour,
-    pace: 0,
+    graceMs: hour,
+    pauseMs: 0,
     signal: new AbortController().signal,
     ...more,
   });
 
 /** A blob that was last written to so long ago, with or without the row of a file. */
-async function blob(place: BlobPlace, { age, file }: { age: number; file: boolean }): Promise<string> {
+async function blob(place: BlobLocation, { age, file }: { age: number; file: boolean }): Promise<string> {
   const id = randomUUID();
   const { schema, database } = place;
   await blobs.put(
@@ -62,7 +62,7 @@ async function blob(place: BlobPlace, { age, file }: { age: number; file: boolea
   return id;
 }
 
-async function left(place: BlobPlace): Promise<string[]> {
+async function left(place: BlobLocation): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of blobs.list(place, new Date(0))) ids.push(id);
   return ids.sort();

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type Migrations, readMigrations } from '../../../storage/boot/migrate.ts';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
 import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -82,7 +82,7 @@ it('brings the whole fleet up, reports how far it is, and completes what a failu
     );
     // The app and the ready one, each its own.
     expect(rows).toHaveLength(2);
-    expect(rows).toContainEqual({ extra: 0, owner: ownerOf(schema) });
+    expect(rows).toContainEqual({ extra: 0, owner: ownerRole(schema) });
   }
   await second.close();
 
@@ -100,7 +100,7 @@ it('brings the whole fleet up, reports how far it is, and completes what a failu
 async function makeAsBefore(storage: Storage): Promise<{ database: string; schema: string }> {
   const database = await makeDatabase(storage.provisioning);
   const schema = await makeApp(storage, database);
-  const owner = ownerOf(schema);
+  const owner = ownerRole(schema);
   await storage.databases.provisioner(database).transaction(async (sql) => {
     await sql.unsafe(`grant ${schema}, ${owner} to current_user with inherit true;
       grant create on database ${database} to ${schema}; reassign owned by ${owner} to ${schema};

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Outage } from '../../../storage/connections/outage.ts';
 import { Client } from '../../../storage/connections/client.ts';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { Turns } from '../../../storage/connections/connection-scheduler.ts';
 import { ownInstallation } from '../../harness/database.ts';
@@ -71,7 +71,7 @@ it('takes a turn that lasts too long, and counts it no more when it ends', async
 async function twoPools(longest: number) {
   const own = await ownInstallation();
   const turns = new Turns<Client>({ most: 1, longest });
-  const open = () => new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now, turns });
+  const open = () => new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now, turns });
   const pools = [open(), open()] as const;
   onTestFinished(async () => {
     await Promise.all(pools.map((pool) => pool.end()));

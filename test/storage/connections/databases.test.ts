@@ -121,7 +121,7 @@ it('serves two hundred pools with a handful of connections: an answer or unavail
 
 it('gives a session a connection of its own, closed afterwards', async () => {
   const databases = make(1);
-  const session = await databases.session(backend);
+  const session = await databases.onOwnConnection(backend);
   expect(session).not.toBe(await databases.control.run(backend));
   const alive = await databases.control.run((sql) =>
     sql`select 1 from pg_stat_activity where pid = ${session ?? 0}`
@@ -149,9 +149,9 @@ it('forgets one role or a whole database, and opens it again when it is asked to
   const databases = make(4);
   const { first, second } = names(databases);
   await Promise.all([first.run(nap(0)), second.run(nap(0))]);
-  await databases.forget('bulkhead', 'nobody');
+  await databases.closePools('bulkhead', 'nobody');
   expect(first.size).toBe(1);
-  await databases.forget('bulkhead');
+  await databases.closePools('bulkhead');
   expect([first.size, second.size]).toEqual([0, 1]);
   await expect(first.run(nap(0))).rejects.toMatchObject({ failure: 'unavailable' });
   await names(databases).first.run(nap(0));

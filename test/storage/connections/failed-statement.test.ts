@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client } from '../../../storage/connections/client.ts';
 import { Outage } from '../../../storage/connections/outage.ts';
-import { rowsOf } from '../../../storage/sql/rows.ts';
+import { selectRows } from '../../../storage/sql/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 let own: OwnInstallation;
@@ -17,14 +17,14 @@ it('fails by itself: the statements behind it have their own rows, from the firs
   const failing = { text: 'select 1 / (4 - i) from generate_series(1, 10) as i' };
   const counting = { text: 'select i from generate_series(1, $1::int) as i', prepare: true };
   for (const pipelined of [true, false]) {
-    const failed = Promise.allSettled([rowsOf(client.sql, failing, [])]);
+    const failed = Promise.allSettled([selectRows(client.sql, failing, [])]);
     if (!pipelined) await failed;
-    expect(await rowsOf(client.sql, counting, [2])).toEqual([[1], [2]]);
-    expect(await rowsOf(client.sql, counting, [1])).toEqual([[1]]);
+    expect(await selectRows(client.sql, counting, [2])).toEqual([[1], [2]]);
+    expect(await selectRows(client.sql, counting, [1])).toEqual([[1]]);
     expect(await failed).toMatchObject([{ status: 'rejected', reason: { code: '22012' } }]);
   }
-  const undone = client.transaction((sql) => rowsOf(sql, failing, []));
+  const undone = client.transaction((sql) => selectRows(sql, failing, []));
   await expect(undone).rejects.toMatchObject({ code: '22012' });
-  expect(await rowsOf(client.sql, counting, [1])).toEqual([[1]]);
+  expect(await selectRows(client.sql, counting, [1])).toEqual([[1]]);
   await client.close(1);
 });

@@ -1,23 +1,28 @@
 // Whether there are sessions that nobody hears of, on a cluster of one process's own.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { type Connection, type Endpoint, Pool } from '../../../storage/connections/pool.ts';
-import { Sessions } from '../../../storage/connections/sessions.ts';
-import { LostSessions } from '../../../storage/connections/lost-connections.ts';
+import { ConnectionNames } from '../../../storage/connections/sessions.ts';
+import { LostConnections } from '../../../storage/connections/lost-connections.ts';
 import { ask, makeTestCluster, type TestCluster } from '../../harness/cluster.ts';
 
 const tenant = 'w_1';
 let cluster: TestCluster;
 let access: Endpoint;
 let control: Pool;
-let sessions: Sessions;
-let lostSessions: LostSessions;
+let sessions: ConnectionNames;
+let lostSessions: LostConnections;
 let open: Pool[] = [];
 /** Resolves with the end of the next look. */
 let looked = Promise.withResolvers<void>();
 
-const pool = (database: string, of?: Sessions) => {
-  const made = new Pool({ ...access, database }, { cap: 1, permits: unlimited, now: Date.now, sessions: of });
+const pool = (database: string, of?: ConnectionNames) => {
+  const made = new Pool({ ...access, database }, {
+    cap: 1,
+    permits: unlimitedPermits,
+    now: Date.now,
+    sessions: of,
+  });
   open.push(made);
   return made;
 };
@@ -32,12 +37,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   control = pool(access.database);
-  sessions = new Sessions();
+  sessions = new ConnectionNames();
   const observed: Connection = {
     run: (work) => control.run(work).finally(() => looked.resolve()),
     transaction: (work) => control.transaction(work),
   };
-  lostSessions = new LostSessions(observed, sessions);
+  lostSessions = new LostConnections(observed, sessions);
 });
 afterEach(async () => {
   lostSessions.close();
@@ -48,7 +53,7 @@ afterAll(() => cluster.remove());
 
 /** Whether they are gone by now, as far as two looks can say, the first of which may have begun too early. */
 async function areGone(): Promise<boolean> {
-  const gone = lostSessions.gone().then(() => true);
+  const gone = lostSessions.whenEnded().then(() => true);
   for (let looks = 0; looks < 2; looks++) {
     looked = Promise.withResolvers();
     if (await Promise.race([gone, looked.promise.then(() => false)])) return true;
@@ -58,16 +63,16 @@ async function areGone(): Promise<boolean> {
 
 it('there are none besides the sessions of this process, and those with no tenant', async () => {
   await greet(pool(tenant, sessions));
-  await greet(pool(access.database, new Sessions()));
+  await greet(pool(access.database, new ConnectionNames()));
   await greet(pool(tenant));
-  await lostSessions.gone();
+  await lostSessions.whenEnded();
 });
 
 it('those of a process before it are, until they have ended', async () => {
-  const before = pool(tenant, new Sessions());
+  const before = pool(tenant, new ConnectionNames());
   await greet(before);
   expect(await areGone()).toBe(false);
-  const gone = lostSessions.gone();
+  const gone = lostSessions.whenEnded();
   await before.end();
   await gone;
 });
@@ -75,14 +80,14 @@ it('those of a process before it are, until they have ended', async () => {
 it('those that this process has lost are, until they have ended', async () => {
   const patience = 100;
   const impatient = new Pool({ ...access, database: tenant }, {
-    ...{ cap: 1, permits: unlimited, now: Date.now, sessions, patience },
+    ...{ cap: 1, permits: unlimitedPermits, now: Date.now, sessions, silenceTimeoutMs: patience },
   });
   open.push(impatient);
   await greet(impatient);
   const lost = impatient.run((sql) => sql`select pg_sleep(3)`);
   await expect(lost).rejects.toMatchObject({ failure: 'unavailable' });
   expect(await areGone()).toBe(false);
-  await lostSessions.gone();
+  await lostSessions.whenEnded();
   const [row] = await control.run((sql) =>
     sql<{ count: number }[]>`select count(*)::int as count from pg_stat_activity where datname = ${tenant}`
   );
@@ -90,17 +95,17 @@ it('those that this process has lost are, until they have ended', async () => {
 });
 
 it('can be asked for again by whoever has just heard that they are gone', async () => {
-  await lostSessions.gone();
-  await lostSessions.gone();
+  await lostSessions.whenEnded();
+  await lostSessions.whenEnded();
 });
 
 it('are only those that were there when they were asked for', async () => {
-  const before = pool(tenant, new Sessions());
+  const before = pool(tenant, new ConnectionNames());
   await greet(before);
   expect(await areGone()).toBe(false);
-  const gone = lostSessions.gone();
+  const gone = lostSessions.whenEnded();
   // Under load some session is on its way out at each look.
-  const later = pool(tenant, new Sessions());
+  const later = pool(tenant, new ConnectionNames());
   looked = Promise.withResolvers();
   await looked.promise;
   await greet(later);
@@ -111,7 +116,7 @@ it('are only those that were there when they were asked for', async () => {
 it('cannot be said to be none while the database does not answer', async () => {
   await cluster.stop();
   expect(await areGone()).toBe(false);
-  const gone = lostSessions.gone();
+  const gone = lostSessions.whenEnded();
   await (await cluster.prepare()).start();
   await gone;
 });

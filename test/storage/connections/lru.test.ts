@@ -1,9 +1,9 @@
 // What is remembered of definitions, and when all of it is forgotten.
 import { expect, it } from 'vitest';
-import { BoundedMemory } from '../../../storage/connections/lru.ts';
+import { DerivedCache } from '../../../storage/connections/lru.ts';
 
 it('makes a value once, until all together have grown too large', () => {
-  const memory = new BoundedMemory<object, number>(10);
+  const memory = new DerivedCache<object, number>(10);
   const [one, other] = [{}, {}];
   let made = 0;
   const of = (key: object) => memory.of(key, () => ++made);

@@ -25,7 +25,7 @@ beforeEach(() => {
 describe('the connections to one server', () => {
   it('are all tried as long as the server takes them', () => {
     expect(triesOf(100)).toBe(100);
-    outage.heard(askForPassword);
+    outage.noteFirstBytes(askForPassword);
     expect(triesOf(100)).toBe(100);
   });
 
@@ -37,11 +37,11 @@ describe('the connections to one server', () => {
   });
 
   it('are tried once in 50 ms while it starts', () => {
-    outage.heard(startingUp);
+    outage.noteFirstBytes(startingUp);
     expect(triesOf(100)).toBe(0);
     now += 50;
     expect(triesOf(100)).toBe(1);
-    outage.heard(startingUp);
+    outage.noteFirstBytes(startingUp);
     now += 49;
     expect(triesOf(100)).toBe(0);
   });
@@ -52,7 +52,7 @@ describe('the connections to one server', () => {
       outage.begin();
       now += 50;
       expect(triesOf(100)).toBe(1);
-      outage.heard(answer);
+      outage.noteFirstBytes(answer);
       expect(triesOf(100)).toBe(100);
     },
   );

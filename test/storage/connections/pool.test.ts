@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../../storage/errors.ts';
-import { PermitCount, type Permits, unlimited } from '../../../storage/connections/permits.ts';
+import { PermitCount, type Permits, unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 afterAll(() => own.remove());
 
-function pool(cap: number, permits: Permits = unlimited): Pool {
+function pool(cap: number, permits: Permits = unlimitedPermits): Pool {
   const made = new Pool(own.access, { cap, permits, now: () => now });
   opened.push(made);
   return made;
@@ -157,7 +157,7 @@ describe('a pool', () => {
 
   it('asks for TLS when it is told to, and takes no for an answer only when it may', async () => {
     const reach = (ssl: 'prefer' | 'require' | 'verify-full') => {
-      const made = new Pool({ ...own.access, ssl }, { cap: 1, permits: unlimited, now: () => now });
+      const made = new Pool({ ...own.access, ssl }, { cap: 1, permits: unlimitedPermits, now: () => now });
       opened.push(made);
       return made.run(ask);
     };
@@ -169,7 +169,7 @@ describe('a pool', () => {
   it('answers unavailable for a server that is not there', async () => {
     const nowhere = new Pool({ ...own.access, host: '/nowhere' }, {
       cap: 1,
-      permits: unlimited,
+      permits: unlimitedPermits,
       now: () => now,
     });
     opened.push(nowhere);

@@ -4,7 +4,7 @@ import { auditApp } from '../../../api/audit/write.ts';
 import { toApiError } from '../../../api/errors.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import type { Connection, Sql } from '../../../storage/connections/pool.ts';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { inheritRoleText } from '../../../storage/provision/roles.ts';
 import { auditDeps } from '../../harness/audit-log.ts';
@@ -22,7 +22,7 @@ async function onceGone(
   work: (sql: Sql) => Promise<unknown>,
 ): Promise<unknown> {
   const { database, schema } = await makeTenant(storage);
-  const roles = [schema, ownerOf(schema)];
+  const roles = [schema, ownerRole(schema)];
   const names = roles.map(quoteIdentifier).join(', ');
   const inherit = roles.map((role) => inheritRoleText(role)).join(' ');
   const drop = `${inherit} drop owned by ${names} cascade; drop role ${names}`;

@@ -1,7 +1,7 @@
 // What the apps of one workspace may have at work together, whatever each of them could have.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Databases } from '../../../storage/connections/databases.ts';
-import { PermitCount, unlimited } from '../../../storage/connections/permits.ts';
+import { PermitCount, unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
@@ -18,7 +18,7 @@ afterAll(() => own.remove());
 
 function make(count: number, waitMilliseconds = 60_000) {
   const share = new PermitCount({ count, waitMilliseconds });
-  const pool = (cap: number, permits = unlimited) => {
+  const pool = (cap: number, permits = unlimitedPermits) => {
     const made = new Pool(own.access, { cap, permits, share, now: Date.now });
     ends.push(() => made.end());
     return made;

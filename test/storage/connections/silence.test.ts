@@ -1,8 +1,8 @@
 // A database server that falls silent without a word: its host is gone, or it was stopped.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { listen, publish } from '../../../storage/control/changes.ts';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { listenForChanges, notifyChange } from '../../../storage/control/changes.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 beforeEach(() => {
   through = [];
   const endpoint = { ...own.access, host: '127.0.0.1', port };
-  pool = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now, patience });
+  pool = new Pool(endpoint, { cap: 1, permits: unlimitedPermits, now: Date.now, silenceTimeoutMs: patience });
 });
 afterEach(() => pool.end());
 afterAll(async () => {
@@ -79,18 +79,18 @@ it('is given up in the middle of a transaction, and before it has let anybody in
 it('is waited for as long as a transaction says that it may take, and for ever without a patience', async () => {
   expect(await pool.transaction(nap, 60_000)).toHaveLength(1);
   await expect(pool.run(nap)).rejects.toMatchObject({ failure: 'unavailable' });
-  const patient = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+  const patient = new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now });
   expect(await patient.run(nap)).toHaveLength(1);
   await patient.end();
 });
 
 it('is noticed by who only listens, once asked, who then listens anew and hears that something may have been missed', async () => {
   const heard: string[] = [];
-  const listening = await listen({ ...own.access, host: '127.0.0.1', port }, {
+  const listening = await listenForChanges({ ...own.access, host: '127.0.0.1', port }, {
     onChange: ({ kind }) => heard.push(kind),
-    onGap: () => heard.push('gap'),
+    onResync: () => heard.push('gap'),
   });
-  const tell = () => own.as({}, (sql) => publish(sql, { kind: 'revocations' }));
+  const tell = () => own.as({}, (sql) => notifyChange(sql, { kind: 'revocations' }));
   // No news are no silence.
   for (let questions = 0; questions < 5; questions++) await listening.ask();
   await tell();

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../../../storage/connections/client.ts';
 import { Outage } from '../../../storage/connections/outage.ts';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
-import { rowsOf } from '../../../storage/sql/rows.ts';
+import { selectRows } from '../../../storage/sql/rows.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 let own: OwnInstallation;
@@ -39,8 +39,8 @@ async function askForMany(
 describe('a prepared statement', () => {
   it('that is stale fails, and neither loses nor mixes up the answers behind it', async () => {
     const client = new Client(own.access, { now: 0, onLost: () => undefined, outage: new Outage() });
-    const ask = (id: number) => rowsOf(client.sql, { text, prepare: true }, [id]);
-    const other = (id: number) => rowsOf(client.sql, { text: 'select $1::int', prepare: true }, [id]);
+    const ask = (id: number) => selectRows(client.sql, { text, prepare: true }, [id]);
+    const other = (id: number) => selectRows(client.sql, { text: 'select $1::int', prepare: true }, [id]);
     await own.as({}, (sql) => makeTable(sql, 'text'));
     expect(await ask(1)).toEqual([[1, '1']]);
     await other(1);
@@ -55,8 +55,8 @@ describe('a prepared statement', () => {
   });
 
   it('costs a pool its connection, and nothing more', async () => {
-    const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
-    const ask = () => pool.run((sql) => rowsOf(sql, { text, prepare: true }, [5]));
+    const pool = new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now });
+    const ask = () => pool.run((sql) => selectRows(sql, { text, prepare: true }, [5]));
     await own.as({}, (sql) => makeTable(sql, 'text'));
     expect(await ask()).toEqual([[5, '5']]);
     await own.as({}, (sql) => makeTable(sql, 'int'));
@@ -66,7 +66,7 @@ describe('a prepared statement', () => {
   });
 
   it('does not outlive so many others that the server would have to keep, however busy its connection is', async () => {
-    const pool = new Pool(own.access, { cap: 1, permits: unlimited, now: Date.now });
+    const pool = new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now });
     const prepared = () =>
       pool.run((sql) =>
         sql.unsafe<{ pid: number; count: number }[]>(

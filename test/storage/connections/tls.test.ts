@@ -2,7 +2,7 @@
 import { connect, createServer, type Server } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
@@ -59,7 +59,7 @@ afterAll(async () => {
 async function reach(host: string, ssl: 'prefer' | 'require') {
   const pool = new Pool({ ...own.access, host, port, ssl }, {
     cap: 2,
-    permits: unlimited,
+    permits: unlimitedPermits,
     now: Date.now,
   });
   try {
@@ -84,7 +84,7 @@ it.each(['localhost', '127.0.0.1'])(
   async (host) => {
     const pool = new Pool({ ...own.access, host, port, ssl: 'verify-full' }, {
       cap: 1,
-      permits: unlimited,
+      permits: unlimitedPermits,
       now: Date.now,
     });
     await expect(pool.run((sql) => sql`select 1`)).rejects.toMatchObject({
@@ -98,7 +98,7 @@ it.each(['localhost', '127.0.0.1'])(
 it('says so when the name of the server leads nowhere', async () => {
   const pool = new Pool({ ...own.access, host: 'nowhere.invalid', port, ssl: 'require' }, {
     cap: 1,
-    permits: unlimited,
+    permits: unlimitedPermits,
     now: Date.now,
   });
   await expect(pool.run((sql) => sql`select 1`)).rejects.toMatchObject({ failure: 'unavailable' });
@@ -108,7 +108,7 @@ it('says so when the name of the server leads nowhere', async () => {
 it('fails what is in flight when the connection goes away, and connects again', async () => {
   const pool = new Pool({ ...own.access, host: 'localhost', port, ssl: 'require' }, {
     cap: 1,
-    permits: unlimited,
+    permits: unlimitedPermits,
     now: Date.now,
   });
   const [backend] = await pool.run((sql) => sql`select pg_backend_pid() as pid`);

@@ -1,7 +1,7 @@
 // A server that takes no further connection of a pool: the ones that the pool has go on.
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 /** A pool of four connections, of which the server takes one. */
 function pool(): Pool {
   const endpoint = { ...own.access, username: own.access.database, password };
-  const made = new Pool(endpoint, { cap: 4, permits: unlimited, now: Date.now });
+  const made = new Pool(endpoint, { cap: 4, permits: unlimitedPermits, now: Date.now });
   opened.push(made);
   return made;
 }

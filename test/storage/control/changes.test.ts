@@ -1,6 +1,6 @@
 // What processes tell one another.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Change, listen, publish } from '../../../storage/control/changes.ts';
+import { type Change, listenForChanges, notifyChange } from '../../../storage/control/changes.ts';
 import { clusterEndpoint, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 let own: OwnInstallation;
@@ -17,9 +17,9 @@ async function hear() {
     heard.push(what);
     wake();
   };
-  const listening = await listen(own.access, {
+  const listening = await listenForChanges(own.access, {
     onChange: note,
-    onGap: () => note('gap'),
+    onResync: () => note('gap'),
   });
   const until = async (count: number) => {
     while (heard.length < count) await new Promise<void>((resolve) => wake = resolve);
@@ -33,14 +33,14 @@ it('hears what is published, after the commit and not without it', async () => {
   const rolledBack = own.as(
     {},
     (sql) =>
-      sql.unsafe('begin').then(() => publish(sql, { kind: 'workspace', workspace: 'never' })).then(() =>
+      sql.unsafe('begin').then(() => notifyChange(sql, { kind: 'workspace', workspace: 'never' })).then(() =>
         sql.unsafe('rollback')
       ),
   );
   await rolledBack;
-  await own.as({}, (sql) => publish(sql, { kind: 'workspace', workspace: 'a' }));
-  await own.as({}, (sql) => publish(sql, { kind: 'app', workspace: 'a', app: 'b' }));
-  await own.as({}, (sql) => publish(sql, { kind: 'revocations' }));
+  await own.as({}, (sql) => notifyChange(sql, { kind: 'workspace', workspace: 'a' }));
+  await own.as({}, (sql) => notifyChange(sql, { kind: 'app', workspace: 'a', app: 'b' }));
+  await own.as({}, (sql) => notifyChange(sql, { kind: 'revocations' }));
   expect(await until(4)).toEqual([
     'gap',
     { kind: 'workspace', workspace: 'a' },
@@ -67,7 +67,7 @@ it('listens again when its connection is lost, and says that something may have 
       sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`);
     expect((await until(2 * round)).at(-1)).toBe('gap');
-    await own.as({}, (sql) => publish(sql, { kind: 'setup' }));
+    await own.as({}, (sql) => notifyChange(sql, { kind: 'setup' }));
     expect((await until(2 * round + 1)).at(-1)).toEqual({ kind: 'setup' });
   }
   await stop();
@@ -76,7 +76,7 @@ it('listens again when its connection is lost, and says that something may have 
 it('has heard all that was published before it is asked', async () => {
   const { heard, ask, stop } = await hear();
   for (let round = 1; round <= 50; round++) {
-    await own.as({}, (sql) => publish(sql, { kind: 'app', workspace: 'a', app: `b${round}` }));
+    await own.as({}, (sql) => notifyChange(sql, { kind: 'app', workspace: 'a', app: `b${round}` }));
     await ask();
     expect(heard).toHaveLength(1 + round);
   }
@@ -106,6 +106,6 @@ it('cannot be asked while it cannot listen', async () => {
 it('throws when it cannot begin to listen', async () => {
   const nowhere = { ...own.access, host: '/nowhere' };
   const deaf = () => undefined;
-  const listening = listen(nowhere, { onChange: deaf, onGap: deaf });
+  const listening = listenForChanges(nowhere, { onChange: deaf, onResync: deaf });
   await expect(listening).rejects.toMatchObject({ failure: 'unavailable' });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
-import { activityOf, addActivity } from '../../../storage/control/usage.ts';
+import { addActivity, sumActivity } from '../../../storage/control/usage.ts';
 import { insertWorkspace, removeWorkspace } from '../../../storage/control/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';
@@ -40,7 +40,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
     return { adding };
   });
   await adding;
-  const activity = (workspace: string) => control.run((sql) => activityOf(sql, { workspace, since }));
+  const activity = (workspace: string) => control.run((sql) => sumActivity(sql, { workspace, since }));
   expect(await activity('staying')).toEqual({ requests: 3, hook_runs: 1 });
   expect(await activity('going')).toEqual({ requests: 0, hook_runs: 0 });
 });

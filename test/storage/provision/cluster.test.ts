@@ -5,7 +5,7 @@ import { removeApp } from '../../../storage/workspace/apps.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { createAppSchema, dropAppSchema } from '../../../storage/provision/app.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { takeSpare } from '../../../storage/control/tenant-databases.ts';
@@ -136,8 +136,8 @@ describe('the reaper', () => {
     for (
       const step of [`alter database ${name} allow_connections false`, `drop database ${name} with (force)`]
     ) {
-      await storage.databases.session((sql) => sql.unsafe(step));
-      await storage.databases.forget(database);
+      await storage.databases.onOwnConnection((sql) => sql.unsafe(step));
+      await storage.databases.closePools(database);
       await expect(late()).rejects.toMatchObject({ failure: 'unavailable' });
     }
     await markAll('dropping');
@@ -148,8 +148,8 @@ describe('the reaper', () => {
   it('finishes what was killed between its steps', async () => {
     const tenant = await makeTenant(storage);
     await markAll('dropping');
-    await storage.databases.forget(tenant.database);
-    await storage.databases.session(async (sql) => {
+    await storage.databases.closePools(tenant.database);
+    await storage.databases.onOwnConnection(async (sql) => {
       await sql.unsafe(`alter database ${tenant.database} allow_connections false`);
       await sql.unsafe(`drop database ${tenant.database}`);
       await sql.unsafe(`drop role ${tenant.schema}`);
@@ -199,7 +199,7 @@ describe('an app', () => {
     expect(await app.run((sql) => sql`select count(*)::int from ${sql(schema)}.t`)).toEqual([{ count: 0 }]);
     expect(await busy).toMatchObject({ failure: 'unavailable' });
     await drop(false);
-    expect(await remains(schema, ownerOf(schema))).toEqual([]);
+    expect(await remains(schema, ownerRole(schema))).toEqual([]);
     await expect(app.run((sql) => sql`select 1`)).rejects.toMatchObject({ failure: 'unavailable' });
     expect(await storage.databases.app(database, other).run((sql) => sql`select 1 as one`)).toEqual([{
       one: 1,
@@ -220,7 +220,7 @@ describe('an app', () => {
     const { database } = await makeTenant(storage);
     const other = await own.open({ worker: 1 });
     const apps = await Promise.all([storage, other, storage, other].map((each) => makeApp(each, database)));
-    expect((await remains(...apps, ...apps.map(ownerOf))).length).toBe(8);
+    expect((await remains(...apps, ...apps.map(ownerRole))).length).toBe(8);
     await other.close();
   });
 });

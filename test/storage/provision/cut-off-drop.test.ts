@@ -1,7 +1,7 @@
 // Databases that PostgreSQL was dropping when it was killed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { dropMarked, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant, type Tenant } from '../../harness/tenants.ts';
 
@@ -21,8 +21,8 @@ async function cutOffDrop(): Promise<Tenant> {
   for (let milliseconds = 1;; milliseconds++) {
     const tenant = await makeTenant(storage);
     await control(`update control.tenant_databases set state = 'dropping'`);
-    await storage.databases.forget(tenant.database);
-    await storage.databases.session(async (sql) => {
+    await storage.databases.closePools(tenant.database);
+    await storage.databases.onOwnConnection(async (sql) => {
       await sql.unsafe(`set statement_timeout = ${milliseconds}`);
       await sql.unsafe(`drop database ${tenant.database}`);
     }).catch((error: unknown) => expect(error).toMatchObject({ failure: 'timeout' }));
@@ -40,7 +40,7 @@ it('are dropped by the reaper, with their roles', async () => {
   const left = await control(`
     select datname from pg_database where datname = '${database}'
     union all select rolname from pg_roles where rolname in ('${database}', '${schema}', '${
-    ownerOf(schema)
+    ownerRole(schema)
   }')`);
   expect(left).toEqual([]);
 });

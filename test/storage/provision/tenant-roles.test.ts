@@ -1,7 +1,7 @@
 // Tenant roles: what apps see, how many connections and how much time, what names say.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownerOf } from '../../../storage/sql/ids.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
 import { twoTenants } from '../../harness/tenants.ts';
 
 const { own, storage, a, b, second, as, attempt } = await twoTenants();
@@ -64,7 +64,7 @@ describe('db.role-matrix: an app', () => {
     `alter schema ${schema} rename to own`,
     `truncate ${schema}.mine`,
     `drop table ${schema}.mine`,
-    `set role ${ownerOf(schema)}`,
+    `set role ${ownerRole(schema)}`,
     `update ${schema}._access_rules set template = 'any'`,
     `insert into ${schema}._access_rules values ('notes', 'list', 'any', null, now())`,
     `delete from ${schema}._collections`,
@@ -124,7 +124,7 @@ describe('db.role-matrix: a role', () => {
     const limit = storage.provisioning.roleConnections;
     const roles = await storage.databases.control.run((sql) =>
       sql`select rolconnlimit from pg_roles where rolname in (${a.database}, ${a.schema}, ${
-        ownerOf(a.schema)
+        ownerRole(a.schema)
       })`
     );
     expect(roles).toEqual([{ rolconnlimit: limit }, { rolconnlimit: limit }, { rolconnlimit: limit }]);
@@ -135,7 +135,7 @@ describe('db.role-matrix: a role', () => {
       storage.databases.control.run((sql) =>
         sql`select rolname, rolconnlimit from pg_roles
           where rolname in (${a.database}, ${a.schema}, ${second}, ${b.database}, ${b.schema}, ${
-          ownerOf(b.schema)
+          ownerRole(b.schema)
         })
           order by rolname`
       );
@@ -164,7 +164,7 @@ describe('db.no-superuser', () => {
       sql`select rolname, rolsuper, rolreplication, rolbypassrls, rolcreaterole, rolcreatedb, rolinherit,
         pg_has_role(rolname, 'bulkhead', 'member') as provisioner
         from pg_roles where rolname in (${a.database}, ${a.schema}, ${
-        ownerOf(a.schema)
+        ownerRole(a.schema)
       }, ${own.access.username})`
     );
     expect(roles).toHaveLength(4);

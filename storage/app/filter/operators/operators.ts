@@ -1,10 +1,10 @@
 // The comparing operators, each with its two meanings side by side. A new one is named in `tree.ts`, from where the
 // compiler leads here, and `lex.ts` has to read its sign.
-import { alike, type Scalar, type ScalarType } from '../condition.ts';
-import type { Patience } from '../work-budget.ts';
+import { commonType, type Scalar, type ScalarType } from '../condition.ts';
+import type { WorkBudget } from '../work-budget.ts';
 import { likeSql, matches } from './pattern.ts';
 import type { Operator } from '../parse/tree.ts';
-import { order } from './values.ts';
+import { compareScalars } from './values.ts';
 
 /** What an operator means. Sides that have no value, or values of unlike types, never reach `sql` and `holds`. */
 export interface Meaning {
@@ -18,7 +18,7 @@ export interface Meaning {
    */
   sql(left: string, right: string, type: ScalarType): string;
   /** In memory, of two values of one type. */
-  holds(left: Scalar, right: Scalar, patience?: Patience): boolean;
+  holds(left: Scalar, right: Scalar, patience?: WorkBudget): boolean;
 }
 
 /** All of them. */
@@ -27,37 +27,37 @@ export const operators: Record<Operator, Meaning> = {
     withoutValue: false,
     pattern: false,
     sql: (left, right, type) => `${collated(left, type)} = ${right}`,
-    holds: (left, right) => order(left, right) === 0,
+    holds: (left, right) => compareScalars(left, right) === 0,
   },
   '!=': {
     withoutValue: true,
     pattern: false,
     sql: (left, right, type) => `(${collated(left, type)} = ${right}) is not true`,
-    holds: (left, right) => order(left, right) !== 0,
+    holds: (left, right) => compareScalars(left, right) !== 0,
   },
   '>': {
     withoutValue: false,
     pattern: false,
     sql: (left, right, type) => `${collated(left, type)} > ${right}`,
-    holds: (left, right) => order(left, right) > 0,
+    holds: (left, right) => compareScalars(left, right) > 0,
   },
   '>=': {
     withoutValue: false,
     pattern: false,
     sql: (left, right, type) => `${collated(left, type)} >= ${right}`,
-    holds: (left, right) => order(left, right) >= 0,
+    holds: (left, right) => compareScalars(left, right) >= 0,
   },
   '<': {
     withoutValue: false,
     pattern: false,
     sql: (left, right, type) => `${collated(left, type)} < ${right}`,
-    holds: (left, right) => order(left, right) < 0,
+    holds: (left, right) => compareScalars(left, right) < 0,
   },
   '<=': {
     withoutValue: false,
     pattern: false,
     sql: (left, right, type) => `${collated(left, type)} <= ${right}`,
-    holds: (left, right) => order(left, right) <= 0,
+    holds: (left, right) => compareScalars(left, right) <= 0,
   },
   '~': {
     withoutValue: false,
@@ -84,7 +84,7 @@ export function comparedAs(
   left: ScalarType,
   right: ScalarType,
 ): ScalarType | undefined {
-  const type = alike(left, right);
+  const type = commonType(left, right);
   if (!pattern) return type;
   return type === 'text' || type === 'uuid' ? 'text' : undefined;
 }

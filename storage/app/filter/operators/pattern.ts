@@ -2,23 +2,23 @@
 // text, in which `%` stands for any characters. Only `%` is special, and `\%` is a percent sign.
 import { hasCharacters } from '../../../sql/characters.ts';
 import { foldCase, foldCaseSql } from './letter-case.ts';
-import type { Patience } from '../work-budget.ts';
+import type { WorkBudget } from '../work-budget.ts';
 
 /**
  * Length of the longest pattern, in characters; nothing matches a longer one. To search takes up to the product of both
  * lengths, and nothing stops PostgreSQL meanwhile, neither a timeout nor its own shutdown.
  */
-export const longestPattern = 256;
+export const maxPatternLength = 256;
 
 const wildcard = /(?<!\\)%/;
 
 /** Whether a text is short enough for a pattern. */
 export function isPattern(text: string): boolean {
-  return !hasCharacters(text, longestPattern + 1);
+  return !hasCharacters(text, maxPatternLength + 1);
 }
 
 /** Whether a text matches a pattern, letter case ignored. `patience` is that of the decision which this is a part of. */
-export function matches(text: string, pattern: string, patience?: Patience): boolean {
+export function matches(text: string, pattern: string, patience?: WorkBudget): boolean {
   if (!isPattern(pattern)) return false;
   const folded = patience?.folded(text) ?? foldCase(text);
   const [first = '', ...others] = foldCase(pattern).split(wildcard).map((part) =>
@@ -48,7 +48,7 @@ export function likePatternSql(expression: string): string {
   const escaped = `replace(replace(replace(${
     foldCaseSql(expression)
   }, '!', '!!'), '_', '!_'), E'\\\\%', '!%')`;
-  return `case when char_length(${expression}) > ${longestPattern} then null when strpos(replace(${expression}, E'\\\\%', ''), '%') > 0 ` +
+  return `case when char_length(${expression}) > ${maxPatternLength} then null when strpos(replace(${expression}, E'\\\\%', ''), '%') > 0 ` +
     `then ${escaped} else '%' || ${escaped} || '%' end`;
 }
 

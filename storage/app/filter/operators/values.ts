@@ -9,26 +9,26 @@ const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
 /** Reads a text as a value of a type; undefined when it is none. */
-export const readText: Record<ScalarType, (text: string) => Scalar | undefined> = {
+export const parseScalar: Record<ScalarType, (text: string) => Scalar | undefined> = {
   text: (text) => textFault(text) === undefined ? text : undefined,
   number: (text) => {
     const value = numberPattern.test(text) ? Number(text) : NaN;
     return Number.isFinite(value) ? value : undefined;
   },
   boolean: (text) => text === 'true' ? true : text === 'false' ? false : undefined,
-  datetime: readMilliseconds,
+  datetime: parseInstant,
   uuid: (text) => isUuid(text) ? text.toLowerCase() : undefined,
 };
 
 /** RFC 3339; a space for its `T`, and a day alone (its first moment in UTC), are understood too. */
-function readMilliseconds(text: string): number | undefined {
+function parseInstant(text: string): number | undefined {
   const full = dayPattern.test(text) ? `${text}T00:00:00Z` : text.replace(/^(\S{10}) /, '$1T');
   const reading = readInstant(full);
   return 'value' in reading ? Date.parse(String(reading.value)) : undefined;
 }
 
 /** Which of two values of one type comes first: negative, zero or positive. Texts are ordered by code point; NaN by nothing. */
-export function order(left: Scalar, right: Scalar): number {
+export function compareScalars(left: Scalar, right: Scalar): number {
   if (left === right) return 0;
   if (typeof left === 'string' && typeof right === 'string') return orderTexts(left, right);
   return left < right ? -1 : left > right ? 1 : NaN;

@@ -16,13 +16,13 @@ export class FilterError extends Error {
   }
 }
 
-const shownCharacters = 40;
+const maxQuotedCharacters = 40;
 
 /** A piece of the filter as a message shows it: quoted and cut short. */
-export function shown(piece: string): string {
+export function quoted(piece: string): string {
   const characters = [...piece];
-  const cut = characters.length > shownCharacters
-    ? [...characters.slice(0, shownCharacters), '…']
+  const cut = characters.length > maxQuotedCharacters
+    ? [...characters.slice(0, maxQuotedCharacters), '…']
     : characters;
   return JSON.stringify(cut.join(''));
 }

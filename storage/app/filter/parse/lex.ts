@@ -1,6 +1,6 @@
 // A filter's text as a list of tokens, each with its position.
 import { countCharacters, textFault } from '../../../sql/characters.ts';
-import { FilterError, shown } from './error.ts';
+import { FilterError, quoted } from './error.ts';
 import type { Operator } from './tree.ts';
 
 /** Signs of the language; words (`and`, `in`, …) are names until the parser meets them where a word can stand. */
@@ -51,13 +51,13 @@ function read(piece: string, groups: Readonly<Record<string, string | undefined>
   if (groups['number'] !== undefined) return readNumber(piece, at);
   if (groups['text'] !== undefined) return { kind: 'text', value: unescape(piece.slice(1, -1), at), at };
   const isQuote = piece === "'" || piece === '"';
-  throw new FilterError('parse_error', isQuote ? 'the text has no end' : `unexpected ${shown(piece)}`, at);
+  throw new FilterError('parse_error', isQuote ? 'the text has no end' : `unexpected ${quoted(piece)}`, at);
 }
 
 function readNumber(written: string, at: number): Token {
   const value = Number(written);
   if (Number.isFinite(value)) return { kind: 'number', value, written, at };
-  throw new FilterError('parse_error', `${shown(written)} is too large a number`, at);
+  throw new FilterError('parse_error', `${quoted(written)} is too large a number`, at);
 }
 
 /** As in JSON, and the quotes. `\%` stays as it is: in a pattern it is a percent sign, written `\\%` or `\%`. */
@@ -81,7 +81,7 @@ function unescape(inside: string, at: number): string {
     if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
     const meaning = escapes.get(letter);
     if (meaning !== undefined) return meaning;
-    throw new FilterError('parse_error', `${shown(escape)} is no escape; a backslash is written twice`, at);
+    throw new FilterError('parse_error', `${quoted(escape)} is no escape; a backslash is written twice`, at);
   });
   if (textFault(value) !== undefined) {
     throw new FilterError('parse_error', 'a text cannot hold a NUL or half a character', at);

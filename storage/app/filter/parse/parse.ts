@@ -8,14 +8,14 @@
 // in `and = 1 and in in [2]` the first word of each comparison is a field. `true`, `false` and `null` always are literals,
 // and `not` before anything but an operator is the word; backticks make them names.
 import { hasCharacters } from '../../../sql/characters.ts';
-import { FilterError, shown } from './error.ts';
+import { FilterError, quoted } from './error.ts';
 import { lex, type Sign, type Token } from './lex.ts';
 import { operators } from '../operators/operators.ts';
 import type { Expression, Literal, Operand, Operator, RequestPart } from './tree.ts';
 
-const maximalCharacters = 4_096;
-const maximalDepth = 32;
-const maximalComparisons = 128;
+const maxCharacters = 4_096;
+const maxDepth = 32;
+const maxComparisons = 128;
 
 /** The tokens and how far the parser has come. */
 interface Reader {
@@ -28,8 +28,8 @@ interface Reader {
 
 /** Reads a filter. Throws `FilterError`: `parse_error`, and `unknown_column` for a principal's member that does not exist. */
 export function parse(text: string): Expression {
-  if (hasCharacters(text, maximalCharacters + 1)) {
-    throw new FilterError('parse_error', `more than ${maximalCharacters} characters`, maximalCharacters + 1);
+  if (hasCharacters(text, maxCharacters + 1)) {
+    throw new FilterError('parse_error', `more than ${maxCharacters} characters`, maxCharacters + 1);
   }
   const reader: Reader = { ...lex(text), next: 0, depth: 0, comparisons: 0 };
   const expression = readFilter(reader);
@@ -64,8 +64,8 @@ function readSingle(reader: Reader): Expression {
 }
 
 function deeper(reader: Reader, token: Token, read: (reader: Reader) => Expression): Expression {
-  if (++reader.depth > maximalDepth) {
-    throw new FilterError('parse_error', `nested deeper than ${maximalDepth}`, token.at);
+  if (++reader.depth > maxDepth) {
+    throw new FilterError('parse_error', `nested deeper than ${maxDepth}`, token.at);
   }
   const expression = read(reader);
   reader.depth--;
@@ -96,8 +96,8 @@ function readItems(reader: Reader): Operand[] {
 }
 
 function count(reader: Reader, token: Token): void {
-  if (++reader.comparisons > maximalComparisons) {
-    throw new FilterError('parse_error', `more than ${maximalComparisons} comparisons`, token.at);
+  if (++reader.comparisons > maxComparisons) {
+    throw new FilterError('parse_error', `more than ${maxComparisons} comparisons`, token.at);
   }
 }
 
@@ -139,10 +139,10 @@ function readOutside(names: readonly string[], at: number): Operand {
     return { kind: 'request', part, name: '', at };
   }
   if (root !== 'request' || !isNamedPart(part) || name === undefined || rest.length > 0) {
-    throw new FilterError('parse_error', `${shown(written)} does not exist`, at);
+    throw new FilterError('parse_error', `${quoted(written)} does not exist`, at);
   }
   if (part === 'auth' && !principalMembers.has(name)) {
-    throw new FilterError('unknown_column', `unknown column ${shown(written)}`, at);
+    throw new FilterError('unknown_column', `unknown column ${quoted(written)}`, at);
   }
   return { kind: 'request', part, name, at };
 }
@@ -175,7 +175,7 @@ function takeSign(reader: Reader, sign: Sign): boolean {
 }
 
 function expectSign(reader: Reader, sign: Sign): void {
-  if (!takeSign(reader, sign)) throw unexpected(peek(reader), shown(sign));
+  if (!takeSign(reader, sign)) throw unexpected(peek(reader), quoted(sign));
 }
 
 function takeWord(reader: Reader, word: string): boolean {
@@ -196,11 +196,11 @@ function unexpected(token: Token, expected: string): FilterError {
 function describe(token: Token): string {
   switch (token.kind) {
     case 'sign':
-      return shown(token.sign);
+      return quoted(token.sign);
     case 'path':
-      return shown(token.names.join('.'));
+      return quoted(token.names.join('.'));
     case 'outside':
-      return shown(`@${token.names.join('.')}`);
+      return quoted(`@${token.names.join('.')}`);
     case 'text':
       return 'a text';
     case 'number':

@@ -5,7 +5,7 @@ import { comparedAs, type Meaning, operators } from '../operators/operators.ts';
 import { isPattern, likePattern, likePatternSql } from '../operators/pattern.ts';
 
 /** The parameters of one text. */
-export interface Slots {
+export interface BoundParameters {
   readonly firstParameter: number;
   readonly params: (string | number)[];
   /** Steps into JSON that are parameters already: the items of a list repeat the same path. */
@@ -13,33 +13,38 @@ export interface Slots {
 }
 
 /** The SQL expression of a term's column, before any path into JSON. */
-export type Spell = (term: ColumnTerm) => string;
+export type ColumnWriter = (term: ColumnTerm) => string;
 
 /** A test without its negation, as a boolean expression in which null may stand for false. */
-export function comparisonSql(test: Test, spell: Spell, slots: Slots): string {
+export function comparisonSql(test: Test, spell: ColumnWriter, slots: BoundParameters): string {
   if (test.kind === 'empty') return emptySql(test.term, spell(test.term), slots);
   const { operator, left, right } = test;
   const meaning = operators[operator];
   if (left.type === 'json' || right.type === 'json') {
-    return jsonTest(meaning, sideOf(left, spell, slots), sideOf(right, spell, slots));
+    return jsonTest(meaning, makeSide(left, spell, slots), makeSide(right, spell, slots));
   }
   const type = comparedAs(meaning, left.type, right.type);
   if (type === undefined) return 'false';
   const first = scalarSql(left, type, spell, slots);
   const second = meaning.pattern
-    ? sideOf(right, spell, slots).asPattern()
+    ? makeSide(right, spell, slots).asPattern()
     : scalarSql(right, type, spell, slots);
   return meaning.sql(first, second, type);
 }
 
 /** A value, or a column that is not JSON: by itself, as every request with a rule has some of them. */
-function scalarSql(term: ColumnTerm | ValueTerm, type: ScalarType, spell: Spell, slots: Slots): string {
+function scalarSql(
+  term: ColumnTerm | ValueTerm,
+  type: ScalarType,
+  spell: ColumnWriter,
+  slots: BoundParameters,
+): string {
   if (term.kind === 'value') return bindValue(slots, term, type);
   const column = spell(term);
   return term.type === type ? column : `(${column}::text)`;
 }
 
-function emptySql(term: ColumnTerm, column: string, slots: Slots): string {
+function emptySql(term: ColumnTerm, column: string, slots: BoundParameters): string {
   return term.type === 'json'
     ? `coalesce(jsonb_typeof(${placeSql(term, column, slots)}), 'null') = 'null'`
     : `${column} is null`;
@@ -58,12 +63,12 @@ interface Side {
   isEmpty(): string | undefined;
 }
 
-function sideOf(term: ColumnTerm | ValueTerm, spell: Spell, slots: Slots): Side {
+function makeSide(term: ColumnTerm | ValueTerm, spell: ColumnWriter, slots: BoundParameters): Side {
   if (term.kind === 'value') return valueSide(term, slots);
   return term.type === 'json' ? jsonSide(term, spell, slots) : columnSide(term.type, once(() => spell(term)));
 }
 
-function rightOf(meaning: Meaning, right: Side, type: ScalarType): string {
+function rightSide(meaning: Meaning, right: Side, type: ScalarType): string {
   return meaning.pattern ? right.asPattern() : right.as(type);
 }
 
@@ -76,17 +81,17 @@ const casts: Record<ScalarType, string> = {
   uuid: '::uuid',
 };
 
-function bind(slots: Slots, value: string | number, type: ScalarType): string {
+function bind(slots: BoundParameters, value: string | number, type: ScalarType): string {
   slots.params.push(value);
   return `$${slots.firstParameter + slots.params.length - 1}${casts[type]}`;
 }
 
-function bindValue(slots: Slots, { type, value }: ValueTerm, wanted: ScalarType): string {
+function bindValue(slots: BoundParameters, { type, value }: ValueTerm, wanted: ScalarType): string {
   const held = type === 'datetime' ? new Date(Number(value)).toISOString() : value;
   return bind(slots, typeof held === 'boolean' ? String(held) : held, wanted);
 }
 
-function valueSide(term: ValueTerm, slots: Slots): Side {
+function valueSide(term: ValueTerm, slots: BoundParameters): Side {
   const { type, value } = term;
   return {
     types: [type],
@@ -122,7 +127,7 @@ const jsonTypes: ReadonlyMap<ScalarType, string> = new Map([
   ['boolean', 'boolean'],
 ]);
 
-function jsonSide(term: ColumnTerm, spell: Spell, slots: Slots): Side {
+function jsonSide(term: ColumnTerm, spell: ColumnWriter, slots: BoundParameters): Side {
   const place = once(() => placeSql(term, spell(term), slots));
   const as = (type: ScalarType) => type === 'text' ? `(${place()} #>> '{}')` : `${place()}${jsonCasts(type)}`;
   return {
@@ -138,12 +143,12 @@ function jsonCasts(type: ScalarType): string {
   return type === 'number' ? '::double precision' : '::boolean';
 }
 
-function placeSql({ path }: ColumnTerm, column: string, slots: Slots): string {
+function placeSql({ path }: ColumnTerm, column: string, slots: BoundParameters): string {
   if (path.length === 0) return column;
   return `jsonb_extract_path(${[column, ...path.map((step) => bindStep(slots, step))].join(', ')})`;
 }
 
-function bindStep(slots: Slots, step: string): string {
+function bindStep(slots: BoundParameters, step: string): string {
   const known = slots.steps.get(step);
   if (known !== undefined) return known;
   const bound = bind(slots, step, 'text');
@@ -168,7 +173,7 @@ function jsonTest(meaning: Meaning, left: Side, right: Side): string {
     when(
       [left.hasType(type), right.hasType(type)],
       ' and ',
-      meaning.sql(left.as(type), rightOf(meaning, right, type), type),
+      meaning.sql(left.as(type), rightSide(meaning, right, type), type),
     );
   }
   return branches.length === 0 ? 'false' : `case ${branches.join(' ')} else false end`;

@@ -5,17 +5,17 @@ import { qualified } from '../../tables.ts';
 import type { ColumnTerm, Hop } from '../condition.ts';
 import type { Residue, Test } from '../fold.ts';
 import {
-  columnsOf,
-  gather,
-  type Gathered,
-  type Looks,
+  type GroupedResidue,
+  groupRelatedTests,
   mayTakeLong,
   passesWithoutValue,
+  type RelatedTests,
+  testColumns,
 } from './related-tests.ts';
-import { comparisonSql, type Slots, type Spell } from './comparison.ts';
+import { type BoundParameters, type ColumnWriter, comparisonSql } from './comparison.ts';
 
 /** Where the text will stand. */
-export interface SqlPlace {
+export interface SqlPosition {
   /** Alias of the filtered table in the statement; not `related_<number>`. */
   alias: string;
   /** Number of the first parameter that is free. */
@@ -37,28 +37,28 @@ export interface SqlCondition {
  * How many tests of related records PostgreSQL may join with everything else, which lets it start from either end. To plan
  * joins takes memory by the square of their number: gigabytes for a few hundred, and no timeout ends it in time.
  */
-const mostJoined = 8;
+const maxJoined = 8;
 
 interface Context {
-  readonly slots: Slots;
+  readonly slots: BoundParameters;
   readonly aliases: { count: number };
   /** Whether tests of related records may become joins; else each is looked up by itself. */
   readonly joins: boolean;
   /** Quoted alias of the table whose columns are meant. */
   readonly alias: string;
-  readonly guard: SqlPlace['guard'];
+  readonly guard: SqlPosition['guard'];
 }
 
 /** Writes a residue down. */
-export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPlace): SqlCondition {
-  const slots: Slots = { firstParameter, params: [], steps: new Map() };
-  const gathered = gather(residue);
-  const joins = countRelated(gathered) <= mostJoined;
+export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPosition): SqlCondition {
+  const slots: BoundParameters = { firstParameter, params: [], steps: new Map() };
+  const gathered = groupRelatedTests(residue);
+  const joins = countRelated(gathered) <= maxJoined;
   const text = write(gathered, { slots, aliases: { count: 0 }, joins, alias: quoteIdentifier(alias), guard });
   return { text, params: slots.params };
 }
 
-function countRelated(residue: Gathered): number {
+function countRelated(residue: GroupedResidue): number {
   switch (residue.kind) {
     case 'constant':
       return 0;
@@ -67,13 +67,13 @@ function countRelated(residue: Gathered): number {
       return residue.parts.reduce((sum, part) => sum + countRelated(part), 0);
     case 'compare':
     case 'empty':
-      return columnsOf(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
-    case 'looks':
+      return testColumns(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
+    case 'related':
       return 1;
   }
 }
 
-function write(residue: Gathered, context: Context): string {
+function write(residue: GroupedResidue, context: Context): string {
   switch (residue.kind) {
     case 'constant':
       return String(residue.passes);
@@ -83,24 +83,24 @@ function write(residue: Gathered, context: Context): string {
     case 'compare':
     case 'empty':
       return writeTest(residue, context);
-    case 'looks':
-      return writeLooks(residue, context);
+    case 'related':
+      return writeRelatedTests(residue, context);
   }
 }
 
 function writeTest(test: Test, context: Context): string {
-  const spell: Spell = (term) =>
+  const spell: ColumnWriter = (term) =>
     term.hops.length === 0 ? columnIn(context.alias, term) : subselect(term, context);
   const inside = comparisonSql(test, spell, context.slots);
-  const isOwn = columnsOf(test).every(({ hops }) => hops.length === 0);
-  return negate(isOwn && mayTakeLong(test) ? interruptible(inside) : inside, test.negated);
+  const isOwn = testColumns(test).every(({ hops }) => hops.length === 0);
+  return negateIf(isOwn && mayTakeLong(test) ? interruptible(inside) : inside, test.negated);
 }
 
-/** Tests of one related record become a semi-join, unless there are too many looks; `is true` keeps them from that. */
-function writeLooks({ looks, glue, passWithoutRecord }: Looks, context: Context): string {
-  const { from, alias } = join(looks[0].far.hops, context);
-  const sought = looks.map(({ test, far }) => {
-    const spell: Spell = (term) => columnIn(term === far ? alias : context.alias, term);
+/** Tests of one related record become a semi-join, unless there are too many tests; `is true` keeps them from that. */
+function writeRelatedTests({ tests, glue, passWithoutRecord }: RelatedTests, context: Context): string {
+  const { from, alias } = join(tests[0].column.hops, context);
+  const sought = tests.map(({ test, column }) => {
+    const spell: ColumnWriter = (term) => columnIn(term === column ? alias : context.alias, term);
     const inside = comparisonSql(test, spell, context.slots);
     return passesWithoutValue(test) ? `(${inside}) is not true` : `(${inside})`;
   });
@@ -115,14 +115,14 @@ function columnIn(alias: string, { column }: ColumnTerm): string {
 }
 
 /**
- * PostgreSQL looks for a timeout between the steps of a plan, not within the expressions of one row, however many there
+ * PostgreSQL tests for a timeout between the steps of a plan, not within the expressions of one row, however many there
  * are; a subselect is a step of its own.
  */
 function interruptible(test: string): string {
   return `(select ${test})`;
 }
 
-function negate(text: string, negated: boolean): string {
+function negateIf(text: string, negated: boolean): string {
   return negated ? `((${text}) is not true)` : `(${text})`;
 }
 
@@ -138,7 +138,9 @@ function join(hops: readonly Hop[], context: Context): { from: string; alias: st
     tables.push(`${qualified(source.table)} as ${alias}`);
     ties.push(`${alias}."id" = ${from}.${quoteIdentifier(column)}`);
     if (guard !== undefined && isOwn !== true) {
-      ties.push(write(gather(guard(target)), { ...context, joins: false, alias, guard: undefined }));
+      ties.push(
+        write(groupRelatedTests(guard(target)), { ...context, joins: false, alias, guard: undefined }),
+      );
     }
   }
   return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unlimited } from '../../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { type Answer, as, expectOk } from '../../../harness/api.ts';
 import { endpointOf } from '../../../harness/database.ts';
@@ -131,7 +131,7 @@ describe('auth.argon2-budget', () => {
   it('a login with an outdated hash is answered, even when the line is full for the new one', async () => {
     const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), {
       cap: 1,
-      permits: unlimited,
+      permits: unlimitedPermits,
       now: Date.now,
     });
     const hash = outdatedHash(password);

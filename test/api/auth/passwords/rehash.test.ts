@@ -1,9 +1,9 @@
 // A hash with the parameters of an earlier release is replaced when its password comes by, and nobody notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rehashAdmin } from '../../../../storage/control/admins.ts';
-import { takeTurn } from '../../../../storage/lockouts.ts';
+import { lockSubject } from '../../../../storage/lockouts.ts';
 import { rehashMaster } from '../../../../storage/control/master-admins.ts';
-import { unlimited } from '../../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../../storage/connections/pool.ts';
 import { rehashUser } from '../../../../storage/workspace/user-accounts.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
@@ -110,7 +110,7 @@ describe('an outdated hash of a user', () => {
 
 it('an outdated hash of a workspace admin is replaced by a login', async () => {
   const { id, email, password } = await own.login();
-  const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
   const stored = async () => {
     const [row] = await control.run((sql) =>
       sql<{ password_hash: string }[]>`select password_hash from control.admins where id = ${id}`
@@ -137,7 +137,11 @@ describe('an outdated hash of the master', () => {
 
   beforeAll(async () => {
     server = await startServer();
-    control = new Pool(endpointOf(server.dataDir, 'bulkhead'), { cap: 1, permits: unlimited, now: Date.now });
+    control = new Pool(endpointOf(server.dataDir, 'bulkhead'), {
+      cap: 1,
+      permits: unlimitedPermits,
+      now: Date.now,
+    });
     expectOk(await as(undefined, server.url).post('/_/setup', { password }));
   });
   afterAll(async () => {
@@ -194,7 +198,7 @@ describe('an outdated hash of the master', () => {
       const master = as(expectOk(await loginMaster(password)).access_token, server.url);
       await control.run((sql) => setMasterHash(sql, outdatedHash(password)));
       const { answering } = await control.transaction(async (sql) => {
-        await takeTurn(sql, 'master:admin');
+        await lockSubject(sql, 'master:admin');
         const change = { current_password: password, new_password: 'the next password' };
         const answering = master.post('/_/auth/admin/password', change);
         while (await howManyWait(sql) === 0);

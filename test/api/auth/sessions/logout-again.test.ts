@@ -1,6 +1,6 @@
 // A logout that could not be finished and is sent again, and one of a login that is over.
 import { expect, it } from 'vitest';
-import { unlimited } from '../../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { type Answer, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
 import { openDatabaseOf, provisionerEndpoint } from '../../../harness/database.ts';
@@ -17,7 +17,7 @@ it('session.revoke-all: a logout that fails ends all of the login the next time'
   const statuses = () =>
     Promise.all(tokens.map(async (token) => (await token.get(`${own.path}/auth/me`)).status));
 
-  const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimited, now: Date.now });
+  const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
   const doneWith = new Error('only held');
   let first: Answer | undefined;
   await control.transaction(async (sql) => {

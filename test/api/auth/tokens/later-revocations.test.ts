@@ -1,7 +1,7 @@
 // Revocations that a process hears of late, or from a clock that was ahead of its own.
 import { expect, it } from 'vitest';
 import type { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import { millisecondOf } from '../../../../storage/sql/ids.ts';
+import { uuidTime } from '../../../../storage/sql/ids.ts';
 import { insertRevocations } from '../../../../storage/control/revocations.ts';
 import { ownRevocations } from '../../../harness/own-revocations.ts';
 
@@ -21,7 +21,7 @@ it('who logs in after a revocation by a clock that is ahead has a token that is 
   const row = there.row('subject', 'ida');
   here.apply([row]);
   expect(isGood(here, 'ida', Date.now())).toBe(false);
-  expect(isGood(here, 'ida', millisecondOf(here.newId()))).toBe(true);
+  expect(isGood(here, 'ida', uuidTime(here.newId()))).toBe(true);
 });
 
 it('what was missed is read although the database does not answer at first', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Departure, settleDepartures } from '../../../../api/hooks/files/tombstones.ts';
 import { removeApp } from '../../../../storage/workspace/apps.ts';
-import { unlimited } from '../../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { type BareApp, bareApp } from '../../../harness/bare-app.ts';
 import { hookSettings } from '../../../harness/hook-settings.ts';
@@ -84,7 +84,7 @@ describe('the hook files of an app', () => {
     const leaver = { workspace: workspace.id, app: id, schema };
     const { control } = own.deps.databases;
     const endpoint = { ...control.endpoint, database: workspace.database };
-    const other = new Pool(endpoint, { cap: 1, permits: unlimited, now: Date.now });
+    const other = new Pool(endpoint, { cap: 1, permits: unlimitedPermits, now: Date.now });
     onTestFinished(() => other.end());
     const waits = () =>
       control.run((sql) =>

@@ -1,6 +1,6 @@
 // Jobs whose file is loaded while the control database cannot take them.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unlimited } from '../../../../storage/connections/permits.ts';
+import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { type Caller, expectOk } from '../../../harness/api.ts';
 import { endpointOf } from '../../../harness/database.ts';
@@ -21,7 +21,7 @@ afterAll(() => server.stop());
 it('run once it can', async () => {
   const control = new Pool(endpointOf(server.dataDir, 'bulkhead'), {
     cap: 1,
-    permits: unlimited,
+    permits: unlimitedPermits,
     now: Date.now,
   });
   await control.transaction(async (sql) => {

@@ -15,7 +15,7 @@ import type {
 } from '../../../../storage/definition.ts';
 import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
-import { planOf } from '../../../../storage/app/records/plan.ts';
+import { planFor } from '../../../../storage/app/records/plan.ts';
 import { listRecords } from '../../../../storage/app/records/records.ts';
 import type { Restriction } from '../../../../storage/app/records/restriction.ts';
 import { conditionOf, type FilteredTables, makeTables } from '../../../storage/app/filter/fixture.ts';
@@ -85,10 +85,10 @@ async function listed({ app, principal, filter: written }: Asked): Promise<strin
     ...(rule === undefined ? [] : [{ residue: rule }]),
     guard === undefined ? { residue } : { residue, guard },
   ];
-  const plan = planOf(app.schema, target.collection);
-  const slice = { sort: [], limit: 1_000, offset: 0, isStamped: false, mostBytes: 1_000_000 };
+  const plan = planFor(app.schema, target.collection);
+  const slice = { sort: [], limit: 1_000, offset: 0, withSnapshot: false, maxBytes: 1_000_000 };
   const { records } = await tables.pool.run((sql) =>
-    listRecords(sql, plan, { restrictions, isMadeUp: true }, slice)
+    listRecords(sql, plan, { restrictions, isAdHoc: true }, slice)
   );
   return records.map(({ id }) => id).sort();
 }

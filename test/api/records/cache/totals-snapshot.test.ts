@@ -4,7 +4,7 @@ import { listRecords } from '../../../../api/records/list.ts';
 import { snapshotCache } from '../../../../api/records/cache/record-cache.ts';
 import type { RecordCache } from '../../../../api/records/ports.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
-import type { Counted } from '../../../../storage/app/records/records.ts';
+import type { CountedRecords } from '../../../../storage/app/records/records.ts';
 import type { Sql } from '../../../../storage/connections/pool.ts';
 import { type BareApp, bareApp, relationTo } from '../../../harness/bare-app.ts';
 import { soleWriter } from '../../../harness/sole-writer.ts';
@@ -37,7 +37,7 @@ function counting(recordCache: RecordCache): Counting {
       ...recordCache,
       total: (target, narrowing) => {
         const { needsSnapshot, get } = recordCache.total(target, narrowing);
-        const counting = (countNow: () => Promise<Counted>) => () => {
+        const counting = (countNow: () => Promise<CountedRecords>) => () => {
           counted.times++;
           return countNow();
         };

@@ -12,7 +12,7 @@ import { WriteTracker } from '../../../../api/records/cache/write-tracker.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
 import type { Field } from '../../../../storage/definition.ts';
 import { StorageError } from '../../../../storage/errors.ts';
-import type { Count } from '../../../../storage/app/records/records.ts';
+import type { CountStatement } from '../../../../storage/app/records/records.ts';
 import { type BareApp, bareApp, relationTo } from '../../../harness/bare-app.ts';
 import { soleWriter } from '../../../harness/sole-writer.ts';
 
@@ -141,7 +141,7 @@ describe('a cached total', () => {
 });
 
 describe('TrackedTotals', () => {
-  const count: Count = { text: 'a count', params: [], prepare: true };
+  const count: CountStatement = { text: 'a count', params: [], prepare: true };
   const readSet: ReadSet = { isTracked: true, tables: ['users', 'posts'], versions: '1' };
   const list = { count, readSet, snapshot: undefined };
 

@@ -153,7 +153,7 @@ describe.each(kindNames)('field kind %s', (name) => {
   });
 
   it('accepts its plain declaration', () => {
-    expect(kind.faultsOf(declared[name])).toEqual([]);
+    expect(kind.settingFaults(declared[name])).toEqual([]);
   });
 });
 
@@ -189,7 +189,7 @@ describe('settings', () => {
 
   it('list a thousand options of 500 characters at most', () => {
     const most = [...options(999), 'a'.repeat(500)];
-    expect(kinds.select.faultsOf({ name: 'f', kind: 'select', options: most })).toEqual([]);
+    expect(kinds.select.settingFaults({ name: 'f', kind: 'select', options: most })).toEqual([]);
   });
 
   it.each<[string, Field, string]>([
@@ -205,7 +205,7 @@ describe('settings', () => {
     ['an option that cannot be stored', { name: 'f', kind: 'select', options: ['\ud800'] }, 'options'],
     ['a relation to nothing', { name: 'f', kind: 'relation' }, 'target'],
   ])('refuse %s', (_, field, setting) => {
-    expect(kinds[field.kind].faultsOf(field)).toEqual([{ setting, reason: expect.any(String) }]);
+    expect(kinds[field.kind].settingFaults(field)).toEqual([{ setting, reason: expect.any(String) }]);
   });
 });
 

@@ -2,7 +2,7 @@
 // that was told of lacks the fields that came after it.
 import { expect, it } from 'vitest';
 import type { Condition, Term } from '../../../../storage/app/filter/condition.ts';
-import { compile } from '../../../../storage/app/filter/evaluate.ts';
+import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';
 
 const stamp = '2026-01-02T03:04:05.678Z';
 const request = { now: 0, auth: null, method: 'GET', query: {}, body: {} };
@@ -16,11 +16,11 @@ it('an id is the same however a record spells it', () => {
     right: { kind: 'value', type: 'uuid', value: id },
   };
   const record = { id: 'x', fields: { owner: id.toUpperCase() }, created_at: stamp, updated_at: stamp };
-  expect(compile(condition)({ record }, request)).toBe(true);
+  expect(compilePredicate(condition)({ record }, request)).toBe(true);
 });
 
 it('a field that a record does not have is empty, whatever its name', () => {
   const term: Term = { kind: 'column', hops: [], column: 'constructor', type: 'json', path: [] };
   const record = { id: 'x', fields: {}, created_at: stamp, updated_at: stamp };
-  expect(compile({ kind: 'empty', term })({ record }, request)).toBe(true);
+  expect(compilePredicate({ kind: 'empty', term })({ record }, request)).toBe(true);
 });

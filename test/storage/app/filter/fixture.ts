@@ -2,17 +2,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../../storage/definition.ts';
 import type { Condition } from '../../../../storage/app/filter/condition.ts';
-import { compile, type FilterRecord, type FilterSubject } from '../../../../storage/app/filter/evaluate.ts';
+import {
+  compilePredicate,
+  type FilterRecord,
+  type FilterSubject,
+} from '../../../../storage/app/filter/evaluate.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
 import { parse } from '../../../../storage/app/filter/parse/parse.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
 import { resolve } from '../../../../storage/app/filter/resolve.ts';
-import { type FilterScope, scopeOf } from '../../../../storage/app/filter/source.ts';
-import { type SqlPlace, toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
-import { unlimited } from '../../../../storage/connections/permits.ts';
+import { type FilterScope, filterScope } from '../../../../storage/app/filter/source.ts';
+import { type SqlPosition, toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
+import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
-import { planOf, type StoredRecord } from '../../../../storage/app/records/plan.ts';
+import { planFor, type StoredRecord } from '../../../../storage/app/records/plan.ts';
 import { insertRecord } from '../../../../storage/app/records/records.ts';
 import { attachmentName, createTable, qualified } from '../../../../storage/app/tables.ts';
 import { clusterEndpoint } from '../../../harness/database.ts';
@@ -65,7 +69,7 @@ export function appOf(declared: Readonly<Record<string, readonly Field[]>> = col
 export function scopeIn(app: AppDefinition, id = 'posts'): FilterScope {
   const collection = app.collections.get(id);
   if (collection === undefined) throw new Error(`no collection ${id}`);
-  return scopeOf(app, collection);
+  return filterScope(app, collection);
 }
 
 /** A filter on `posts`, understood but not yet asked. */
@@ -109,7 +113,7 @@ export class FilteredTables {
   async insert(collection: string, fields: Fields, id: string = randomUUID()): Promise<string> {
     const definition = this.app.collections.get(collection);
     if (definition === undefined) throw new Error(`no collection ${collection}`);
-    const plan = planOf(schema, definition);
+    const plan = planFor(schema, definition);
     const values = plan.fields.map(({ field, read }) => {
       const value = fields[field.name] ?? null;
       if (value === null) return null;
@@ -118,7 +122,7 @@ export class FilteredTables {
       return reading.value;
     });
     const record = { id, now: written.toISOString(), values };
-    const stored = await this.pool.run((sql) => insertRecord(sql, plan, record, { reaches: [] }));
+    const stored = await this.pool.run((sql) => insertRecord(sql, plan, record, { targets: [] }));
     if (stored === undefined) throw new Error('the record was not stored');
     this.#remember(collection, stored);
     return id;
@@ -139,7 +143,7 @@ export class FilteredTables {
   /** Asks `posts`, or another collection, in both meanings. */
   async select(
     filter: string,
-    options: { request?: RequestValues; collection?: string; guard?: SqlPlace['guard'] } = {},
+    options: { request?: RequestValues; collection?: string; guard?: SqlPosition['guard'] } = {},
   ): Promise<Selection> {
     const { request = requestOf(), collection = 'posts' } = options;
     const condition = conditionOf(filter, scopeIn(this.app, collection));
@@ -151,7 +155,7 @@ export class FilteredTables {
       sql.unsafe(`select "key" from ${table} as r where $1::boolean and ${text}`, [true, ...params]).values()
     );
     const sql = rows.map((row) => String(row[0])).sort();
-    const predicate = compile(condition);
+    const predicate = compilePredicate(condition);
     const memory = this.records(collection)
       .filter((record) => predicate(this.subject(collection, record), request) === true)
       .map(({ fields }) => String(fields['key'])).sort();
@@ -241,5 +245,5 @@ const users = `create schema workspace;
     from workspace.users`;
 
 function openPool(database: string): Pool {
-  return new Pool(clusterEndpoint(database), { cap: 1, permits: unlimited, now: Date.now });
+  return new Pool(clusterEndpoint(database), { cap: 1, permits: unlimitedPermits, now: Date.now });
 }

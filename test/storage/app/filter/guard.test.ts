@@ -1,6 +1,6 @@
 // Related records that a caller may not get are as if they were not there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile } from '../../../../storage/app/filter/evaluate.ts';
+import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
 import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables, requestOf, scopeIn } from './fixture.ts';
@@ -28,7 +28,7 @@ describe('what a caller may not get', () => {
     expect((await tables.select(rule, { guard: nobody })).sql).toEqual([]);
     expect((await tables.select(turned, { guard: nobody })).sql).toEqual(['far', 'near']);
     expect((await tables.select('author.name = author.name', { guard: nobody })).sql).toEqual([]);
-    const predicate = compile(conditionOf(rule));
+    const predicate = compilePredicate(conditionOf(rule));
     const passing = tables.records('posts').filter((record) => predicate({ record }, requestOf()) === true);
     expect(passing).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
-import { compile } from '../../../../storage/app/filter/evaluate.ts';
+import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';
 import { decideEarly, fold, foldEarly, isClosed, type Residue } from '../../../../storage/app/filter/fold.ts';
 import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables } from './fixture.ts';
@@ -78,8 +78,8 @@ it('a guard hides the same related records in SQL as a caller does in memory', a
           : { kind: 'constant', passes: target !== 'users' };
       if (isRefused(written)) return;
       const { sql } = await tables.select(written, { request: values, guard: residueOf });
-      const visible = compile(conditionOf(guarded, tables.scope('authors')));
-      const predicate = compile(conditionOf(written));
+      const visible = compilePredicate(conditionOf(guarded, tables.scope('authors')));
+      const predicate = compilePredicate(conditionOf(written));
       const memory = tables.records('posts').filter((post) => {
         const subject = tables.subject(
           'posts',

@@ -1,9 +1,9 @@
 // Names and literals: what a collection knows, and what can be read as what.
 import { describe, expect, it } from 'vitest';
 import type { CollectionDefinition } from '../../../../storage/definition.ts';
-import { type Hop, relatedIn } from '../../../../storage/app/filter/condition.ts';
+import { type Hop, relatedParts } from '../../../../storage/app/filter/condition.ts';
 import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
-import { scopeOf } from '../../../../storage/app/filter/source.ts';
+import { filterScope } from '../../../../storage/app/filter/source.ts';
 import { appOf, conditionOf, scopeIn } from './fixture.ts';
 
 const app = appOf();
@@ -82,7 +82,7 @@ describe('names', () => {
     const [posts, ...others] = [...app.collections.values()].reverse();
     if (posts === undefined) throw new Error('no collections');
     const left = new Map(others.filter(({ id }) => id !== 'authors').map((other) => [other.id, other]));
-    const scope = scopeOf({ ...app, collections: left }, posts);
+    const scope = filterScope({ ...app, collections: left }, posts);
     expect(faultOf('author.name = 1', scope)?.code).toBe('unknown_column');
     expect(faultOf('author = null', scope)).toBeUndefined();
   });
@@ -91,22 +91,27 @@ describe('names', () => {
     const condition = conditionOf(
       'author.company.name = 1 || !(owner.email in ["x"]) && author.friend.name = title',
     );
-    expect([...relatedIn(condition).keys()]).toEqual(['author', 'author.company', 'owner', 'author.friend']);
-    expect(relatedIn(condition).get('author.company')?.hops.map(({ target }) => target)).toEqual([
+    expect([...relatedParts(condition).keys()]).toEqual([
+      'author',
+      'author.company',
+      'owner',
+      'author.friend',
+    ]);
+    expect(relatedParts(condition).get('author.company')?.hops.map(({ target }) => target)).toEqual([
       'authors',
       'companies',
     ]);
-    expect([...relatedIn(conditionOf('author = null && owner != id')).keys()]).toEqual([]);
+    expect([...relatedParts(conditionOf('author = null && owner != id')).keys()]).toEqual([]);
   });
 
   it('lists the columns that count of related records, also for whoever comes to the filter by a relation', () => {
     const read = (written: string, from?: readonly Hop[]) =>
-      [...relatedIn(conditionOf(written), from)].map(([name, { columns }]) => [name, [...columns]]);
+      [...relatedParts(conditionOf(written), from)].map(([name, { columns }]) => [name, [...columns]]);
     expect(read('author.company.name = 1 && author.age > 1 && title = "x"')).toEqual([
       ['author', ['company', 'age']],
       ['author.company', ['name']],
     ]);
-    const [hop] = relatedIn(conditionOf('author.name = 1')).get('author')?.hops ?? [];
+    const [hop] = relatedParts(conditionOf('author.name = 1')).get('author')?.hops ?? [];
     if (hop === undefined) throw new Error('no hop');
     expect(read('title = "x" || editor.name = 1', [{ ...hop, column: 'post' }])).toEqual([
       ['post', ['title', 'editor']],
@@ -153,7 +158,7 @@ describe('filter.hidden-columns', () => {
       created_at: app.created_at,
       updated_at: app.updated_at,
     };
-    expect(faultOf("password_hash = 'x'", scopeOf(app, collection))).toBeUndefined();
+    expect(faultOf("password_hash = 'x'", filterScope(app, collection))).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 // What a filter makes of the request: absent members, and bodies of the wrong shape.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile } from '../../../../storage/app/filter/evaluate.ts';
+import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
 import { conditionOf, type FilteredTables, makeTables, requestOf, type Selection } from './fixture.ts';
@@ -36,7 +36,7 @@ function both(...keys: string[]): Selection {
 function expectRefused(rule: string, request: RequestValues): void {
   const condition = conditionOf(rule);
   expect(fold(condition, request), rule).toEqual({ kind: 'constant', passes: false });
-  const predicate = compile(condition);
+  const predicate = compilePredicate(condition);
   for (const record of tables.records('posts')) {
     expect(predicate(tables.subject('posts', record), request), rule).not.toBe(true);
   }

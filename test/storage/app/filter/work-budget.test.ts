@@ -1,8 +1,8 @@
 // How much one decision in memory may look at.
 import { expect, it } from 'vitest';
 import type { Condition, Term } from '../../../../storage/app/filter/condition.ts';
-import { compile } from '../../../../storage/app/filter/evaluate.ts';
-import { Patience } from '../../../../storage/app/filter/work-budget.ts';
+import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';
+import { WorkBudget } from '../../../../storage/app/filter/work-budget.ts';
 
 const column = (name: string): Term => ({ kind: 'column', hops: [], column: name, type: 'text', path: [] });
 const equal: Condition = { kind: 'compare', operator: '=', left: column('left'), right: column('right') };
@@ -13,10 +13,12 @@ it.each([
   ['left', { left: 'x'.repeat(9_000_000), right: 'x' }],
   ['right', { left: 'x', right: 'x'.repeat(9_000_000) }],
 ])('comparisons pay for a long text on their %s, until nothing is left', (_side, fields) => {
-  const decide = compile(equal);
-  const patience = new Patience();
+  const decide = compilePredicate(equal);
+  const patience = new WorkBudget();
   const record = { id: 'x', fields, created_at: stamp, updated_at: stamp };
-  expect(decide({ record, patience }, request)).toBe(false);
-  expect(() => decide({ record, patience }, request)).toThrow('more than 16777216 characters to compare');
+  expect(decide({ record, budget: patience }, request)).toBe(false);
+  expect(() => decide({ record, budget: patience }, request)).toThrow(
+    'more than 16777216 characters to compare',
+  );
   expect(decide({ record }, request)).toBe(false);
 });

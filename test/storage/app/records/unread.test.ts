@@ -1,8 +1,8 @@
 // JSON fields, which are passed on without being read.
 import { expect, it } from 'vitest';
 import type { CollectionDefinition } from '../../../../storage/definition.ts';
-import { jsonOf, JsonText } from '../../../../storage/sql/json-text.ts';
-import { planOf } from '../../../../storage/app/records/plan.ts';
+import { JsonText, toJson } from '../../../../storage/sql/json-text.ts';
+import { planFor } from '../../../../storage/app/records/plan.ts';
 
 const collection: CollectionDefinition = {
   id: 'things',
@@ -13,11 +13,11 @@ const collection: CollectionDefinition = {
   created_at: new Date(0),
   updated_at: new Date(0),
 };
-const plan = planOf('app', collection);
+const plan = planFor('app', collection);
 const [id, time, shownTime] = ['an id', '2026-01-02 03:04:05.678+00', '2026-01-02T03:04:05.678Z'];
 
 it('JSON fields stay text, which the driver does not read either', () => {
-  const { text } = plan.list({ sort: [], isStamped: false }, { text: '', params: [] }, false);
+  const { text } = plan.list({ sort: [], withSnapshot: false }, { text: '', params: [] }, false);
   expect(text).toContain('"meta"::text');
   expect(plan.selectOne('').text).toContain('"meta"::text');
   expect(plan.record([id, time, time, '{"a": 1}', 2]).fields).toEqual({
@@ -39,8 +39,8 @@ it.each([
 ])('JSON of records %s, and says the same', (_what, text, pieces) => {
   const record = plan.record([id, time, time, text, 2]);
   const answer = { items: [record, null, { expand: { of: record }, left: undefined }], at: new Date(0) };
-  expect(jsonOf(answer).split(text)).toHaveLength(pieces);
-  expect(JSON.parse(jsonOf(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
+  expect(toJson(answer).split(text)).toHaveLength(pieces);
+  expect(JSON.parse(toJson(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
   expect(JSON.stringify(record.fields)).toMatch(/^\{"meta":\{"2":\[\],"10":1[,}].*"size":2\}$/);
 });
 

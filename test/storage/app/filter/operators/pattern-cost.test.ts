@@ -1,11 +1,11 @@
 // What many patterns in one long text cost in memory: the event loop waits for all of them.
 import { expect, it } from 'vitest';
-import { Patience } from '../../../../../storage/app/filter/work-budget.ts';
+import { WorkBudget } from '../../../../../storage/app/filter/work-budget.ts';
 import { matches } from '../../../../../storage/app/filter/operators/pattern.ts';
 
 it('a text is made ready once for all patterns, whatever its letters are', () => {
   const text = 'ς'.repeat(1_000_000);
-  const patience = new Patience();
+  const patience = new WorkBudget();
   const started = process.threadCpuUsage();
   for (let pattern = 0; pattern < 128; pattern++) expect(matches(text, `${pattern}Σ`, patience)).toBe(false);
   const { user, system } = process.threadCpuUsage(started);
