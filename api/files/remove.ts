@@ -3,7 +3,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { deleteFile, lockFile } from '../../storage/app/files.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { transactionAsConnection } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { writtenByRemoval } from '../records/announce.ts';

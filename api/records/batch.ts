@@ -2,7 +2,7 @@
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { transactionAsConnection } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';

@@ -2,7 +2,7 @@
 import { enrolUser } from '../../storage/workspace/enrol-user.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { transactionAsConnection } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { nameOf } from '../audit/actor.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';

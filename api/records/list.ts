@@ -1,5 +1,5 @@
 // Listing records.
-import { RowsTooLarge } from '../../storage/app/records/bounded-rows.ts';
+import { RowsTooLarge } from '../../storage/app/records/row-budget.ts';
 import { makePage, type Page, pageOffset, type PageRequest } from '../../storage/sql/page.ts';
 import type { RecordSelection } from '../../storage/app/records/records.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';

@@ -2,7 +2,7 @@
 import { isUuid } from '../../storage/sql/ids.ts';
 import { selectChecked } from '../../storage/app/records/records.ts';
 import { referrersTo } from '../../storage/app/records/referrers.ts';
-import { transactionAsConnection } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { writtenByRemoval } from './announce.ts';

@@ -1,5 +1,5 @@
 // Filters that callers write: understood once, and refused in the words of the API.
-import { DerivedCache } from '../../storage/connections/lru.ts';
+import { DerivedCache } from '../../storage/connections/derived-cache.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { FilterError } from '../../storage/app/filter/parse/error.ts';

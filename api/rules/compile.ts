@@ -1,5 +1,5 @@
 // Access rules as conditions, made once for each version of a collection.
-import { DerivedCache } from '../../storage/connections/lru.ts';
+import { DerivedCache } from '../../storage/connections/derived-cache.ts';
 import type {
   AccessRule,
   Action,

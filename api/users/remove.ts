@@ -10,7 +10,7 @@ import { planFor } from '../../storage/app/records/plan.ts';
 import { referrersTo } from '../../storage/app/records/referrers.ts';
 import { selectRecord } from '../../storage/app/records/records.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/workspace/user-accounts.ts';
-import { transactionAsConnection } from '../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';

@@ -7,7 +7,7 @@ import { InFlight } from './in-flight.ts';
 import type { Outage } from './outage.ts';
 import { PreparedStatements } from './driver/prepared.ts';
 import { makeRowsWhole } from './driver/whole-rows.ts';
-import { type ConnectionNames, connectionSettings } from './sessions.ts';
+import { type ConnectionNames, connectionSettings } from './connection-names.ts';
 import { type Address, openSocket, type OwnSocket } from './driver/socket.ts';
 import { textArrayType } from '../sql/text-array.ts';
 import type { Turns } from './connection-scheduler.ts';

@@ -8,7 +8,7 @@ import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimitedPermits } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
-import { ConnectionNames } from './sessions.ts';
+import { ConnectionNames } from './connection-names.ts';
 import { isSocketFolder } from './driver/socket.ts';
 import { Turns } from './connection-scheduler.ts';
 

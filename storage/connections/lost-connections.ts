@@ -2,7 +2,7 @@
 // in them may yet be done.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection, Sql } from './pool.ts';
-import { type ConnectionNames, namePrefix } from './sessions.ts';
+import { type ConnectionNames, namePrefix } from './connection-names.ts';
 
 const checkIntervalMs = 500;
 

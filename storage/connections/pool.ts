@@ -4,7 +4,7 @@
 import type postgres from 'postgres';
 import { Client, type Login, type ServerOptions } from './client.ts';
 import { isDenied, isStaleStatement, StorageError, translate } from '../errors.ts';
-import { GrowthPause } from './growth.ts';
+import { GrowthPause } from './growth-pause.ts';
 import { Outage } from './outage.ts';
 import { leastBusy } from './least-busy.ts';
 import { DrainingConnections } from './draining.ts';

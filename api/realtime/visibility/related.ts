@@ -1,5 +1,5 @@
 // Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
-import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/bounded-rows.ts';
+import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/row-budget.ts';
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import type { Hop } from '../../../storage/app/filter/condition.ts';

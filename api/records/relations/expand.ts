@@ -1,5 +1,5 @@
 // The query parameter `expand`: records with those that their relations point to. One query for each level and collection.
-import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/bounded-rows.ts';
+import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/row-budget.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { type AppDefinition, filesId } from '../../../storage/definition.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';

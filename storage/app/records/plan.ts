@@ -1,5 +1,5 @@
 // The statements of one version of a collection, and how its rows become records: made once, used by every request.
-import { DerivedCache } from '../../connections/lru.ts';
+import { DerivedCache } from '../../connections/derived-cache.ts';
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import { instantFromDatabase } from '../fields/datetime.ts';
 import { kinds } from '../fields/kinds.ts';

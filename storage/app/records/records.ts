@@ -1,6 +1,6 @@
 // The records of a collection: one statement each, access rules included.
 import type { StoredValue } from '../fields/kind.ts';
-import { selectWithin } from './bounded-rows.ts';
+import { selectWithin } from './row-budget.ts';
 import type { Sql } from '../../connections/pool.ts';
 import type { ListShape } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';

@@ -1,5 +1,5 @@
 // Records as relations lead to them: what records point to, and what points to records.
-import { type RowBudget, selectWithin } from './bounded-rows.ts';
+import { type RowBudget, selectWithin } from './row-budget.ts';
 import type { Residue } from '../filter/fold.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';

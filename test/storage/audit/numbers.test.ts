@@ -7,7 +7,7 @@ import { pruneBatch } from '../../../storage/audit/retention.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type Migrations, readMigrations } from '../../../storage/boot/migrate.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
-import { transactionAsConnection } from '../../../storage/connections/within.ts';
+import { transactionAsConnection } from '../../../storage/connections/transaction-as-connection.ts';
 import { auditDeps, systemLog, workspaceLog } from '../../harness/audit-log.ts';
 import { expectExact, expectSound, exportedIds, plainRows } from '../../harness/audit-plain.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { type Connection, type Endpoint, Pool } from '../../../storage/connections/pool.ts';
-import { ConnectionNames } from '../../../storage/connections/sessions.ts';
+import { ConnectionNames } from '../../../storage/connections/connection-names.ts';
 import { LostConnections } from '../../../storage/connections/lost-connections.ts';
 import { ask, makeTestCluster, type TestCluster } from '../../harness/cluster.ts';
 

@@ -1,6 +1,6 @@
 // Rows of one statement, outside of transactions and in them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RowBudget, RowsTooLarge, selectWithin } from '../../../storage/app/records/bounded-rows.ts';
+import { type RowBudget, RowsTooLarge, selectWithin } from '../../../storage/app/records/row-budget.ts';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
 import { selectRows } from '../../../storage/sql/rows.ts';

@@ -1,6 +1,6 @@
 // What is remembered of definitions, and when all of it is forgotten.
 import { expect, it } from 'vitest';
-import { DerivedCache } from '../../../storage/connections/lru.ts';
+import { DerivedCache } from '../../../storage/connections/derived-cache.ts';
 
 it('makes a value once, until all together have grown too large', () => {
   const memory = new DerivedCache<object, number>(10);
