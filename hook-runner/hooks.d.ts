@@ -1,11 +1,11 @@
-// What hook files find in `globalThis`, for editors and for `deno check`. Served at GET …/hooks/types.
+// Everything that hook files can use, for editors and for `deno check`. Served at GET …/hooks/types.
 
-/** What JSON can say. */
+/** Any JSON value. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /**
- * The fields of the app's collections by name. The app's own declarations add its collections to it, so that editors
- * complete field names; any other collection has fields of any kind.
+ * The fields of the app's collections, by collection. The server adds the app's own collections, so that editors complete
+ * field names. Any other collection has fields of any kind.
  */
 // deno-lint-ignore no-empty-interface
 interface HookCollections {}
@@ -21,13 +21,13 @@ type CollectionName = (keyof HookCollections & string) | (string & Record<never,
 // deno-lint-ignore no-explicit-any
 type FieldsOf<C extends string> = C extends keyof HookCollections ? HookCollections[C] : Record<string, any>;
 
-/** What a record is made of: fields, the id that it shall have, and for the profile of somebody new a password. */
+/** A record to create: its fields, optionally an id, and for the profile of a new user optionally a password. */
 type NewRecord<C extends string> =
   & Partial<FieldsOf<C>>
   & { readonly id?: string }
   & (C extends keyof HookProfiles ? { readonly password?: string } : unknown);
 
-/** A record as the API answers it. */
+/** A record as the API returns it. */
 interface HookRecord<C extends string = string> {
   readonly id: string;
   readonly collection: string;
@@ -38,104 +38,111 @@ interface HookRecord<C extends string = string> {
   readonly updated_at: string;
 }
 
-/** Who caused what a handler is called for. */
+/** The caller on whose behalf a handler runs. */
 interface HookAuth {
   readonly id: string;
-  /** Of the master: the username. */
+  /** The email address; for a master admin, the user name. */
   readonly email: string;
-  /** `user`, `app_admin`, `workspace_admin` or `master_admin`; `hook` of what hooks do with `$app`, whoever they run for. */
+  /** `user`, `app_admin`, `workspace_admin` or `master_admin`; `hook` for everything that hooks do with `$app`. */
   readonly role: string;
   readonly workspace: string | null;
   readonly app: string | null;
 }
 
-/** What the handler of a record event is given. */
+/** The argument of a record handler. */
 interface RecordHookEvent<C extends string = string> {
   readonly action: 'create' | 'update' | 'delete';
   readonly collection: C;
   /**
-   * Before a create or update: the record as it would be stored. What is assigned to its `fields` is checked again and
-   * written; undefined or a deleted field is stored as null.
+   * Before a create or update: the record as it would be stored. A before-hook may assign to its `fields`; the server
+   * checks them again and stores them. Undefined or a deleted field is stored as null.
    */
   readonly record: HookRecord<C>;
-  /** Of an update: the record as it was. Else null. */
+  /** For an update, the record as it was; otherwise null. */
   readonly previous: HookRecord<C> | null;
-  /** null: nobody signed in, or the server itself. */
+  /** Null for a caller without a token, and for the server itself. */
   readonly auth: HookAuth | null;
   readonly requestId: string;
 }
 
-/** Of an update, `previous` is always there. */
+/** The argument of an update handler: `previous` is always present. */
 type UpdateHookEvent<C extends string> = RecordHookEvent<C> & { readonly previous: HookRecord<C> };
 
-/** Returning false, or throwing, refuses the write; the client gets the thrown message. */
+/** A handler that refuses the write by returning false or by throwing; the caller gets the thrown message. */
 type BeforeHandler<E> = (event: E) => unknown;
 
-/** Runs after the write; what it throws goes to the app's log and changes nothing. */
+/** A handler that runs after the write. Its errors go to the app's log and change nothing. */
 type AfterHandler<E> = (event: E) => unknown;
 
+/** Runs the handler before a record of the collection is created. */
 declare function onRecordBeforeCreate<C extends CollectionName>(
   collection: C,
   handler: BeforeHandler<RecordHookEvent<C>>,
 ): void;
+/** Runs the handler after a record of the collection was created. */
 declare function onRecordAfterCreate<C extends CollectionName>(
   collection: C,
   handler: AfterHandler<RecordHookEvent<C>>,
 ): void;
+/** Runs the handler before a record of the collection is updated. */
 declare function onRecordBeforeUpdate<C extends CollectionName>(
   collection: C,
   handler: BeforeHandler<UpdateHookEvent<C>>,
 ): void;
+/** Runs the handler after a record of the collection was updated. */
 declare function onRecordAfterUpdate<C extends CollectionName>(
   collection: C,
   handler: AfterHandler<UpdateHookEvent<C>>,
 ): void;
+/** Runs the handler before a record of the collection is deleted. */
 declare function onRecordBeforeDelete<C extends CollectionName>(
   collection: C,
   handler: BeforeHandler<RecordHookEvent<C>>,
 ): void;
+/** Runs the handler after a record of the collection was deleted. */
 declare function onRecordAfterDelete<C extends CollectionName>(
   collection: C,
   handler: AfterHandler<RecordHookEvent<C>>,
 ): void;
 
-/** What the handler of a custom route is given. */
+/** The argument of a route's handler. */
 interface RouteEvent {
-  /** The standard request, without `Authorization` and `Cookie`. Its signal is aborted when nobody waits any more. */
+  /** The request, without `Authorization` and `Cookie`. Its signal is aborted when the client no longer waits. */
   readonly request: Request;
-  /** By the names in the path; the rest that a last `*` matched is named `*`. */
+  /** The matched names of the path; `*` is the rest that a final `*` matched. */
   readonly params: Readonly<Record<string, string>>;
-  /** The first value of each name in the query. */
+  /** The first value of each query parameter. */
   readonly query: Record<string, string>;
-  /** null: nobody signed in. */
+  /** Null for a caller without a token. */
   readonly auth: HookAuth | null;
   readonly requestId: string;
 }
 
 /**
- * A route at `/api/workspaces/…/apps/…/custom<path>`, of GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS, or of `ANY`: all
- * of them. A HEAD goes to a route for GET where it has none. In the path `:name` and `{name}` match one segment, a last `*`
- * the rest. A returned `Response` is sent as it is, streams included; any other value as JSON; undefined as 204.
+ * Adds a route at `/api/workspaces/…/apps/…/custom<path>`. The method is GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS, or
+ * `ANY` for all of them. Without a route for HEAD, the one for GET handles it. In the path, `:name` and `{name}` match one
+ * segment, and a final `*` the rest. A returned `Response` is sent as it is, also as a stream; undefined is sent as 204, and
+ * any other value as JSON.
  */
 declare function routerAdd(method: string, path: string, handler: (event: RouteEvent) => unknown): void;
 
-/** What a job is given. */
+/** The argument of a job's handler. */
 interface JobEvent {
   readonly name: string;
-  /** When it was due: RFC 3339. */
+  /** The time at which the job was due, in RFC 3339. */
   readonly scheduledAt: string;
   readonly requestId: string;
 }
 
 /**
- * A job at the times of a cron expression (`minute hour day month weekday`, in UTC; six fields: seconds first). One run
- * at a time; runs that were missed are not made up.
+ * Runs the handler on a schedule, given as a cron expression: `minute hour day month weekday`, in UTC, or six fields with
+ * the second first. Only one run of a job is in progress at a time. Missed runs are skipped.
  */
 declare function cronAdd(name: string, expression: string, handler: (event: JobEvent) => unknown): void;
 
 /**
- * Thrown by a route's handler, it is the answer: `{ code, message }` with the status (400 to 599). The code is a letter and up
- * to 63 letters, digits, `_`, `.` and `-`.
+ * An error response of a route. When its handler throws one, the response is `{ code, message }` with the status, from 400
+ * to 599. The code is a letter and up to 63 letters, digits, `_`, `.` and `-`.
  */
 declare class HttpError extends Error {
   readonly status: number;
@@ -143,7 +150,7 @@ declare class HttpError extends Error {
   constructor(status: number, code: string, message: string);
 }
 
-/** What `$app` throws when the API says no: `code` and `status` as in an answer over HTTP. */
+/** The error that `$app` throws when the API refuses a call, with the `code` and `status` that a request would get. */
 declare class AppError extends Error {
   readonly status: number;
   readonly code: string;
@@ -158,12 +165,12 @@ interface HookRecordPage<C extends string = string> {
   readonly total_pages: number;
 }
 
-/** What is known of a stored file. */
+/** A stored file, without its content. */
 interface HookFile {
   readonly id: string;
   readonly filename: string;
   readonly mime: string;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
   /** RFC 3339. */
   readonly created_at: string;
@@ -178,17 +185,17 @@ interface HookUser {
   readonly updated_at: string;
 }
 
-/** Writes a line of the app's log. */
+/** Writes a line to the app's log. */
 type LogLine = (message: string, fields?: Record<string, unknown>) => void;
 
-/** The app itself. All calls have the rights of an app admin, in this app only, and fire its hooks. */
+/** The app itself. All calls have the rights of an app admin, in this app only, and run its hooks. */
 declare const $app: {
   readonly id: string;
   readonly workspace: string;
-  /** Values that an app admin has set. */
+  /** Variables that an app admin has set. */
   readonly env: Readonly<Record<string, string>>;
   readonly records: {
-    /** null when there is none. */
+    /** Returns null if there is none. */
     findOne<C extends CollectionName>(collection: C, id: string): Promise<HookRecord<C> | null>;
     list<C extends CollectionName>(
       collection: C,
@@ -203,11 +210,11 @@ declare const $app: {
     delete(collection: CollectionName, id: string): Promise<null>;
   };
   readonly users: {
-    /** null when there is none. */
+    /** Returns null if there is none. */
     findOne(id: string): Promise<HookUser | null>;
   };
   readonly files: {
-    /** null when there is none. */
+    /** Returns null if there is none. */
     get(id: string): Promise<(HookFile & { readonly bytes: Uint8Array<ArrayBuffer>; text(): string }) | null>;
     create(file: {
       filename: string;
@@ -217,13 +224,14 @@ declare const $app: {
     delete(id: string): Promise<null>;
   };
   readonly mail: {
-    /** To one address; from the server's. Throws `too_many_requests` when the app has sent too much. */
+    /** Sends a mail to one address, from `mail.from`. Throws `too_many_requests` if the app has sent too many. */
     send(mail: { to: string; subject: string; text: string; html?: string }): Promise<null>;
   };
   readonly realtime: {
     /**
-     * Sends an event of that name to the collection's subscribers. Where its list rule or their filter reads fields, it
-     * reads those of `data`; who asks for one that `data` lacks gets nothing, admins excepted.
+     * Sends an event of that name to the collection's subscribers. The list rule and their filters read the members of
+     * `data` as fields. A subscriber whose rule or filter reads a field that `data` lacks does not get the event. Admins
+     * pass every rule.
      */
     publish(collection: CollectionName, event: string, data: Json): Promise<null>;
   };
