@@ -6,7 +6,7 @@ import { mayBeDone } from '../../storage/errors.ts';
 import { actorOf, type By } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { untilSettled } from '../process/deadlock.ts';
+import { retryDeadlocks } from '../process/deadlock.ts';
 
 /** What a change of collections needs. */
 export type ChangeDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
@@ -52,7 +52,7 @@ export async function changeCollections<Result>(
     }, patience);
   let result: Result;
   try {
-    result = await untilSettled(attempt);
+    result = await retryDeadlocks(attempt);
   } catch (error) {
     if (mayBeDone(error)) {
       // It has the lock until it is done or undone, and only then the definitions can be read.

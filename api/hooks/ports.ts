@@ -88,10 +88,10 @@ export interface AppWriteHooks {
 /** Hooks as writes of records see them. */
 export interface RecordHooks {
   /**
-   * The record hooks of an app: at once, or a promise while they are not known. It throws `503 hook_unavailable` or
-   * `500 hook_error` when they cannot be known: no write may pass then.
+   * The record hooks of an app. Throws `503 hook_unavailable` or `500 hook_error` when they cannot be known: no write may
+   * pass then.
    */
-  writesOf(app: AppDefinition): AppWriteHooks | Promise<AppWriteHooks>;
+  writesOf(app: AppDefinition): Promise<AppWriteHooks>;
 }
 
 /** Hooks as the routes for hook files see them. */

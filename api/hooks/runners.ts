@@ -72,12 +72,9 @@ export class Runners implements Hooks {
     return hooks;
   }
 
-  writesOf(app: AppDefinition): AppWriteHooks | Promise<AppWriteHooks> {
+  async writesOf(app: AppDefinition): Promise<AppWriteHooks> {
     const hooks = this.of(app);
-    const { known } = hooks;
-    return known === undefined
-      ? hooks.learn().then((learnt) => this.#wrap(hooks, learnt))
-      : this.#wrap(hooks, known);
+    return this.#wrap(hooks, hooks.known ?? await hooks.learn());
   }
 
   async reload(app: AppDefinition): Promise<Loading> {

@@ -10,7 +10,7 @@ import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { collectionOf, failNoApp } from '../target.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
-import { untilSettled } from '../process/deadlock.ts';
+import { retryDeadlocks } from '../process/deadlock.ts';
 
 /** The parts that every record feature needs. */
 export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'recordCache'> & {
@@ -66,7 +66,7 @@ export async function onApp<Result>(
   let known = app;
   for (let readings = 0;; readings++) {
     try {
-      return await untilSettled(() => work(known));
+      return await retryDeadlocks(() => work(known));
     } catch (error) {
       if (readings >= maxReadings(error)) throw error;
     }

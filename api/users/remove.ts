@@ -18,7 +18,7 @@ import type { Deps } from '../deps.ts';
 import { isOfGone } from '../deleted-tenant.ts';
 import { writtenByRemoval } from '../records/announce.ts';
 import { deleteWithUser, type RemovalTransaction } from '../records/relations/cascade.ts';
-import { untilSettled } from '../process/deadlock.ts';
+import { retryDeadlocks } from '../process/deadlock.ts';
 import type { WriteDeps } from '../records/collection.ts';
 import type { RecordStatements } from '../records/write-context.ts';
 import { rehearseRemoval } from '../records/hooks/removal.ts';
@@ -45,8 +45,8 @@ interface UserRemoval {
   by: By;
 }
 
-/** An app in which records may point or belong to a user; `rehearsal` asks its hooks, and an app without hooks needs none. */
-interface Stage {
+/** An app in which records may point or belong to a user; `rehearsal` runs its hooks, and is undefined for an app without hooks. */
+interface AppRemoval {
   app: AppDefinition;
   rehearsal: Rehearsal | undefined;
 }
@@ -64,7 +64,7 @@ export async function removeUser(
   const removal = { workspace, id, actor: await actorOf(deps, by.principal), by };
   const rehearsals = await commitUserDeletion(deps, workspace, (statements) => {
     const attempt = (apps: readonly AppDefinition[]) => removeFrom(deps, apps, { ...removal, statements });
-    return untilSettled(() => withApps(deps, workspace, attempt));
+    return retryDeadlocks(() => withAppsOfUsers(deps, workspace, attempt));
   });
   for (const rehearsal of rehearsals) await rehearsal.runAfterHooks();
 }
@@ -76,8 +76,8 @@ async function removeFrom(
   { workspace, id, actor, by, statements }: UserRemoval & { statements: RecordStatements },
 ): Promise<CommittedInApps<Rehearsal[]>> {
   // Before the transaction: a connection that holds one must not wait for another.
-  const stages = await stagesOf(deps, apps, by);
-  const rehearsals = stages.map(({ rehearsal }) => rehearsal).filter((each) => each !== undefined);
+  const removals = await removalsFrom(deps, apps, by);
+  const rehearsals = removals.map(({ rehearsal }) => rehearsal).filter((each) => each !== undefined);
   // The provisioner's, since no other role has rights in several apps: it takes on each one's in turn.
   const provisioner = deps.databases.provisioner(workspace.database);
   const announcements = await rehearse(rehearsals, provisioner, async (sql) => {
@@ -85,8 +85,8 @@ async function removeFrom(
     // Before the user: a deletion of an app takes its row first, and the table of users last.
     const held = await lockApps(sql, apps.map(({ schema }) => schema));
     const user = await lockUser(sql, id) ?? failNoUser(id);
-    const there = stages.filter(({ app }) => held.has(app.schema));
-    const announcements = await leaveApps({ sql, statements }, there, { id: user.id, now: by.now });
+    const there = removals.filter(({ app }) => held.has(app.schema));
+    const announcements = await removeFromApps({ sql, statements }, there, { id: user.id, now: by.now });
     stopIfPending(rehearsals);
     await deleteAccount(sql, deps, { user, actor, by });
     return announcements;
@@ -95,7 +95,7 @@ async function removeFrom(
 }
 
 /** Does work with the apps in which a record may point or belong to a user, and again when one of them has changed or gone. */
-async function withApps<Result>(
+async function withAppsOfUsers<Result>(
   deps: Pick<RemoveDeps, 'databases' | 'definitions'>,
   { id, database }: WorkspaceDefinition,
   work: (apps: readonly AppDefinition[]) => Promise<Result>,
@@ -131,16 +131,16 @@ async function areOutdated(
   return true;
 }
 
-async function stagesOf(
+async function removalsFrom(
   deps: Pick<RemoveDeps, 'databases' | 'hooks'>,
   apps: readonly AppDefinition[],
   { principal, origin: { requestId } }: By,
-): Promise<Stage[]> {
-  const stages: Stage[] = [];
+): Promise<AppRemoval[]> {
+  const removals: AppRemoval[] = [];
   for (const app of apps) {
-    stages.push({ app, rehearsal: await startRehearsal(deps, app, { principal, requestId }) });
+    removals.push({ app, rehearsal: await startRehearsal(deps, app, { principal, requestId }) });
   }
-  return stages;
+  return removals;
 }
 
 function knowsUsers(app: AppDefinition): boolean {
@@ -148,13 +148,13 @@ function knowsUsers(app: AppDefinition): boolean {
 }
 
 /** Deletes record by record, because each is an event. What is added meanwhile PostgreSQL itself deletes or refuses. */
-async function leaveApps(
+async function removeFromApps(
   { sql, statements }: RemovalTransaction,
-  stages: readonly Stage[],
+  removals: readonly AppRemoval[],
   { id, now }: { id: string; now: Date },
 ): Promise<AppAnnouncement[]> {
   const announcements: AppAnnouncement[] = [];
-  for (const { app, rehearsal } of stages) {
+  for (const { app, rehearsal } of removals) {
     await actingAs(sql, app.schema, async () => {
       // As the app sees it.
       const user = await selectRecord(sql, planFor(app.schema, usersCollection(app)), id);

@@ -36,7 +36,7 @@ function answering(changes: RecordInput): BareApp['deps'] {
     },
     tell: () => Promise.resolve(),
   };
-  return { ...app.deps, hooks: { writesOf: () => ({ isEmpty: false, on: () => hooks }) } };
+  return { ...app.deps, hooks: { writesOf: () => Promise.resolve({ isEmpty: false, on: () => hooks }) } };
 }
 
 async function create(input: RecordInput, changes: RecordInput): Promise<StoredRecord> {

@@ -76,7 +76,7 @@ it('watchers hear of a record that came to hold the file while hooks were asked'
   const deps = {
     ...app.deps,
     blobs,
-    hooks: { writesOf: () => ({ isEmpty: false, on: () => hooks }) },
+    hooks: { writesOf: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
     realtime: { publish: (_topic: unknown, { record }: { record: unknown }) => void told.push(record) },
   };
   await removeStored(deps, await app.definition(), { id, caller: undefined, now: created });

@@ -1,4 +1,4 @@
-// Writes that wait for each other, arranged so that it happens as often as the test wants.
+// Deadlocks of writes, brought about as often as the test wants.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
@@ -14,7 +14,9 @@ let batch: string;
 
 beforeAll(async () => {
   app = await ruledApp();
-  for (const id of ['clash_first', 'clash_second']) await app.define(id, [{ name: 'title', kind: 'text' }]);
+  for (const id of ['deadlock_first', 'deadlock_second']) {
+    await app.define(id, [{ name: 'title', kind: 'text' }]);
+  }
   batch = app.path.replace(/collections$/, 'batch');
 });
 
@@ -32,8 +34,8 @@ async function titleOf({ collection, id }: Place): Promise<string> {
   return expectOk(await app.admin.get(`${app.path}/${collection}/records/${id}`)).fields.title;
 }
 
-/** PostgreSQL has ended another transaction than it was to, or the batch was answered too early. */
-class Astray extends Error {}
+/** PostgreSQL has ended another transaction than it was to, or the batch ended too early. */
+class WrongVictim extends Error {}
 
 /** Whom to wait for. */
 interface Awaited {
@@ -45,12 +47,12 @@ interface Awaited {
 
 /**
  * Waits until a transaction of the app, none of the `seen` ones, has waited for the second record so long that it will notice
- * a deadlock before anybody who begins to wait now. Answers which. Throws `Astray` when the batch is answered before.
+ * a deadlock before any that begins to wait now. Returns which. Throws `WrongVictim` when the batch ends before.
  */
 async function waiter(
   sql: Sql,
   schema: string,
-  { table = 'clash_second', seen, batch }: Awaited,
+  { table = 'deadlock_second', seen, batch }: Awaited,
 ): Promise<string> {
   let isAnswered = false;
   void batch.then(() => isAnswered = true);
@@ -66,7 +68,7 @@ async function waiter(
     const found = rows.find(({ id }) => !seen.has(id));
     if (found !== undefined) return found.id;
   }
-  throw new Astray();
+  throw new WrongVictim();
 }
 
 /**
@@ -74,8 +76,8 @@ async function waiter(
  * the batch waits: the batch has waited longer, so PostgreSQL ends it. Then it lets the first one go, `times` times over.
  * On a machine that is busy enough PostgreSQL may look at the batch too early: then all of it is done again.
  */
-function clash(times: number) {
-  return untilHit(() => clashOnce(times));
+function deadlock(times: number) {
+  return untilHit(() => deadlockOnce(times));
 }
 
 async function untilHit<Result>(attempt: () => Promise<Result>): Promise<Result> {
@@ -83,17 +85,17 @@ async function untilHit<Result>(attempt: () => Promise<Result>): Promise<Result>
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Astray)) throw error;
+      if (!(error instanceof WrongVictim)) throw error;
     }
   }
 }
 
-async function clashOnce(times: number) {
-  const [first, second] = [await create('clash_first'), await create('clash_second')];
+async function deadlockOnce(times: number) {
+  const [first, second] = [await create('deadlock_first'), await create('deadlock_second')];
   const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
   const answer = await app.inDatabase(async (sql) => {
     const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
-      select schemaname as schema from pg_tables where tablename = 'clash_first'`;
+      select schemaname as schema from pg_tables where tablename = 'deadlock_first'`;
     const touch = ({ collection, id }: Place) =>
       sql.unsafe(`update ${qualified({ schema, collection })} set title = 'held' where id = $1::uuid`, [id]);
     await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
@@ -104,7 +106,7 @@ async function clashOnce(times: number) {
     try {
       for (let round = 0; round < times; round++) {
         seen.add(await waiter(sql, schema, { seen, batch: answering }));
-        await touch(first).catch(asAstray);
+        await touch(first).catch(asWrongVictim);
         await sql`rollback to savepoint held`;
       }
       if (times < 5) await waiter(sql, schema, { seen, batch: answering });
@@ -117,19 +119,19 @@ async function clashOnce(times: number) {
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-function asAstray(error: unknown): never {
-  throw error instanceof Error && Reflect.get(error, 'code') === '40P01' ? new Astray() : error;
+function asWrongVictim(error: unknown): never {
+  throw error instanceof Error && Reflect.get(error, 'code') === '40P01' ? new WrongVictim() : error;
 }
 
 describe('a write that is ended because it and another wait for each other', () => {
   it('is done again until nothing is in its way', async () => {
-    const { answer, titles } = await clash(3);
+    const { answer, titles } = await deadlock(3);
     expect(expectOk(answer).results).toHaveLength(2);
     expect(titles).toEqual(['changed', 'changed']);
   });
 
   it('is given up after five times, with 503 and nothing done', async () => {
-    const { answer, titles } = await clash(5);
+    const { answer, titles } = await deadlock(5);
     expectError(answer, 503, 'unavailable');
     expect(answer.headers.get('Retry-After')).toBe('1');
     expect(answer.body.message).toContain('other writes of the same records');
@@ -139,9 +141,9 @@ describe('a write that is ended because it and another wait for each other', () 
 
 describe('a batch of an admin', () => {
   const [low, high] = ['01890000-0000-7000-8000-000000000001', '01890000-0000-7000-8000-000000000002'];
-  const inFirst = { collection: 'clash_first', id: high };
-  const lowInSecond = { collection: 'clash_second', id: low };
-  const highInSecond = { collection: 'clash_second', id: high };
+  const inFirst = { collection: 'deadlock_first', id: high };
+  const lowInSecond = { collection: 'deadlock_second', id: low };
+  const highInSecond = { collection: 'deadlock_second', id: high };
 
   it.each([
     { of: 'its records', held: lowInSecond, other: highInSecond },
@@ -156,7 +158,7 @@ describe('a batch of an admin', () => {
       const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
       const { answer, free } = await app.inDatabase(async (sql) => {
         const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
-        select schemaname as schema from pg_tables where tablename = 'clash_second'`;
+        select schemaname as schema from pg_tables where tablename = 'deadlock_second'`;
         const tableOf = ({ collection }: Place) => qualified({ schema, collection });
         await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
         await sql.unsafe(`select from ${tableOf(held)} where id = $1::uuid for update`, [held.id]);
@@ -176,7 +178,7 @@ describe('a batch of an end-user', () => {
   it('holds up nobody’s records that it may not change, while it waits for its own', async () => {
     const user = await app.user();
     const fields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'relation', target: 'users' }];
-    const records = await app.define('clash_owned', fields, { update: 'owner = @request.auth.id' });
+    const records = await app.define('deadlock_owned', fields, { update: 'owner = @request.auth.id' });
     const ids = {
       foreign: '01890000-0000-7000-8000-000000000001',
       own: '01890000-0000-7000-8000-000000000002',
@@ -184,16 +186,16 @@ describe('a batch of an end-user', () => {
     await app.make(records, { id: ids.foreign });
     await app.make(records, { id: ids.own, owner: user.id });
     const requests = [ids.own, ids.foreign].map((id) => (
-      { method: 'PATCH', collection: 'clash_owned', id, body: { title: 'changed' } }
+      { method: 'PATCH', collection: 'deadlock_owned', id, body: { title: 'changed' } }
     ));
     const { answer, free } = await app.inDatabase(async (sql) => {
       const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
-        select schemaname as schema from pg_tables where tablename = 'clash_owned'`;
-      const table = qualified({ schema, collection: 'clash_owned' });
+        select schemaname as schema from pg_tables where tablename = 'deadlock_owned'`;
+      const table = qualified({ schema, collection: 'deadlock_owned' });
       await sql.unsafe(`begin; set local role ${quoteIdentifier(schema)}`);
       await sql.unsafe(`select from ${table} where id = $1::uuid for update`, [ids.own]);
       const answering = user.post(batch, { requests });
-      await waiter(sql, schema, { table: 'clash_owned', seen: new Set(), batch: answering });
+      await waiter(sql, schema, { table: 'deadlock_owned', seen: new Set(), batch: answering });
       const free = await sql.unsafe(`select id from ${table} for update skip locked`);
       await sql`rollback`;
       return { answer: await answering, free: free.map(({ id }) => id) };
@@ -217,7 +219,7 @@ async function changeOnce(collection: string) {
     });
     try {
       await waiter(sql, schema, { table: collection, seen: new Set(), batch: answering });
-      await lockCollections(sql, schema).catch(asAstray);
+      await lockCollections(sql, schema).catch(asWrongVictim);
     } finally {
       await sql`rollback`;
     }
@@ -228,7 +230,7 @@ async function changeOnce(collection: string) {
 describe('a change of a collection', () => {
   it('that is ended because it and a write wait for each other is made again', async () => {
     let attempts = 0;
-    const answer = await untilHit(() => changeOnce(`clash_change_${++attempts}`));
+    const answer = await untilHit(() => changeOnce(`deadlock_change_${++attempts}`));
     expect(expectOk(answer).schema.fields).toHaveLength(2);
   });
 });

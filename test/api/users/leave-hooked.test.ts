@@ -22,7 +22,7 @@ function hooksThat(ask: (write: HookedWrite, action: WriteAction) => Record<stri
   const note = (when: string, action: string, { record }: HookedWrite) =>
     told.push(`${when} ${action} ${record.collection} ${String(record.fields['title'] ?? '')}`.trim());
   const hooks: RecordHooks = {
-    writesOf: () => ({
+    writesOf: async () => ({
       isEmpty: false,
       on: (_collection, action) => ({
         before: true,

@@ -37,7 +37,7 @@ beforeAll(async () => {
   };
   deps = {
     ...soleWriter(app.deps),
-    hooks: { writesOf: () => ({ isEmpty: false, on: () => hooks }) },
+    hooks: { writesOf: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
     realtime: { publish: (_topic, { record }) => void told.push(record as StoredRecord) },
   };
 });
