@@ -12,8 +12,8 @@ interface Template {
 }
 
 const changed = [
-  'Your account has another email address since {{time}}; this one is not used any more.',
-  'If it was not you who changed it, tell those who run the service.',
+  'The email address of your account was changed at {{time}}. This address is no longer used.',
+  'If you did not change it, contact the people who run the service.',
 ];
 
 const templates: Readonly<Record<LetterKind, Template>> = {
