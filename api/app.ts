@@ -5,7 +5,8 @@ import { compileRoutes } from './http/compiled-routes.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
 import { explainFailure } from './deleted-tenant.ts';
-import { type AnswerHeader, type AnswerHeaders, jsonContent, notStored } from './http/response-headers.ts';
+import type { Header, HeaderList } from './http/header-list.ts';
+import { jsonContent, notStored } from './http/response-headers.ts';
 import { type Arrival, arrive } from './http/request-info.ts';
 import { authenticate, readBearer, readCookie, refuseForeignOrigin } from './pipeline/authenticate.ts';
 import { authorize } from './pipeline/authorize.ts';
@@ -158,9 +159,9 @@ async function answerOf(
   };
 }
 
-const json: AnswerHeaders = [jsonContent];
+const json: HeaderList = [jsonContent];
 
-function contentTypeOf({ contentType }: AnyRoute): AnswerHeaders {
+function contentTypeOf({ contentType }: AnyRoute): HeaderList {
   return contentType === undefined ? json : [['Content-Type', contentType]];
 }
 
@@ -228,7 +229,7 @@ async function begin(pipeline: Pipeline, arrival: Arrival, answer: OwnAnswer): P
 
 function render(pipeline: Pipeline, arrival: Arrival, answer: WholeAnswer): Response {
   const { status, body } = answer;
-  const headers: AnswerHeader[] = [...pipeline.standing, ['X-Request-Id', arrival.requestId]];
+  const headers: Header[] = [...pipeline.standing, ['X-Request-Id', arrival.requestId]];
   if (status !== 204 || arrival.method !== 'OPTIONS') {
     headers.push(...pipeline.cors.headersFor(arrival.header('origin')));
   }

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Deps } from '../deps.ts';
 import type { ErrorCode, FieldError } from '../errors.ts';
-import type { AnswerHeaders } from '../http/response-headers.ts';
+import type { HeaderList } from '../http/header-list.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from '../scope.ts';
 import type { Target } from '../target.ts';
@@ -48,7 +48,7 @@ export interface Line {
   /** Nothing has been written to it. */
   response: ServerResponse;
   /** To be sent with whatever is answered: security, CORS, the request id. */
-  headers: AnswerHeaders;
+  headers: HeaderList;
   /** The client's address as limits count it. */
   address: string;
   /** Counts a file as open for its address until the answer is through. Throws `429` when there are too many. */

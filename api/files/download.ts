@@ -2,7 +2,8 @@
 import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
-import { type AnswerHeader, type AnswerHeaders, writeHead } from '../http/response-headers.ts';
+import type { Header, HeaderList } from '../http/header-list.ts';
+import { writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import { type Line, OwnAnswer } from '../contract/route.ts';
@@ -66,13 +67,13 @@ async function send(
   }
   const range = portion ?? { start: 0, end: file.size - 1 };
   const length = range.end - range.start + 1;
-  const head: AnswerHeaders = [
+  const head: HeaderList = [
     ...always,
     ['Content-Type', file.mime],
     ['Content-Length', String(length)],
     ...(portion === undefined
       ? []
-      : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies AnswerHeader]),
+      : [['Content-Range', `bytes ${range.start}-${range.end}/${file.size}`] satisfies Header]),
   ];
   const status = portion === undefined ? 200 : 206;
   if (response.req.method === 'HEAD') {
@@ -89,7 +90,7 @@ async function send(
   });
 }
 
-function headersOf(file: FileRow, tag: string, { headers }: Line): AnswerHeaders {
+function headersOf(file: FileRow, tag: string, { headers }: Line): HeaderList {
   const kind = isActive(file.mime) ? 'attachment' : 'inline';
   return [
     ...headers.filter(([name]) => !replaced.has(name.toLowerCase())),

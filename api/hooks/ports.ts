@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
-import type { AnswerHeaders } from '../http/response-headers.ts';
+import type { HeaderList } from '../http/header-list.ts';
 import type { Principal } from '../scope.ts';
 import type { LogEntry } from './logs/log.ts';
 
@@ -132,7 +132,7 @@ export interface CustomRequest {
   /** Nothing has been written to it, and nothing of its request been read. */
   response: ServerResponse;
   /** Headers of every answer of the server. */
-  headers: AnswerHeaders;
+  headers: HeaderList;
   /** Reads the body of its request. To be called once. */
   body: () => Promise<Buffer>;
   principal: Principal | null;

@@ -3,7 +3,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from './current-response.ts';
 import type { ErrorCode } from '../errors.ts';
-import { type AnswerHeaders, writeHead } from './response-headers.ts';
+import type { HeaderList } from './header-list.ts';
+import { writeHead } from './response-headers.ts';
 import { answerLast, lastHeaders } from './raw-response.ts';
 import { newRequestId } from './request-info.ts';
 import { boundWaiting } from './protection/waiting-requests.ts';
@@ -43,7 +44,7 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
 const spoilt = new WeakSet<Duplex>();
 
 /** Answers, in place of Node, what Node's server would refuse without a body; `standing` are every answer's headers. */
-export function answerClientErrors(server: Server, standing: AnswerHeaders): void {
+export function answerClientErrors(server: Server, standing: HeaderList): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, standing);
@@ -64,7 +65,7 @@ export function answerClientErrors(server: Server, standing: AnswerHeaders): voi
  * be made (RFC 9112 section 3.2): `x:99999`; the address of every request that goes on can be read. And whose body is coded in
  * another way than chunked, which Node would hand on as it is, or chunked in HTTP/1.0, which has no chunks (section 6.1).
  */
-export function refuseAmbiguous(handler: RequestListener, standing: AnswerHeaders): RequestListener {
+export function refuseAmbiguous(handler: RequestListener, standing: HeaderList): RequestListener {
   // Almost all requests come with the same one.
   let lastGood = '';
   return (request, response) => {
@@ -95,14 +96,14 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function refuse(response: ServerResponse, refusal: Refusal, standing: AnswerHeaders): void {
+function refuse(response: ServerResponse, refusal: Refusal, standing: HeaderList): void {
   spoilt.add(response.req.socket);
   const { headers, body } = render(refusal, standing);
   writeHead(response, refusal.status, lastHeaders(headers, body)).end(body);
 }
 
 /** For a request that could not be read there is no `ServerResponse`. */
-function refuseUnread(socket: Duplex, refusal: Refusal, standing: AnswerHeaders): void {
+function refuseUnread(socket: Duplex, refusal: Refusal, standing: HeaderList): void {
   if (spoilt.has(socket)) return;
   spoilt.add(socket);
   afterWholeRequests(socket, () => {
@@ -121,8 +122,8 @@ function afterWholeRequests(socket: Duplex, then: () => void): void {
 
 function render(
   { code, message }: Refusal,
-  standing: AnswerHeaders,
-): { headers: AnswerHeaders; body: string } {
+  standing: HeaderList,
+): { headers: HeaderList; body: string } {
   return {
     headers: [...standing, ['X-Request-Id', newRequestId()]],
     body: JSON.stringify({ code, message }),

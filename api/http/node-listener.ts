@@ -2,13 +2,14 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { H3 } from 'h3';
 import { FastResponse, NodeRequest, sendNodeResponse } from 'srvx/node';
-import { type AnswerHeaders, writeHead } from './response-headers.ts';
+import type { HeaderList } from './header-list.ts';
+import { writeHead } from './response-headers.ts';
 import type { AnswerBody } from './response-body.ts';
 
 /** The whole answer, known at once: what almost every route gives. */
 export interface WholeAnswer {
   status: number;
-  headers: AnswerHeaders;
+  headers: HeaderList;
   body: AnswerBody | null;
 }
 

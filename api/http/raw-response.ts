@@ -1,13 +1,14 @@
 // The last answer on a connection that Node's server has let go of: written by hand, as no `ServerResponse` is left for it.
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type AnswerHeaders, jsonContent } from './response-headers.ts';
+import type { HeaderList } from './header-list.ts';
+import { jsonContent } from './response-headers.ts';
 
 /** How long the client may leave its side of the connection open after we have closed ours, in milliseconds. */
 const mostFarewell = 10_000;
 
 /** The headers of an answer in JSON behind which the connection is closed. */
-export function lastHeaders(headers: AnswerHeaders, body: string): AnswerHeaders {
+export function lastHeaders(headers: HeaderList, body: string): HeaderList {
   return [
     ...headers,
     jsonContent,
@@ -19,7 +20,7 @@ export function lastHeaders(headers: AnswerHeaders, body: string): AnswerHeaders
 /** Answers with JSON and closes the connection, whose errors and time nobody else looks after. */
 export function answerLast(
   socket: Duplex,
-  { status, headers, body }: { status: number; headers: AnswerHeaders; body: string },
+  { status, headers, body }: { status: number; headers: HeaderList; body: string },
 ): void {
   const lines = lastHeaders(headers, body).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());

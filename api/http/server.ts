@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
-import type { AnswerHeaders } from './response-headers.ts';
+import type { HeaderList } from './header-list.ts';
 import { boundChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
 import { answerClientErrors, refuseAmbiguous } from './client-error.ts';
@@ -24,7 +24,7 @@ export interface ListenOptions {
   isShared: boolean;
   isFirst: boolean;
   /** Headers of every answer, also of those that no route gives. */
-  standing: AnswerHeaders;
+  standing: HeaderList;
   /** Called with the server: what else it is to answer. */
   mount(server: Server): void;
 }

@@ -1,7 +1,7 @@
 // What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
 import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/sessions/cookies.ts';
-import type { AnswerHeaders } from '../http/response-headers.ts';
+import type { HeaderList } from '../http/header-list.ts';
 import type { Hearing } from '../process/cache-sync.ts';
 import { createLargeTurns, type LargeTurns } from '../http/large-body-queue.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -22,7 +22,7 @@ export interface Door {
   authenticator: Authenticator;
   hearing: Pick<Hearing, 'behind'>;
   /** The security headers of every answer. */
-  standing: AnswerHeaders;
+  standing: HeaderList;
 }
 
 /** A few pages of the longest, or thirty bodies. */
@@ -58,6 +58,6 @@ export function createDoor(
 export function doorHeaders(
   { cors, standing }: Door,
   { requestId, origin }: { requestId: string; origin: string | undefined },
-): AnswerHeaders {
+): HeaderList {
   return [['X-Request-Id', requestId], ...standing, ...cors.headersFor(origin)];
 }

@@ -3,7 +3,8 @@
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
-import { type AnswerHeaders, eventStream, writeHead } from '../../http/response-headers.ts';
+import type { HeaderList } from '../../http/header-list.ts';
+import { eventStream, writeHead } from '../../http/response-headers.ts';
 import { decide, type Principal } from '../../scope.ts';
 import type { LogEntry } from './log.ts';
 import type { AppLog } from '../ports.ts';
@@ -11,7 +12,7 @@ import type { AppLog } from '../ports.ts';
 /** Who reads, and where to. */
 export interface LogReader {
   response: ServerResponse;
-  headers: AnswerHeaders;
+  headers: HeaderList;
   principal: Principal;
   app: AppDefinition;
 }

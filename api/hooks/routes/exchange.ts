@@ -2,7 +2,8 @@
 import type { RouteInvocation, RouteResponse } from '../../../hook-runner/protocol.ts';
 import type { RouteRegistration } from '../../../hook-runner/registrations.ts';
 import { ApiError } from '../../errors.ts';
-import { type AnswerHeader, jsonContent, writeHead } from '../../http/response-headers.ts';
+import type { Header } from '../../http/header-list.ts';
+import { jsonContent, writeHead } from '../../http/response-headers.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { headersBeside, headersFromHook } from './headers.ts';
 import { CustomRun, type CustomSink, type Failed } from './run.ts';
@@ -162,7 +163,7 @@ export class Exchange implements CustomSink {
     const { response, headers } = this.#request;
     const shown = codePattern.test(code) ? code : 'hook_error';
     const body = JSON.stringify({ code: shown, message });
-    const length: AnswerHeader = ['Content-Length', String(Buffer.byteLength(body))];
+    const length: Header = ['Content-Length', String(Buffer.byteLength(body))];
     writeHead(response, status, [jsonContent, length, ...headersBeside([], headers)]).end(body);
     this.#begun.resolve();
   }

@@ -1,7 +1,7 @@
 // Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
 import { fail } from '../../errors.ts';
-import { type AnswerHeader, type AnswerHeaders, notStored } from '../../http/response-headers.ts';
-import type { HeaderList } from '../../http/header-list.ts';
+import type { Header, HeaderList } from '../../http/header-list.ts';
+import { notStored } from '../../http/response-headers.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
 const hopByHop = [
@@ -77,8 +77,8 @@ interface Place {
  * The headers of a hook's answer that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
  * for what HTTP cannot carry.
  */
-export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): AnswerHeader[] {
-  const sent: AnswerHeader[] = [];
+export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): Header[] {
+  const sent: Header[] = [];
   let bytes = 0;
   for (const [mixed, value] of given) {
     const name = mixed.toLowerCase();
@@ -104,9 +104,9 @@ export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Pl
  * The server's own headers beside those of a hook. Pages of allowed origins may read the hook's, too. Most answers depend on
  * who asks, so no cache keeps one unless the hook says so.
  */
-export function headersBeside(given: HeaderList, own: AnswerHeaders): AnswerHeaders {
+export function headersBeside(given: HeaderList, own: HeaderList): HeaderList {
   const names = given.map(([name]) => name.toLowerCase());
-  const sent = own.map((header): AnswerHeader => {
+  const sent = own.map((header): Header => {
     const [name, value] = header;
     return name === 'Access-Control-Expose-Headers' ? [name, [value, ...names].join(', ')] : header;
   });

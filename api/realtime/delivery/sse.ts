@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ApiError, fail } from '../../errors.ts';
-import { type AnswerHeaders, eventStream, writeHead } from '../../http/response-headers.ts';
+import type { HeaderList } from '../../http/header-list.ts';
+import { eventStream, writeHead } from '../../http/response-headers.ts';
 import type { Hub } from '../hub.ts';
 import type { Holder } from '../ports.ts';
 import type { Wire } from '../stream.ts';
@@ -19,7 +20,7 @@ export interface EventsRequest {
   /** The `Last-Event-ID` header. */
   lastEventId: string | undefined;
   /** Headers of every answer of the server: security, CORS, the request id. */
-  headers: AnswerHeaders;
+  headers: HeaderList;
 }
 
 const ping = Buffer.from(': ping\n\n');

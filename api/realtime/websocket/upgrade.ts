@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentAnswer } from '../../http/current-response.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import type { AnswerHeaders } from '../../http/response-headers.ts';
+import type { HeaderList } from '../../http/header-list.ts';
 import { answerLast } from '../../http/raw-response.ts';
 import { decodePiece } from '../../http/path-segment.ts';
 import { queryWords } from '../../http/query-parameters.ts';
@@ -119,7 +119,7 @@ function readCookie(header: string | undefined, name: string): string | undefine
 export function refuseUpgrade(
   socket: Duplex,
   error: ApiError,
-  headers: AnswerHeaders,
+  headers: HeaderList,
 ): void {
   answerLast(socket, {
     status: error.status,

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Peer } from 'crossws';
 import crossws, { type NodeAdapter } from 'crossws/adapters/node';
 import { ApiError, toApiError } from '../../errors.ts';
-import type { AnswerHeaders } from '../../http/response-headers.ts';
+import type { HeaderList } from '../../http/header-list.ts';
 import type { Principal } from '../../scope.ts';
 import type { Hub } from '../hub.ts';
 import { type MessageBounds, MessageRate } from './message-rate.ts';
@@ -46,7 +46,7 @@ interface WebSocketOptions {
   ports: UpgradePorts;
   report: Report;
   /** Headers of every answer of the server. */
-  headersFor: (request: IncomingMessage) => AnswerHeaders;
+  headersFor: (request: IncomingMessage) => HeaderList;
   bounds?: Partial<SocketBounds>;
 }
 
