@@ -23,9 +23,8 @@ import { settleDepartures } from './hooks/files/tombstones.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
 import { listen, type Listening } from './http/server.ts';
 import { Courier } from './mail/mailer.ts';
-import { collectAtRest } from './process/collect-at-rest.ts';
-import { keepRowsYoung } from './process/v8-flags.ts';
-import { letYoungHeapGrow } from './process/young-heap.ts';
+import { collectWhenIdle } from './process/idle-collection.ts';
+import { setServingFlags } from './process/v8-flags.ts';
 import { counting, logObserver, noteFailure } from './logging/events.ts';
 import { PolicyBook } from './policies/book.ts';
 import { createDoor } from './pipeline/guards.ts';
@@ -222,10 +221,9 @@ process.on('disconnect', () => process.exit(1));
 
 process.once('message', (message: ToApi) => {
   if (message.type !== 'start') return;
-  keepRowsYoung();
   serve(message).then((running) => {
-    letYoungHeapGrow();
-    collectAtRest();
+    setServingFlags();
+    collectWhenIdle();
     process.on('message', async (next: ToApi) => {
       if (next.type !== 'stop') return;
       await running.stop();

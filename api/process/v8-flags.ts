@@ -1,18 +1,35 @@
-// V8's flags about the memory of an API process. Preloaded: it runs before any other module is loaded.
+// The flags of V8 that an API process sets for itself. Preloaded: it runs before any other module is loaded.
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
-// Most objects that loading makes survive, so V8 would let the young generation grow to 14 MB, and it never shrinks while the
-// server rests. On the command line V8 ignores a factor below 2. Flags hold for all threads, and preloaded modules run in
-// each thread, so only the main one sets it.
-if (isMainThread) setFlagsFromString('--semi-space-growth-factor=1');
+// Most objects that loading makes survive, so V8 would let the young generation grow to 14 MB, which it does not give back
+// before the server has worked. On the command line V8 ignores a factor below 2. Flags hold for all threads, and each thread
+// preloads this module, so only the main one sets it.
+if (isMainThread) setYoungGrowth(1);
+
+/** Sets the flags of a process that serves. Call it once the modules are loaded: V8's compile cache belongs to the flags. */
+export function setServingFlags(): void {
+  setYoungGrowth(2);
+  // V8 allocates objects in the old generation when earlier ones from the same place in the code lived long. Rows of lists do
+  // while the database is slow, and V8 never takes its guess back: each row would then keep its texts until the next full
+  // collection, which costs half the CPU time of a list.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+}
 
 /**
- * Keeps V8 from allocating objects in the old generation because earlier ones from the same place in the code lived long
- * ("allocation site pretenuring"). While the database is slow the rows of lists do live long, and V8 never takes its guess
- * back: from then on each row holds its texts until the next full collection, which costs half the CPU time of a list. To
- * be called once the modules are loaded, because their compile cache belongs to the flags that they were loaded under.
+ * V8's full garbage collection. Contexts that are made while the flag is set have it as `gc`; the program's own context stays
+ * without it. Throws when V8 does not offer it.
  */
-export function keepRowsYoung(): void {
-  setFlagsFromString('--no-allocation-site-pretenuring');
+export function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  if (typeof collect !== 'function') throw new Error('V8 does not offer to collect garbage');
+  return () => void collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+/** By which factor V8 enlarges the young generation when many objects survive; V8's own is 2. */
+function setYoungGrowth(factor: number): void {
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }
