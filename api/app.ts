@@ -73,8 +73,8 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
   const arrival = arrive(event, { deps, hold: pipeline.hold });
   const pattern = 'route' in landing ? landing.route.path : '(none)';
   const account: Account = { pattern, principal: null, target: {} };
-  const isUpload = 'route' in landing && landing.route.readsBody === true;
-  if (!isUpload) deps.traffic.arrived(arrival.now.getTime());
+  const hasPriority = !('route' in landing) || !canWait(landing.route);
+  if (hasPriority) deps.traffic.started(arrival.now.getTime());
   let response: Response;
   let status: number;
   try {
@@ -92,7 +92,7 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
     if (isToBeReported(error, refusal)) reportFailure(deps, arrival, error);
     response = render(pipeline, arrival, renderError(refusal));
   }
-  if (!isUpload) deps.traffic.answered();
+  if (hasPriority) deps.traffic.ended();
   const { principal } = account;
   deps.observe({
     type: 'request_done',
@@ -157,6 +157,11 @@ async function answerOf(
     headers: reply.headers.length === 0 ? type : [...type, ...reply.headers],
     body: body instanceof Promise ? await body : body,
   };
+}
+
+/** True for uploads and for signing in, which make way for other requests themselves. */
+function canWait({ path, readsBody }: AnyRoute): boolean {
+  return readsBody === true || path.includes('/auth/');
 }
 
 const json: HeaderList = [jsonContent];

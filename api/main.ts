@@ -25,7 +25,7 @@ import { listen, type Listening } from './http/server.ts';
 import { Courier } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
 import { setServingFlags } from './process/v8-flags.ts';
-import { counting, logObserver, noteFailure } from './logging/events.ts';
+import { logObserver, noteFailure } from './logging/events.ts';
 import { PolicyBook } from './policies/book.ts';
 import { createDoor } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
@@ -51,7 +51,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const now = () => new Date();
   const newId = uuidV7Source(Date.now);
   const { config } = start;
-  const { observe, answered } = counting(logObserver({ ...config.log, now }));
+  const observe = logObserver({ ...config.log, now });
   const traffic = new Traffic(Date.now);
   const blobs = await openBlobs(config, () => traffic.lull());
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
@@ -60,7 +60,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyBook = new PolicyBook(databases);
-  const auth = await createAuth({ config, databases, secrets, now, newId, observe, answered, policyBook });
+  const auth = await createAuth({ config, databases, secrets, now, newId, observe, policyBook, traffic });
   const mail = new Courier({ config, databases, secrets, now, newId, observe });
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
   const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyBook };

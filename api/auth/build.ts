@@ -23,14 +23,15 @@ export interface Auth {
 
 /** Ready to verify tokens once it resolves. Throws `StorageError`, and `UnsealError` with another master key. */
 export async function createAuth(
-  deps:
-    & Pick<Deps, 'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyBook'>
-    & { /** Requests that this process has answered so far. */ answered: () => number },
+  deps: Pick<
+    Deps,
+    'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyBook' | 'traffic'
+  >,
 ): Promise<Auth> {
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
   const revocations = new Revocations({ databases, now, newId, observe, tokenLife: longestTokenLife });
-  const passwords = new Passwords({ now: milliseconds, answered: deps.answered });
+  const passwords = new Passwords({ now: milliseconds, isServerBusy: () => deps.traffic.isHeavy() });
   const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
   const tokens = new Tokens({
     issuer: config.auth.issuer,

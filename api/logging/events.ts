@@ -79,18 +79,6 @@ export function noteFailure({ observe }: { observe: Observe }, task: string): (e
   return (error) => observe({ type: 'background_failed', task, error: String(error) });
 }
 
-/** Passes facts on, and counts the requests among them, but for those of signing in, which mostly wait for a hash. */
-export function counting(observe: Observe): { observe: Observe; answered: () => number } {
-  let requests = 0;
-  return {
-    answered: () => requests,
-    observe: (fact) => {
-      if (fact.type === 'request_done' && !fact.route.includes('/auth/')) requests++;
-      observe(fact);
-    },
-  };
-}
-
 /** Renders dates; many lines share a millisecond, and rendering one costs more than the rest of its line. */
 function timestamps(): (date: Date) => string {
   let last = Number.NaN;

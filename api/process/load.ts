@@ -1,25 +1,24 @@
-// Which requests somebody waits for just now, so that what can wait lets them pass.
+// How busy this process is with requests, so that work which can wait makes way for them.
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Longer than most requests take, and short enough for uploads to get on beside a crowd that never ends. */
-const patienceMilliseconds = 10;
-const windowMilliseconds = 100;
-/** Requests in a window from which on the next ones are expected, too. */
-const manyInWindow = 5;
-/** What can wait rests for so long between two steps while requests keep coming: each finds a processor that is free. */
-const restMilliseconds = 1;
+/** Longer than most requests take, and short enough for uploads to get on beside requests that never end. */
+const maxLullWaitMs = 10;
+const windowMs = 100;
+/** From so many requests in a window on, more are expected. */
+const heavyTraffic = 5;
+/** Pause between two steps of work that can wait, while more requests are expected: they find a processor that is free. */
+const pauseMs = 1;
 
-/** Counts requests from their arrival to their answer. */
+/** Counts the requests that others should make way for, from their start to their end. */
 export class Traffic {
   /** Milliseconds since 1970. */
   readonly #now: () => number;
-  #answering = 0;
-  #latest = 0;
-  /** Since when they are counted. */
-  #windowBegan = 0;
+  #underWay = 0;
+  #latestStart = 0;
+  #windowStart = 0;
   #inWindow = 0;
-  /** Whether there were many in the window before. */
-  #keepComing = false;
+  /** True when the window before had many. */
+  #wasHeavy = false;
   #lull: Promise<void> | undefined;
   #endLull: () => void = () => undefined;
 
@@ -27,43 +26,45 @@ export class Traffic {
     this.#now = now;
   }
 
-  /** A request came, at this time in milliseconds since 1970. */
-  arrived(at: number): void {
-    this.#answering++;
-    this.#latest = at;
-    const elapsed = at - this.#windowBegan;
-    if (elapsed >= windowMilliseconds) {
-      this.#keepComing = this.#inWindow >= manyInWindow && elapsed < 2 * windowMilliseconds;
-      this.#windowBegan = at;
+  /** Counts a request that starts at this time, in milliseconds since 1970. */
+  started(at: number): void {
+    this.#underWay++;
+    this.#latestStart = at;
+    const elapsed = at - this.#windowStart;
+    if (elapsed >= windowMs) {
+      this.#wasHeavy = this.#inWindow >= heavyTraffic && elapsed < 2 * windowMs;
+      this.#windowStart = at;
       this.#inWindow = 0;
     }
     this.#inWindow++;
   }
 
-  /** One of them is answered. */
-  answered(): void {
-    this.#answering--;
-    if (this.#answering === 0) this.#endLull();
+  /** Counts the end of a request. */
+  ended(): void {
+    this.#underWay--;
+    if (this.#underWay === 0) this.#endLull();
+  }
+
+  /** True while so many requests come that more are to be expected. */
+  isHeavy(): boolean {
+    return this.#wasHeavy && this.#now() - this.#latestStart < windowMs;
   }
 
   /**
-   * Resolves when every request is answered, at the latest 10 ms after the newest came: one that takes long anyway holds
-   * nobody up. When all are, but more are to be expected, after a millisecond's rest. Undefined when there is nothing to
-   * wait for.
+   * Resolves when no request is under way, at the latest 10 ms after the newest started: a request that takes long is not
+   * waited for. In heavy traffic, resolves after a pause of a millisecond even when none is. Undefined when there is nothing
+   * to wait for.
    */
   lull(): Promise<void> | undefined {
-    const age = this.#now() - this.#latest;
-    const left = patienceMilliseconds - age;
-    if (this.#answering === 0 || left <= 0) {
-      return this.#keepComing && age < windowMilliseconds ? pause(restMilliseconds) : undefined;
-    }
+    const left = maxLullWaitMs - (this.#now() - this.#latestStart);
+    if (this.#underWay === 0 || left <= 0) return this.isHeavy() ? pause(pauseMs) : undefined;
     this.#lull ??= new Promise((resolve) => {
-      const timer = setTimeout(() => this.#endLull(), Math.min(left, patienceMilliseconds));
+      const timer = setTimeout(() => this.#endLull(), Math.min(left, maxLullWaitMs));
       this.#endLull = () => {
         clearTimeout(timer);
         this.#lull = undefined;
         this.#endLull = () => undefined;
-        // The answer itself is still on its way out.
+        // The last response is still on its way out.
         setImmediate(resolve);
       };
     });

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../../errors.ts';
 import { Line, type Owner } from './queue.ts';
-import { OtherWork } from './other-work.ts';
 import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './threads.ts';
 
 /** Whether a password is right, and whether its hash was made with other parameters than today's. */
@@ -61,15 +60,15 @@ export class Passwords {
   readonly #now: () => number;
   readonly #threads: PasswordThreads;
   readonly #line: Line<Waiting>;
-  readonly #otherWork: OtherWork;
+  readonly #isServerBusy: () => boolean;
 
-  /** `answered` counts the other requests that this process has answered; without it, it has no other work. */
+  /** `isServerBusy` tells whether this process has other requests to serve. */
   constructor(
-    options: { now: () => number; answered?: () => number; limits?: Partial<PasswordLimits> },
+    options: { now: () => number; isServerBusy?: () => boolean; limits?: Partial<PasswordLimits> },
   ) {
-    const { now, answered = () => 0 } = options;
+    const { now, isServerBusy = () => false } = options;
     this.#now = now;
-    this.#otherWork = new OtherWork({ now, answered });
+    this.#isServerBusy = isServerBusy;
     this.#limits = { ...defaultLimits, ...options.limits };
     const { idleMilliseconds, waiting } = this.#limits;
     this.#line = new Line(waiting);
@@ -195,7 +194,7 @@ export class Passwords {
    */
   #mostThreads(): number {
     const { threads } = this.#limits;
-    return this.#otherWork.goesOn() ? Math.max(1, threads - 1) : threads;
+    return this.#isServerBusy() ? Math.max(1, threads - 1) : threads;
   }
 }
 

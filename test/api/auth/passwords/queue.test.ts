@@ -31,14 +31,8 @@ describe('the queue of passwords', () => {
   });
 
   it('leaves a core to other requests while there are some, and only then', async () => {
-    const threadsOf = async (others: () => number) => {
-      let clock = 0;
-      // Every look at the clock is a second later.
-      const some = new Passwords({
-        now: () => clock += 1_000,
-        answered: others,
-        limits: { threads: 2, waitMilliseconds: 1e9 },
-      });
+    const threadsWhen = async (isServerBusy: () => boolean) => {
+      const some = new Passwords({ now: Date.now, isServerBusy, limits: { threads: 2 } });
       const before = (await readdir('/proc/self/task')).length;
       const hashes = Promise.all(Array.from({ length: 4 }, () => some.hash(owner, 'x')));
       const during = (await readdir('/proc/self/task')).length;
@@ -46,8 +40,7 @@ describe('the queue of passwords', () => {
       await some.close();
       return during - before;
     };
-    let answered = 0;
-    const [busy, idle] = [await threadsOf(() => answered += 200), await threadsOf(() => 0)];
+    const [busy, idle] = [await threadsWhen(() => true), await threadsWhen(() => false)];
     expect([busy, idle]).toEqual([1, 2]);
   });
 
