@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { codeOf } from './errors.ts';
 import { firstDescriptor, type OrphanSignal, withLifeline } from './lifeline.ts';
+import { stopReading } from './node-internals.ts';
 
 /** What to run, and how. */
 export interface Command {
@@ -86,19 +87,6 @@ export function spawn(command: Command): Running {
     signal: (name) => void nodeChildProcess.kill(name),
     killGroup,
   };
-}
-
-/**
- * Node reads from a pipe as soon as it is made, and does not stop when it passes it on: what comes until the other
- * process has taken it would be lost, which is the first word of a process if that other one is busy for a moment. It has
- * no call for this but on the handle itself. Throws when that has none either.
- */
-function stopReading(socket: Socket): void {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  if (typeof handle !== 'object' || handle === null) return; // closed already
-  const stop: unknown = Reflect.get(handle, 'readStop');
-  if (typeof stop !== 'function') throw new Error('this version of Node cannot pass a pipe on unread');
-  Reflect.apply(stop, handle, []);
 }
 
 function start(command: Command, output: 'pipe' | 'inherit') {

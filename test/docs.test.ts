@@ -63,7 +63,7 @@ describe('the documents', () => {
 
   it('list every file that uses something private of Node, V8, h3, Deno or the driver', () => {
     const isPrivate =
-      /\bReflect\.get\(\w+, '(?:_|binding')|\w\.(?:_[a-z]|binding\()|\['~\w+'\]|setFlagsFromString\(|\.emit = |'routine'/;
+      /\bReflect\.get\(\w+, '(?:_|binding')|\w\.(?:_[a-z]|binding\()|\['~\w+'\]|setFlagsFromString\(|Object\.assign\(server|\.emit = |'routine'/;
     const using = sourcesIn(['api', 'hook-runner', 'storage', 'supervisor']).filter((path) =>
       isPrivate.test(read(path))
     );

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Agent, Dispatcher } from 'undici';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from '../http/header-list.ts';
-import { PieceCount } from '../http/protection/chunk-guard.ts';
+import { ChunkGuard } from '../http/protection/chunk-guard.ts';
 import { EgressError } from './failure.ts';
 import type { Resolve } from './names.ts';
 import { Wall } from './wall.ts';
@@ -197,7 +197,7 @@ async function* bounded(
   limits: Limits,
 ): AsyncGenerator<Uint8Array, void, void> {
   let length = 0;
-  const count = new PieceCount();
+  const guard = new ChunkGuard();
   try {
     for await (const part of body) {
       // Copied: a part holds on to all that came with it, and a host can send 64 KiB around each byte.
@@ -206,12 +206,12 @@ async function* bounded(
       if (length > maxBytes) {
         throw new EgressError('too_large', `the answer is longer than ${maxBytes} bytes`);
       }
-      if (!count.admits(bytes.length)) {
+      if (!guard.admits(bytes.length)) {
         throw new EgressError('too_large', 'the answer comes in too many chunks of a few bytes');
       }
       yield bytes;
       // The host decides how many come at once; those who wait meanwhile have done nothing.
-      if (count.pieces % piecesATurn === 0) await nextTurn();
+      if (guard.chunks % piecesATurn === 0) await nextTurn();
     }
   } catch (error) {
     throw failureOf(error, limits);

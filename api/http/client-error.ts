@@ -1,7 +1,7 @@
 // What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { currentAnswer } from './current-response.ts';
+import { currentResponse } from './node-internals.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { HeaderList } from './header-list.ts';
 import { writeHead } from './response-headers.ts';
@@ -108,14 +108,14 @@ function refuseUnread(socket: Duplex, refusal: Refusal, standing: HeaderList): v
   spoilt.add(socket);
   afterWholeRequests(socket, () => {
     // An answer that has begun must not have another one written into it.
-    if (!socket.writable || currentAnswer(socket)?.headersSent === true) socket.destroy();
+    if (!socket.writable || currentResponse(socket)?.headersSent === true) socket.destroy();
     else answerLast(socket, { status: refusal.status, ...render(refusal, standing) });
   });
 }
 
 /** Calls back when the requests before the one that is wrong have their answers: nothing is wrong with them. */
 function afterWholeRequests(socket: Duplex, then: () => void): void {
-  const answer = currentAnswer(socket);
+  const answer = currentResponse(socket);
   if (socket.destroyed || answer?.req.complete !== true) then();
   else answer.once('close', () => afterWholeRequests(socket, then));
 }

@@ -4,7 +4,8 @@ import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import type { HeaderList } from './header-list.ts';
-import { boundChunks } from './protection/body-chunks.ts';
+import { setServerOptions } from './node-internals.ts';
+import { limitChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
 import { answerClientErrors, refuseAmbiguous } from './client-error.ts';
 import { boundWaiting } from './protection/waiting-requests.ts';
@@ -42,13 +43,12 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
   limitBodyTime(server);
-  boundChunks(server);
+  limitChunks(server);
   server.maxHeadersCount = maximalHeaderLines;
   answerClientErrors(server, options.standing);
   options.mount(server);
-  // listhen makes the server without options. Node reads both when they are used, the interval at this event.
-  Object.assign(server, { connectionsCheckingInterval, requireHostHeader: false });
-  server.emit('listening');
+  // listhen makes the server without options.
+  setServerOptions(server, { connectionsCheckingInterval, requireHostHeader: false });
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return { url: `http://${host}:${port}`, close: (milliseconds) => close(server, milliseconds) };

@@ -1,24 +1,24 @@
-// How long something is that comes in pieces, and how short those are: one of a byte costs as much time as one of kilobytes.
+// Limits how short the chunks of a body may be: a chunk of one byte costs as much time as one of kilobytes.
 
-/** So many may be as short as they like. */
-const freePieces = 1_024;
-/** What all of more have on average, in bytes. */
-const leastBytes = 16;
+/** So many chunks may be of any length. */
+const freeChunks = 1_024;
+/** The average length that more chunks must have, in bytes. */
+const minAverageBytes = 16;
 
-/** Counts the pieces of one body. */
-export class PieceCount {
-  #pieces = 0;
+/** Counts the chunks of one body. */
+export class ChunkGuard {
+  #chunks = 0;
   #bytes = 0;
 
-  /** Pieces so far. */
-  get pieces(): number {
-    return this.#pieces;
+  /** The chunks so far. */
+  get chunks(): number {
+    return this.#chunks;
   }
 
-  /** Counts another one; false when there are too many that are too short. */
+  /** Counts a chunk. Returns false when there are too many that are too short. */
   admits(bytes: number): boolean {
-    this.#pieces++;
+    this.#chunks++;
     this.#bytes += bytes;
-    return this.#pieces <= freePieces || this.#bytes >= this.#pieces * leastBytes;
+    return this.#chunks <= freeChunks || this.#bytes >= this.#chunks * minAverageBytes;
   }
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { currentAnswer } from '../../http/current-response.ts';
+import { currentResponse } from '../../http/node-internals.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 import { answerLast } from '../../http/raw-response.ts';
@@ -52,12 +52,12 @@ export function isForRealtime({ method, url, headers, socket, httpVersion }: Inc
   const isUpgrade = httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
   const asks = isUpgrade && method === 'GET' && path.test(url ?? '');
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-  return asks && !hasBody && currentAnswer(socket)?.writableEnded !== false;
+  return asks && !hasBody && currentResponse(socket)?.writableEnded !== false;
 }
 
 /** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
 export async function answersEnd(socket: Duplex): Promise<void> {
-  for (let answer = currentAnswer(socket); answer !== undefined; answer = currentAnswer(socket)) {
+  for (let answer = currentResponse(socket); answer !== undefined; answer = currentResponse(socket)) {
     if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
     await once(answer, 'close');
   }

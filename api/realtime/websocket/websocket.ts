@@ -5,6 +5,7 @@ import type { Peer } from 'crossws';
 import crossws, { type NodeAdapter } from 'crossws/adapters/node';
 import { ApiError, toApiError } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
+import { setServerOptions } from '../../http/node-internals.ts';
 import type { Principal } from '../../scope.ts';
 import type { Hub } from '../hub.ts';
 import { type MessageBounds, MessageRate } from './message-rate.ts';
@@ -116,9 +117,8 @@ export class WebSockets {
 
   /** Takes WebSocket requests for the realtime path from a server; all others stay ordinary requests. */
   mount(server: Server): void {
-    // Node reads it for each request with an Upgrade header:
-    // https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener
-    Object.assign(server, { shouldUpgradeCallback: isForRealtime });
+    // Node asks it for each request with an Upgrade header.
+    setServerOptions(server, { shouldUpgradeCallback: isForRealtime });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       void this.upgrade(request, socket, head);
     });

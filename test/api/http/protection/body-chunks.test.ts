@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, inject, it } from 'vitest';
-import { boundChunks } from '../../../../api/http/protection/body-chunks.ts';
+import { limitChunks } from '../../../../api/http/protection/body-chunks.ts';
 
 const chunks = (bytes: number, count: number) =>
   `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n`.repeat(count);
@@ -62,7 +62,7 @@ it('one packet is read a turn', async () => {
     });
     request.on('end', () => response.end());
   });
-  boundChunks(server);
+  limitChunks(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = begin('/', (server.address() as AddressInfo).port);
   for (let times = 0; times < 64; times++) socket.write(chunks(1_000, 256));

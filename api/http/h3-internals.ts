@@ -1,0 +1,18 @@
+// What the API uses of h3 that is not public. docs/dependencies.md lists it.
+import type { H3, H3Event } from 'h3';
+
+/** A route of an app, as h3 keeps it. */
+export type AppRoute = H3['~routes'][number];
+
+/** Finds the route of a request. */
+export type FindRoute = (event: H3Event) => ReturnType<H3['~findRoute']>;
+
+/** The routes that an app has so far. */
+export function routesOf(app: H3): readonly AppRoute[] {
+  return app['~routes'];
+}
+
+/** Replaces h3's own search for the route of a request. */
+export function replaceRouter(app: H3, find: FindRoute): void {
+  app['~findRoute'] = find;
+}
