@@ -1,7 +1,7 @@
 // The whole path of a request on one screen, in order; and the routes it is mounted on.
-import { H3, type H3Event } from 'h3';
+import type { H3, H3Event } from 'h3';
 import { answerBody, bytesIn } from './http/response-body.ts';
-import { compileRoutes } from './http/compiled-routes.ts';
+import { mountRoutes, type RouteMatch } from './http/router.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, fail, isToBeReported, toApiError } from './errors.ts';
 import { explainFailure } from './deleted-tenant.ts';
@@ -14,12 +14,12 @@ import { incomingOf, refuseLongBody } from './pipeline/body.ts';
 import { checkedBody } from './pipeline/checked-body.ts';
 import { type Door, doorHeaders } from './pipeline/guards.ts';
 import { passGate } from './pipeline/setup-gate.ts';
-import { openFile } from './http/memory-limit.ts';
+import { openFile } from './http/protection/memory-limit.ts';
 import { TakenResponse, type WholeAnswer, WholeResponse } from './http/node-listener.ts';
 import { paramsOf, readQuery } from './pipeline/parameters.ts';
 import { networkOf } from './http/client-network.ts';
 import { queryWords } from './http/query-parameters.ts';
-import { type AnyRoute, type Call, mountOf, OwnAnswer, type Reply } from './contract/route.ts';
+import { type AnyRoute, type Call, OwnAnswer, type Reply } from './contract/route.ts';
 import { isPaced } from './contract/route-errors.ts';
 import type { Principal, Scope } from './scope.ts';
 import { type AnyTarget, findTarget } from './target.ts';
@@ -31,9 +31,6 @@ interface Pipeline extends Door {
   deps: Deps;
 }
 
-/** Where a request landed: a route, or a path without it. */
-type Landing = { route: AnyRoute } | { allow: string } | { allow: undefined };
-
 /** What the log says of a request once it is answered, and what a failure of it is explained by. */
 interface Account {
   pattern: string;
@@ -41,44 +38,24 @@ interface Account {
   target: AnyTarget;
 }
 
-/** Builds the h3 app of a list of routes. */
-export function createApp(deps: Deps, door: Door, routes: readonly AnyRoute[]): H3 {
+/** Builds the app of a list of routes. */
+export function createHttpApp(deps: Deps, door: Door, routes: readonly AnyRoute[]): H3 {
   const pipeline: Pipeline = { deps, ...door };
-  const app = new H3({ silent: true, allowMalformedURL: true });
-  for (const route of routes) {
-    const handler = (event: H3Event) => respond(pipeline, event, { route });
-    app.on(route.method, mountOf(route.path), handler);
-    if (route.method === 'GET') app.on('HEAD', mountOf(route.path), handler);
-  }
-  for (const [path, allow] of allowedMethods(routes)) {
-    app.all(mountOf(path), (event) => respond(pipeline, event, { allow }));
-  }
-  app.all('/**', (event) => respond(pipeline, event, { allow: undefined }));
-  return compileRoutes(app);
-}
-
-function allowedMethods(routes: readonly AnyRoute[]): Map<string, string> {
-  const methods = new Map<string, string>();
-  for (const { path, method } of routes) {
-    const own = method === 'GET' ? 'GET, HEAD' : method;
-    const known = methods.get(path);
-    methods.set(path, known === undefined ? own : `${known}, ${own}`);
-  }
-  return methods;
+  return mountRoutes(routes, (event, match) => respond(pipeline, event, match));
 }
 
 /** One request, from arrival to answer. Never throws. */
-async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Promise<Response> {
+async function respond(pipeline: Pipeline, event: H3Event, match: RouteMatch): Promise<Response> {
   const { deps } = pipeline;
   const arrival = arrive(event, { deps, hold: pipeline.hold });
-  const pattern = 'route' in landing ? landing.route.path : '(none)';
+  const pattern = match.route?.path ?? '(none)';
   const account: Account = { pattern, principal: null, target: {} };
-  const hasPriority = !('route' in landing) || !canWait(landing.route);
+  const hasPriority = match.route === undefined || !canWait(match.route);
   if (hasPriority) deps.traffic.started(arrival.now.getTime());
   let response: Response;
   let status: number;
   try {
-    const answer = await answerOf(pipeline, arrival, landing, account);
+    const answer = await answerOf(pipeline, arrival, match, account);
     // What a write has done is not to be answered as if it had not.
     if (arrival.method === 'GET' && 'body' in answer) arrival.hold(bytesIn(answer.body));
     response = answer instanceof OwnAnswer
@@ -111,17 +88,17 @@ async function respond(pipeline: Pipeline, event: H3Event, landing: Landing): Pr
 async function answerOf(
   pipeline: Pipeline,
   arrival: Arrival,
-  landing: Landing,
+  match: RouteMatch,
   account: Account,
 ): Promise<WholeAnswer | OwnAnswer> {
   const { deps } = pipeline;
-  const found = 'route' in landing ? landing.route : undefined;
+  const found = match.route;
   if (found?.unlimited !== true) pipeline.limit(arrival.ip, arrival.now.getTime());
   const preflight = answerPreflight(pipeline, arrival);
   if (preflight !== undefined) return preflight;
   const gate = found?.beforeSetup === true ? undefined : passGate(deps, pipeline);
   if (gate !== undefined) await gate;
-  const route = found ?? refuseLanding(landing);
+  const route = found ?? refuseWithoutRoute(match);
   if (route.readsBody !== true) refuseLongBody(arrival, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) refuseForeignOrigin(arrival, pipeline.cors);
   // What is known at once is not awaited: every await is a turn through the queue of promises.
@@ -170,10 +147,8 @@ function contentTypeOf({ contentType }: AnyRoute): HeaderList {
   return contentType === undefined ? json : [['Content-Type', contentType]];
 }
 
-function refuseLanding(landing: Landing): never {
-  if ('allow' in landing && landing.allow !== undefined) {
-    fail('method_not_allowed', `this path answers ${landing.allow}`, [['Allow', landing.allow]]);
-  }
+function refuseWithoutRoute({ allow }: RouteMatch): never {
+  if (allow !== undefined) fail('method_not_allowed', `this path answers ${allow}`, [['Allow', allow]]);
   fail('not_found', 'there is no such route');
 }
 

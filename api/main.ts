@@ -9,7 +9,7 @@ import { uuidV7Source } from '../storage/sql/ids.ts';
 import { readInitialized } from '../storage/control/server.ts';
 import { StartRefused } from '../storage/boot/start-refused.ts';
 import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
-import { createApp } from './app.ts';
+import { createHttpApp } from './app.ts';
 import { createAudit } from './audit/build.ts';
 import { recordSandbox } from './audit/sandbox.ts';
 import { createAuth } from './auth/build.ts';
@@ -143,7 +143,7 @@ async function openDoor(
   const { http: { host, port }, api } = deps.config;
   const door = createDoor(deps, hearing);
   const sockets = createWebSockets(deps, door);
-  const listening = await listen(nodeListener(createApp(deps, door, routes)), {
+  const listening = await listen(nodeListener(createHttpApp(deps, door, routes)), {
     host,
     port,
     isShared: api.workers > 1,

@@ -168,11 +168,3 @@ export function route<
   // The literal has been checked against its own types; only the erased form leaves.
   return spec as unknown as AnyRoute;
 }
-
-/**
- * A path as the router has it. To the router a rest that has a name is one that is not empty, and has nothing empty between
- * two slashes.
- */
-export function mountOf(path: string): string {
-  return path.replace(/\*\*:[a-z]+$/, '**');
-}

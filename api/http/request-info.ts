@@ -4,7 +4,7 @@ import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Hold } from './memory-limit.ts';
+import type { Hold } from './protection/memory-limit.ts';
 
 /** What the pipeline knows of a request before it knows the route. */
 export interface Arrival {

@@ -2,7 +2,7 @@
 import { constants } from 'node:buffer';
 import { textLength, toJson } from '../../storage/sql/json-text.ts';
 import { fail } from '../errors.ts';
-import type { LargeTurn } from './large-body-queue.ts';
+import type { LargeTurn } from './protection/large-body-queue.ts';
 
 /** The whole text, or the bytes of its pieces. */
 export type AnswerBody = string | readonly Buffer[];

@@ -2,11 +2,11 @@
 import { IncomingMessage } from 'node:http';
 import { isCoded } from '../http/content-coding.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { LargeTurns } from '../http/large-body-queue.ts';
+import type { LargeTurns } from '../http/protection/large-body-queue.ts';
 import type { Incoming } from '../contract/route.ts';
 import type { Arrival } from '../http/request-info.ts';
 import { noteProgress } from '../http/protection/body-time.ts';
-import { uncounted } from '../http/memory-limit.ts';
+import { uncounted } from '../http/protection/memory-limit.ts';
 import { scanJson } from '../http/protection/json-shape.ts';
 
 /** To make something of more takes some milliseconds, and of eight megabytes a tenth of a second. */

@@ -3,11 +3,11 @@ import type { Deps } from '../deps.ts';
 import { clearedAccessCookie } from '../auth/sessions/cookies.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { Hearing } from '../process/cache-sync.ts';
-import { createLargeTurns, type LargeTurns } from '../http/large-body-queue.ts';
+import { createLargeTurns, type LargeTurns } from '../http/protection/large-body-queue.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
 import { type Cors, cors } from './cors.ts';
-import { type Hold, holdings } from '../http/memory-limit.ts';
+import { type Hold, holdings } from '../http/protection/memory-limit.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
 import { securityHeaders } from './security-headers.ts';
 

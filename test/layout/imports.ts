@@ -46,7 +46,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   postgres: /^storage\//,
   superstruct: /^api\/contract\/schema\.ts$/,
   h3: /^api\/(main|app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
-  rou3: /^api\/http\/compiled-routes\.ts$/,
+  rou3: /^api\/http\/router\.ts$/,
   srvx: /^api\/(app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
   listhen: /^api\/http\/server\.ts$/,
   jose: /^api\/auth\/(tokens\/(tokens|signing-keys)|oauth\/(id-token|issuer-keys))\.ts$/,

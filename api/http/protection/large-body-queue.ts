@@ -1,6 +1,6 @@
 // Work on large texts, which blocks the event loop: one such piece at a time.
 import { setTimeout as pause } from 'node:timers/promises';
-import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
+import { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 
 /** Nobody waits longer for what has held up everybody for other reasons. Milliseconds. */
 const longestRest = 1_000;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createLargeTurns } from '../../../api/http/large-body-queue.ts';
-import { expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { createLargeTurns } from '../../../../api/http/protection/large-body-queue.ts';
+import { expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../../harness/api.ts';
 
 const workMilliseconds = 40;
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { holdings } from '../../../api/http/memory-limit.ts';
+import { holdings } from '../../../../api/http/protection/memory-limit.ts';
 
 const unit = 65_536;
 const full = expect.objectContaining({ code: 'too_many_requests' });

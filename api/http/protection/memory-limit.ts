@@ -1,7 +1,7 @@
 // What the requests of one address keep in memory: bodies that it has not sent to their end, answers that it does not take.
 import type { ServerResponse } from 'node:http';
-import { fail } from '../errors.ts';
-import { networkOf } from './client-network.ts';
+import { fail } from '../../errors.ts';
+import { networkOf } from '../client-network.ts';
 
 /** Most bodies and answers are shorter, and need no count. */
 export const uncounted = 65_536;
