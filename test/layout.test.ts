@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as imports from './layout/imports.ts';
-import { recordErrors } from './layout/records.ts';
+import { recordErrors, unknownStatements } from './layout/records.ts';
 import * as rules from './layout/rules.ts';
 import { parse, readSources } from './layout/sources.ts';
 import { unusedExports } from './layout/unused.ts';
@@ -88,6 +88,7 @@ describe('the layout', () => {
 
   it('writes records in one way, and has their cache behind one seam', () => {
     expect(sources.flatMap(recordErrors)).toEqual([]);
+    expect(unknownStatements(sources)).toEqual([]);
   });
 
   it('builds SQL of filters synchronously', () => {
@@ -195,7 +196,7 @@ describe('the rules themselves', () => {
 
   it.each([
     "import { insertRecord } from '../../storage/app/records/records.ts';",
-    "import { canReach, updateRecord as update } from '../../storage/app/records/records.ts';",
+    "import { canReach, updateFields as update } from '../../storage/app/records/records.ts';",
     "import * as records from '../../storage/app/records/records.ts';",
     "const { deleteTogether } = await import('../../storage/app/records/related-records.ts');",
     "await deps.writeOrder.run(['a'], work);",
@@ -204,6 +205,13 @@ describe('the rules themselves', () => {
     'const work = () => this.#deps.quotas.write(app, addition, work);',
   ])('see a way around the writing of records or their cache in %s', (text) => {
     expect(judge(recordErrors, 'api/records/create.ts', text)).toHaveLength(1);
+  });
+
+  it('see that a statement of records has another name by now', () => {
+    const others = parse('storage/app/records/versions.ts', 'export function updateVersions() {}');
+    expect(unknownStatements([...sources.filter(({ path }) => path !== others.path), others])).toHaveLength(
+      1,
+    );
   });
 
   it('see none where it is held together', () => {

@@ -5,10 +5,10 @@ import {
   type CheckedRecord,
   countRecords,
   countStatement,
-  listRecords,
   type RecordSelection,
   type RecordSlice,
   selectChecked,
+  selectSlice,
 } from '../../storage/app/records/records.ts';
 import { type Access, glanceOf } from '../rules/access.ts';
 import type { RecordDeps, RecordScope } from './collection.ts';
@@ -54,7 +54,7 @@ export async function readPage(
   const total = recordCache.total(target, narrowing);
   const withSnapshot = counted && total.needsSnapshot;
   const { records, snapshot } = await connection.run((sql) =>
-    listRecords(sql, plan, selection, { ...slice, withSnapshot })
+    selectSlice(sql, plan, selection, { ...slice, withSnapshot })
   );
   if (!counted) return { records, total: 0 };
   const seen = slice.offset + records.length;

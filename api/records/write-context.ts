@@ -1,7 +1,7 @@
 // What a write works with: the app that it is done in, and the statements that it may use.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
-import type { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
+import type { deleteRecord, insertRecord, updateFields } from '../../storage/app/records/records.ts';
 import type { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
 import type { updateVersion } from '../../storage/app/records/versions.ts';
 import { type RecordScope, recordScope, type RecordTarget, targetIn } from './collection.ts';
@@ -9,7 +9,7 @@ import { type RecordScope, recordScope, type RecordTarget, targetIn } from './co
 /** The statements that write records. Only `commitWrite` hands them out. */
 export interface RecordStatements {
   insert: typeof insertRecord;
-  update: typeof updateRecord;
+  update: typeof updateFields;
   updateVersion: typeof updateVersion;
   delete: typeof deleteRecord;
   deleteTogether: typeof deleteTogether;

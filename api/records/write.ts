@@ -5,7 +5,7 @@
 // definition of a collection turns out to have changed.
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
-import { deleteRecord, insertRecord, updateRecord } from '../../storage/app/records/records.ts';
+import { deleteRecord, insertRecord, updateFields } from '../../storage/app/records/records.ts';
 import { updateVersion } from '../../storage/app/records/versions.ts';
 import { announce, type Announcement, deletedRecords, type WrittenRecord } from './announce.ts';
 import { onApp, requireCurrent, type WriteDeps } from './collection.ts';
@@ -43,7 +43,7 @@ export interface CommittedInApps<Result> {
 
 const statements: RecordStatements = {
   insert: insertRecord,
-  update: updateRecord,
+  update: updateFields,
   updateVersion,
   delete: deleteRecord,
   deleteTogether,

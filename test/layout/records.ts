@@ -9,7 +9,7 @@ const builders = ['api/deps.ts', 'api/records/build.ts'];
 
 /** The statements that write records, and what announces them, by the file that has them: only `write.ts` takes them. */
 const statements: Readonly<Record<string, readonly string[]>> = {
-  'storage/app/records/records.ts': ['insertRecord', 'updateRecord', 'deleteRecord'],
+  'storage/app/records/records.ts': ['insertRecord', 'updateFields', 'deleteRecord'],
   'storage/app/records/related-records.ts': ['emptyRelation', 'deleteTogether'],
   'storage/app/records/versions.ts': ['updateVersion'],
   'api/records/announce.ts': ['announce'],
@@ -27,6 +27,15 @@ const cache = 'api/records/cache/';
 export function recordErrors(source: Source): string[] {
   if (isTest(source.path)) return [];
   return [...takenStatements(source), ...cacheImports(source), ...namedParts(source)];
+}
+
+/** Statements that this rule watches under a name that their file does not export, so that a renaming would end the watch. */
+export function unknownStatements(sources: readonly Source[]): string[] {
+  return Object.entries(statements).flatMap(([path, names]) => {
+    const { exports = [] } = sources.find((source) => source.path === path) ?? {};
+    const exported = new Set(exports.flatMap(({ values }) => values));
+    return names.filter((name) => !exported.has(name)).map((name) => `${path} exports no ${name}`);
+  });
 }
 
 function takenStatements({ path, imports }: Source): string[] {

@@ -23,7 +23,7 @@ export interface NewRecord {
 }
 
 /** New values for some fields, named by their positions in the plan. */
-export interface RecordUpdate {
+export interface ChangedFields {
   id: string;
   now: string;
   positions: readonly number[];
@@ -103,10 +103,10 @@ export async function selectChecked(
  * Changes a record; undefined when there is none or the stored one does not meet the restriction: PostgreSQL asks it of
  * the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
  */
-export async function updateRecord(
+export async function updateFields(
   sql: Sql,
   plan: RecordPlan,
-  { id, now, positions, values }: RecordUpdate,
+  { id, now, positions, values }: ChangedFields,
   restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
   const where = writeWhereSql(restriction, firstValue + values.length);
@@ -135,7 +135,7 @@ export async function deleteRecord(
 }
 
 /** A slice of the selected records in the order of the sort keys, then by id. Throws `TooMuchAtOnce`. */
-export async function listRecords(
+export async function selectSlice(
   sql: Sql,
   plan: RecordPlan,
   { restrictions, isAdHoc }: RecordSelection,

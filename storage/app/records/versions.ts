@@ -1,7 +1,7 @@
 // Records as somebody has looked at them: changed only while they are still the same.
 import type { Sql } from '../../connections/pool.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { type CheckedRecord, firstValue, type RecordUpdate } from './records.ts';
+import { type ChangedFields, type CheckedRecord, firstValue } from './records.ts';
 import {
   recordAlias,
   type Restriction,
@@ -40,7 +40,7 @@ export async function selectVersion(
 export async function updateVersion(
   sql: Sql,
   plan: RecordPlan,
-  { id, now, positions, values, version }: RecordUpdate & { version: string },
+  { id, now, positions, values, version }: ChangedFields & { version: string },
   restriction: WriteRestriction,
 ): Promise<StoredRecord | undefined> {
   const where = writeWhereSql(restriction, firstValue + values.length);

@@ -16,7 +16,7 @@ import type {
 import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import { fold } from '../../../../storage/app/filter/fold.ts';
 import { planFor } from '../../../../storage/app/records/plan.ts';
-import { listRecords } from '../../../../storage/app/records/records.ts';
+import { selectSlice } from '../../../../storage/app/records/records.ts';
 import type { Restriction } from '../../../../storage/app/records/restriction.ts';
 import { conditionOf, type FilteredTables, makeTables } from '../../../storage/app/filter/fixture.ts';
 import { fillAtRandom, filter, uuids } from '../../../storage/app/filter/random.ts';
@@ -88,7 +88,7 @@ async function listed({ app, principal, filter: written }: Asked): Promise<strin
   const plan = planFor(app.schema, target.collection);
   const slice = { sort: [], limit: 1_000, offset: 0, withSnapshot: false, maxBytes: 1_000_000 };
   const { records } = await tables.pool.run((sql) =>
-    listRecords(sql, plan, { restrictions, isAdHoc: true }, slice)
+    selectSlice(sql, plan, { restrictions, isAdHoc: true }, slice)
   );
   return records.map(({ id }) => id).sort();
 }
