@@ -4,12 +4,12 @@
 export const urlPrefix = 'file:///hooks/';
 
 /** The address of a file. */
-export function urlOf(file: string): string {
+export function fileUrl(file: string): string {
   return `${urlPrefix}${encodeURIComponent(file)}`;
 }
 
 /** The file at an address; null when it is none of a hook file. */
-export function ownNameOf(url: string): string | null {
+export function fileNameAt(url: string): string | null {
   if (!url.startsWith(urlPrefix)) return null;
   try {
     return decodeURIComponent(url.slice(urlPrefix.length));

@@ -1,16 +1,16 @@
 // `$app`: what hook files may ask of their own app.
-import type { Asking } from './asking.ts';
-import { bytesOf, carried } from './bytes.ts';
-import type { Fields, HookFile, HookMail, Json, ListQuery } from './calls.ts';
-import { type Format, textOf } from './console.ts';
-import type { LogLines } from './log-lines.ts';
-import type { Load, LogLevel } from './protocol.ts';
+import type { ApiClient } from './asking.ts';
+import { decodeBytes, encodeBytes } from './bytes.ts';
+import type { Fields, HookFileInfo, HookMail, Json, ListQuery } from './calls.ts';
+import { type Format, formatValues } from './console.ts';
+import type { LogWriter } from './log-lines.ts';
+import type { LoadFrame, LogLevel } from './protocol.ts';
 
 /** What a new file may be made of. */
 type FileContent = string | Uint8Array | ArrayBuffer | Blob;
 
 /** A stored file with its bytes. */
-type FileWithBytes = HookFile & { readonly bytes: Uint8Array; text(): string };
+type FileWithBytes = HookFileInfo & { readonly bytes: Uint8Array; text(): string };
 
 interface NewFile {
   readonly filename: string;
@@ -19,17 +19,17 @@ interface NewFile {
 }
 
 /** What makes lines of the log, and texts of values. */
-interface AppLog {
-  readonly lines: LogLines;
+interface AppLogging {
+  readonly lines: LogWriter;
   readonly format: Format;
 }
 
 /** The object to be found as `$app`. */
-export function createApp(load: Load, asking: Asking, { lines, format }: AppLog): object {
+export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, format }: AppLogging): object {
   const log = (level: LogLevel) => (message: unknown, fields?: unknown) =>
     lines.write({
       level,
-      message: typeof message === 'string' ? message : textOf([message], format),
+      message: typeof message === 'string' ? message : formatValues([message], format),
       fields,
     });
   return freezeAll({
@@ -37,36 +37,38 @@ export function createApp(load: Load, asking: Asking, { lines, format }: AppLog)
     workspace: load.workspace,
     env: { ...load.env },
     records: {
-      findOne: (collection: string, id: string) => asking.ask('records.findOne', collection, id),
-      list: (collection: string, query: ListQuery = {}) => asking.ask('records.list', collection, query),
-      create: (collection: string, fields: Fields) => asking.ask('records.create', collection, fields),
+      findOne: (collection: string, id: string) => asking.call('records.findOne', collection, id),
+      list: (collection: string, query: ListQuery = {}) => asking.call('records.list', collection, query),
+      create: (collection: string, fields: Fields) => asking.call('records.create', collection, fields),
       update: (collection: string, id: string, fields: Fields) =>
-        asking.ask('records.update', collection, id, fields),
-      delete: (collection: string, id: string) => asking.ask('records.delete', collection, id),
+        asking.call('records.update', collection, id, fields),
+      delete: (collection: string, id: string) => asking.call('records.delete', collection, id),
     },
-    users: { findOne: (id: string) => asking.ask('users.findOne', id) },
-    files: filesOf(asking),
-    mail: { send: (mail: HookMail) => asking.ask('mail.send', mail) },
+    users: { findOne: (id: string) => asking.call('users.findOne', id) },
+    files: fileCalls(asking),
+    mail: { send: (mail: HookMail) => asking.call('mail.send', mail) },
     realtime: {
       publish: (collection: string, event: string, data: Json) =>
-        asking.ask('realtime.publish', collection, event, data),
+        asking.call('realtime.publish', collection, event, data),
     },
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
   });
 }
 
-function filesOf(asking: Asking) {
+function fileCalls(asking: ApiClient) {
   return {
     get: async (id: string): Promise<FileWithBytes | null> => {
-      const found = await asking.ask('files.get', id);
+      const found = await asking.call('files.get', id);
       if (found === null) return null;
       const { body, ...file } = found;
-      const bytes = bytesOf(body);
+      const bytes = decodeBytes(body);
       return { ...file, bytes, text: () => new TextDecoder().decode(bytes) };
     },
-    create: async ({ filename, mime = 'application/octet-stream', content }: NewFile): Promise<HookFile> =>
-      await asking.ask('files.create', { filename, mime, body: carried(await contentBytes(content)) }),
-    delete: (id: string) => asking.ask('files.delete', id),
+    create: async (
+      { filename, mime = 'application/octet-stream', content }: NewFile,
+    ): Promise<HookFileInfo> =>
+      await asking.call('files.create', { filename, mime, body: encodeBytes(await contentBytes(content)) }),
+    delete: (id: string) => asking.call('files.delete', id),
   };
 }
 

@@ -1,17 +1,17 @@
 // Calls from hook code to the API, made on behalf of the invocation that is under way.
-import { checkArguments, isPlain } from './call-arguments.ts';
+import { checkArguments, isPlainData } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
-import type { Channel } from './channel.ts';
+import type { ApiChannel } from './channel.ts';
 import type { Invocations } from './invocations.ts';
-import { jsonText } from './json-text.ts';
+import { serializeJson } from './json-text.ts';
 import type { CallResult } from './protocol.ts';
-import { ownMap, parseJson, PlainPromise, utf8 } from './untampered.ts';
+import { encodeUtf8, OriginalPromise, parseJson, safeMap } from './untampered.ts';
 
-interface Waiting {
+interface PendingCall {
   resolve(value: unknown): void;
   reject(error: Error): void;
   /** Made where the call was made. */
-  call: AppError;
+  error: AppError;
 }
 
 /** An answer of the API that is an error: `code` and `status` as in an answer over HTTP. */
@@ -22,29 +22,29 @@ export class AppError extends Error {
 }
 
 /** Asks the API and hands its answers to who asked. */
-export class Asking {
-  readonly #channel: Pick<Channel, 'sendText'>;
+export class ApiClient {
+  readonly #channel: Pick<ApiChannel, 'sendText'>;
   readonly #invocations: Invocations;
-  readonly #longestCall: number;
-  readonly #waiting = ownMap<number, Waiting>();
+  readonly #maxCallBytes: number;
+  readonly #pending = safeMap<number, PendingCall>();
   #nextId = 1;
 
   /** `longestCall`: bytes of a call's frame. */
-  constructor(channel: Pick<Channel, 'sendText'>, invocations: Invocations, longestCall: number) {
+  constructor(channel: Pick<ApiChannel, 'sendText'>, invocations: Invocations, longestCall: number) {
     this.#channel = channel;
     this.#invocations = invocations;
-    this.#longestCall = longestCall;
+    this.#maxCallBytes = longestCall;
   }
 
   /**
    * One call. Rejects with an `AppError` where the API says no, with a plain error where nothing was asked: outside of
    * a handler, after its end, or with what cannot be sent.
    */
-  ask<Method extends keyof CallTable>(
+  call<Method extends keyof CallTable>(
     method: Method,
     ...args: CallTable[Method]['args']
   ): Promise<CallTable[Method]['value']> {
-    return new PlainPromise((resolve, reject) => {
+    return new OriginalPromise((resolve, reject) => {
       const invocation = this.#invocations.current;
       if (invocation === undefined || invocation.ended) {
         throw new Error(
@@ -54,29 +54,29 @@ export class Asking {
       checkArguments(method, args);
       const id = this.#nextId++;
       const call = new AppError('');
-      const json = jsonText(args, `an argument of ${method}`);
-      if (!args.every(isPlain)) checkArguments(method, parseJson(json) as readonly unknown[]);
+      const json = serializeJson(args, `an argument of ${method}`);
+      if (!args.every(isPlainData)) checkArguments(method, parseJson(json) as readonly unknown[]);
       const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${json}}`;
-      if (text.length > this.#longestCall || utf8(text).length > this.#longestCall) {
-        throw new RangeError(`${method}: its arguments exceed ${this.#longestCall} bytes`);
+      if (text.length > this.#maxCallBytes || encodeUtf8(text).length > this.#maxCallBytes) {
+        throw new RangeError(`${method}: its arguments exceed ${this.#maxCallBytes} bytes`);
       }
-      this.#waiting.set(id, { resolve, reject, call });
-      invocation.onCancel((reason) => this.#settle(id)?.reject(reason));
+      this.#pending.set(id, { resolve, reject, error: call });
+      invocation.onCancel((reason) => this.#take(id)?.reject(reason));
       this.#channel.sendText(text);
     });
   }
 
   /** An answer has come. One that nobody waits for any more is dropped. */
-  answer(result: CallResult): void {
-    const waiting = this.#settle(result.id);
+  settle(result: CallResult): void {
+    const waiting = this.#take(result.id);
     if (waiting === undefined) return;
     if (result.ok) waiting.resolve(result.value);
-    else waiting.reject(refused(waiting.call, result.error));
+    else waiting.reject(fillError(waiting.error, result.error));
   }
 
-  #settle(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
+  #take(id: number): PendingCall | undefined {
+    const waiting = this.#pending.get(id);
+    this.#pending.delete(id);
     return waiting;
   }
 }
@@ -85,7 +85,7 @@ export class Asking {
  * The error of a call that the API says no to. It knows where the call was made: when the answer comes, none of the author's
  * code is on the stack, and one whose `stack` was assigned loses it, and its class, when a module throws it.
  */
-function refused(
+function fillError(
   call: AppError,
   { code, status, message }: Extract<CallResult, { ok: false }>['error'],
 ): AppError {

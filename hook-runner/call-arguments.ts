@@ -1,7 +1,7 @@
 // What `$app` may be given, checked before it travels: the API ends a runner that sends it anything else, and an author's slip
 // is not worth that.
 import type { CallTable } from './calls.ts';
-import { unsayable } from './json-text.ts';
+import { describeUnserializable } from './json-text.ts';
 
 /** What is wrong with one argument; undefined when nothing is. */
 type Check = (value: unknown) => string | undefined;
@@ -17,16 +17,16 @@ const isFields: Check = (value) => {
   const fault = isObject(value);
   if (fault !== undefined) return fault;
   // What it makes of itself is looked at when it has.
-  if (!isPlain(value)) return undefined;
+  if (!isPlainData(value)) return undefined;
   for (const [name, field] of Object.entries(value as object)) {
-    const unsaid = field === undefined ? undefined : unsayable(field);
+    const unsaid = field === undefined ? undefined : describeUnserializable(field);
     if (unsaid !== undefined) return `: ${name} is ${unsaid}, which JSON cannot say`;
   }
   return undefined;
 };
 
 /** An object with these members and no others, which would mean nothing; the optional ones may be left out. */
-function has(
+function objectWith(
   required: Readonly<Record<string, Check>>,
   optional: Readonly<Record<string, Check>> = {},
 ): Check {
@@ -49,16 +49,16 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
   'records.findOne': [['the collection', isText], ['the id', isText]],
   'records.list': [['the collection', isText], [
     'the query',
-    has({}, { filter: isText, sort: isText, page: isNumber, per_page: isNumber }),
+    objectWith({}, { filter: isText, sort: isText, page: isNumber, per_page: isNumber }),
   ]],
   'records.create': [['the collection', isText], ['the fields', isFields]],
   'records.update': [['the collection', isText], ['the id', isText], ['the fields', isFields]],
   'records.delete': [['the collection', isText], ['the id', isText]],
   'users.findOne': [['the id', isText]],
   'files.get': [['the id', isText]],
-  'files.create': [['the file', has({ filename: isText, mime: isText, body: isAnything })]],
+  'files.create': [['the file', objectWith({ filename: isText, mime: isText, body: isAnything })]],
   'files.delete': [['the id', isText]],
-  'mail.send': [['the mail', has({ to: isText, subject: isText, text: isText }, { html: isText })]],
+  'mail.send': [['the mail', objectWith({ to: isText, subject: isText, text: isText }, { html: isText })]],
   'realtime.publish': [['the collection', isText], ['the event', isText], ['the data', isAnything]],
   'fetch': [],
 };
@@ -77,7 +77,7 @@ export function checkArguments(method: keyof CallTable, args: readonly unknown[]
  * Whether JSON says of an argument what a check sees. Of others it may not: a date becomes a text, and what a class has for all
  * of its objects is left out.
  */
-export function isPlain(value: unknown): boolean {
+export function isPlainData(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return (prototype === null || prototype === Object.prototype) &&

@@ -57,7 +57,7 @@ export interface HookUser {
 }
 
 /** What is known of a stored file. */
-export interface HookFile {
+export interface HookFileInfo {
   readonly id: string;
   readonly filename: string;
   readonly mime: string;
@@ -74,7 +74,7 @@ export interface HookMail {
 }
 
 /** A request that leaves the server, where policy `hooks.egress` lets it. */
-export interface EgressRequest {
+export interface FetchRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
@@ -83,7 +83,7 @@ export interface EgressRequest {
 }
 
 /** Its answer, whole. */
-export interface EgressResponse {
+export interface FetchResponse {
   readonly url: string;
   readonly redirected: boolean;
   readonly status: number;
@@ -100,13 +100,13 @@ export interface CallTable {
   'records.update': { args: readonly [collection: string, id: string, fields: Fields]; value: HookRecord };
   'records.delete': { args: readonly [collection: string, id: string]; value: null };
   'users.findOne': { args: readonly [id: string]; value: HookUser | null };
-  'files.get': { args: readonly [id: string]; value: (HookFile & { readonly body: Bytes }) | null };
+  'files.get': { args: readonly [id: string]; value: (HookFileInfo & { readonly body: Bytes }) | null };
   'files.create': {
     args: readonly [file: { readonly filename: string; readonly mime: string; readonly body: Bytes }];
-    value: HookFile;
+    value: HookFileInfo;
   };
   'files.delete': { args: readonly [id: string]; value: null };
   'mail.send': { args: readonly [mail: HookMail]; value: null };
   'realtime.publish': { args: readonly [collection: string, event: string, data: Json]; value: null };
-  'fetch': { args: readonly [request: EgressRequest]; value: EgressResponse };
+  'fetch': { args: readonly [request: FetchRequest]; value: FetchResponse };
 }

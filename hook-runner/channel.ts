@@ -1,16 +1,24 @@
 // Frames on descriptor 3: a u32 big-endian length and that many bytes of JSON, both ways.
 import { openDescriptor } from './descriptor.ts';
 import type { FromRunner, ToRunner } from './protocol.ts';
-import { bare, fromUtf8, parseJson, soon, stringifyJson, utf8, utf8Into } from './untampered.ts';
+import {
+  decodeUtf8,
+  encodeUtf8,
+  encodeUtf8Into,
+  enqueueMicrotask,
+  parseJson,
+  stringifyJson,
+  withoutPrototype,
+} from './untampered.ts';
 
 const headerBytes = 4;
 const bufferBytes = 64 * 1024;
 /** A UTF-16 unit takes at most so many bytes of UTF-8. */
 const bytesPerUnit = 3;
-const longestFrame = 16 * 1024 * 1024;
+const maxFrameBytes = 16 * 1024 * 1024;
 
 /** The runner's end of the channel. */
-export interface Channel {
+export interface ApiChannel {
   /** Sends a frame together with all others of this turn. The frame is the channel's from now on. */
   send(frame: FromRunner): void;
   /** As `send`, with the text of a frame that is known already. */
@@ -20,7 +28,7 @@ export interface Channel {
 }
 
 /** Opens the channel. `onFrame` gets every frame of the API in order; `onEnd` is called when the API is gone. */
-export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => void): Channel {
+export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => void): ApiChannel {
   const descriptor = openDescriptor(
     frameReader((text) => {
       const frame = parseFrame(text);
@@ -30,25 +38,25 @@ export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => voi
     onEnd,
   );
   const write = frameWriter((bytes) => descriptor.write(bytes));
-  let texts: string[] = bare([]);
+  let texts: string[] = withoutPrototype([]);
   let count = 0;
   let queued = 0;
   const flush = () => {
     const writing = texts;
     const length = count;
-    texts = bare([]);
+    texts = withoutPrototype([]);
     count = 0;
     queued = 0;
     write(writing, length);
   };
   const sendText = (text: string) => {
-    if (count === 0) soon(flush);
+    if (count === 0) enqueueMicrotask(flush);
     texts[count++] = text;
     queued += text.length;
   };
   return {
     sendText,
-    send: (frame) => sendText(stringifyJson(bare(frame)) ?? ''),
+    send: (frame) => sendText(stringifyJson(withoutPrototype(frame)) ?? ''),
     get waiting() {
       return descriptor.waiting + queued;
     },
@@ -78,7 +86,7 @@ export function frameWriter(
     used = 0;
   };
   const writeLong = (text: string) => {
-    const bytes = utf8(text);
+    const bytes = encodeUtf8(text);
     const header = new Uint8Array(headerBytes);
     writeLength(header, 0, bytes.length);
     write(header);
@@ -93,7 +101,7 @@ export function frameWriter(
         writeLong(text);
         continue;
       }
-      const { written } = utf8Into(text, buffer.subarray(used + headerBytes));
+      const { written } = encodeUtf8Into(text, buffer.subarray(used + headerBytes));
       writeLength(buffer, used, written);
       used += headerBytes + written;
     }
@@ -124,10 +132,10 @@ export function frameReader(
         while (headerFilled < headerBytes && at < bytes.length) header[headerFilled++] = bytes[at++] ?? 0;
         if (headerFilled < headerBytes) return;
         headerFilled = 0;
-        const length = lengthOf(header);
-        if (length > longestFrame) return onEnd();
+        const length = readLength(header);
+        if (length > maxFrameBytes) return onEnd();
         if (at + length <= bytes.length) {
-          onText(fromUtf8(bytes.subarray(at, at + length)));
+          onText(decodeUtf8(bytes.subarray(at, at + length)));
           at += length;
           continue;
         }
@@ -139,13 +147,13 @@ export function frameReader(
       filled += taken;
       at += taken;
       if (filled < body.length) return;
-      const text = fromUtf8(body);
+      const text = decodeUtf8(body);
       body = null;
       onText(text);
     }
   };
 }
 
-function lengthOf(header: Uint8Array<ArrayBuffer>): number {
+function readLength(header: Uint8Array<ArrayBuffer>): number {
   return new DataView(header.buffer).getUint32(0);
 }

@@ -2,15 +2,15 @@
 // server wait most of the time.
 
 /** Milliseconds without a new invocation, and with none under way, that count as rest. */
-const rest = 1_000;
+const idleMs = 1_000;
 /**
  * A collection comes after this many invocations. It takes some 10 ms, longer where hook code keeps much: less than the
  * invocations took, so nobody gains anything by causing it.
  */
-const worthIt = 1_000;
+const minInvocations = 1_000;
 
 /** What it depends on. */
-export interface RestParts {
+export interface IdleCollectorOptions {
   /** Whether no invocation is under way. */
   isIdle(): boolean;
   collect(): void;
@@ -18,27 +18,27 @@ export interface RestParts {
 }
 
 /** Watches for rest. */
-export class Rest {
-  readonly #parts: RestParts;
+export class IdleCollector {
+  readonly #options: IdleCollectorOptions;
   /** Since the last collection. The start leaves garbage too, so the first invocation, which loads the code, is enough. */
-  #begun = worthIt - 1;
+  #invocations = minInvocations - 1;
 
-  constructor(parts: RestParts) {
-    this.#parts = parts;
+  constructor(parts: IdleCollectorOptions) {
+    this.#options = parts;
   }
 
   /** An invocation begins. */
-  note(): void {
-    if (++this.#begun === worthIt) this.#watch();
+  noteInvocation(): void {
+    if (++this.#invocations === minInvocations) this.#watch();
   }
 
   #watch(): void {
-    const { isIdle, collect, later } = this.#parts;
-    const seen = this.#begun;
+    const { isIdle: isIdle, collect, later } = this.#options;
+    const seen = this.#invocations;
     later(() => {
-      if (this.#begun !== seen || !isIdle()) return this.#watch();
-      this.#begun = 0;
+      if (this.#invocations !== seen || !isIdle()) return this.#watch();
+      this.#invocations = 0;
       collect();
-    }, rest);
+    }, idleMs);
   }
 }

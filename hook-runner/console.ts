@@ -1,11 +1,11 @@
 // `console` for hook files: every line goes to the app's log.
-import type { LogLines } from './log-lines.ts';
+import type { LogWriter } from './log-lines.ts';
 import type { LogLevel } from './protocol.ts';
 
 /** Makes a text of what a `console` method is given, as `node:util`'s `format` does. */
 export type Format = (...values: unknown[]) => string;
 
-const longestText = 16 * 1024;
+const maxTextLength = 16 * 1024;
 
 const levels = {
   debug: 'debug',
@@ -21,9 +21,9 @@ const levels = {
 } as const satisfies Record<string, LogLevel>;
 
 /** The object to be found as `console`. */
-export function createConsole(lines: LogLines, format: Format): object {
+export function createConsole(lines: LogWriter, format: Format): object {
   const write = (level: LogLevel, values: readonly unknown[]) => {
-    lines.write({ level, message: textOf(values, format), fields: null });
+    lines.write({ level, message: formatValues(values, format), fields: null });
   };
   const methods: Record<string, (...values: unknown[]) => void> = {};
   for (const [name, level] of Object.entries(levels)) {
@@ -59,9 +59,9 @@ export function createConsole(lines: LogLines, format: Format): object {
 }
 
 /** A text of what somebody wants written down; values that throw when they are looked at still make one. */
-export function textOf(values: readonly unknown[], format: Format): string {
+export function formatValues(values: readonly unknown[], format: Format): string {
   try {
-    return format(...values).slice(0, longestText);
+    return format(...values).slice(0, maxTextLength);
   } catch (error) {
     return `(a value that cannot be shown: ${error instanceof Error ? error.message : 'it threw'})`;
   }

@@ -40,17 +40,17 @@ export function checkCronExpression(expression: string): void {
   };
   if (parts.length !== wanted.length) refuse('needs 5 fields, or 6 with seconds first');
   wanted.forEach((field, index) => {
-    const fault = faultOfField(parts[index] ?? '', field);
+    const fault = fieldFault(parts[index] ?? '', field);
     if (fault !== null) refuse(fault);
   });
   const [days = '', months = '', weekdays = ''] = parts.slice(-3);
-  if (weekdays === '*' && !everComes(days, months)) refuse('there is no such day');
+  if (weekdays === '*' && !hasSuchDay(days, months)) refuse('there is no such day');
 }
 
 /** What is wrong with a list of parts, or null. */
-function faultOfField(text: string, field: CronField): string | null {
+function fieldFault(text: string, field: CronField): string | null {
   for (const part of text.split(',')) {
-    if (boundsOf(part, field) === null) {
+    if (parseBounds(part, field) === null) {
       const { name, low, high } = field;
       return `${JSON.stringify(part)} is no ${name} (${low} to ${high}, "*", ranges and steps)`;
     }
@@ -59,34 +59,34 @@ function faultOfField(text: string, field: CronField): string | null {
 }
 
 // First and last number of a star, `5` or `1-5`, each perhaps with a step; null for what is none of them.
-function boundsOf(part: string, field: CronField): readonly [number, number] | null {
+function parseBounds(part: string, field: CronField): readonly [number, number] | null {
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
   const { low, high } = field;
   if (step !== undefined && (Number(step) < 1 || Number(step) > high - low)) return null;
   if (range === '*') return [low, high];
-  const [from, to, ...more] = range.split('-').map((text) => numberOf(text, field));
+  const [from, to, ...more] = range.split('-').map((text) => parseNumber(text, field));
   if (from === undefined || from === null || to === null || more.length > 0) return null;
   // A step needs something to step through.
   if (to === undefined) return step === undefined ? [from, from] : null;
   return from <= to ? [from, to] : null;
 }
 
-function numberOf(text: string, { low, high, words }: CronField): number | null {
+function parseNumber(text: string, { low, high, words }: CronField): number | null {
   const word = words.indexOf(text.toUpperCase());
   const number = word === -1 ? (/^\d{1,2}$/.test(text) ? Number(text) : -1) : word + low;
   return number >= low && number <= high ? number : null;
 }
 
 /** Whether one of the months has one of the days: `30 2` is never. */
-function everComes(days: string, months: string): boolean {
-  const firstDay = Math.min(...days.split(',').map((part) => boundsOf(part, day)?.[0] ?? Infinity));
+function hasSuchDay(days: string, months: string): boolean {
+  const firstDay = Math.min(...days.split(',').map((part) => parseBounds(part, day)?.[0] ?? Infinity));
   return daysOfMonth.some((length, index) =>
-    firstDay <= length && months.split(',').some((part) => has(part, index + 1))
+    firstDay <= length && months.split(',').some((part) => includesNumber(part, index + 1))
   );
 }
 
-function has(part: string, number: number): boolean {
-  const [first, last] = boundsOf(part, month) ?? [Infinity, -Infinity];
+function includesNumber(part: string, number: number): boolean {
+  const [first, last] = parseBounds(part, month) ?? [Infinity, -Infinity];
   const step = Number(/\/(\d+)$/.exec(part)?.[1] ?? 1);
   return number >= first && number <= last && (number - first) % step === 0;
 }

@@ -1,11 +1,11 @@
 // What the handler of a custom route is given, and what comes of what it returns or throws.
-import { bodyOf } from './bytes.ts';
+import { bodyInit } from './bytes.ts';
 import type { HookAuth } from './calls.ts';
-import { fault, faultOf, messageOf, type Place } from './faults.ts';
-import type { Invocation } from './invocations.ts';
+import { describeThrown, makeFault, type SourcePosition, thrownMessage } from './faults.ts';
+import type { InvocationContext } from './invocations.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
-import { failed, type Result } from './record-events.ts';
-import { bare, plainRequest, plainResponse, stringifyJson } from './untampered.ts';
+import { failedResult, type InvocationOutcome } from './record-events.ts';
+import { originalRequest, originalResponse, stringifyJson, withoutPrototype } from './untampered.ts';
 
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
@@ -40,11 +40,11 @@ export class RouteEvent {
   readonly auth: HookAuth | null;
   readonly requestId: string;
   readonly #frame: RouteInvocation['request'];
-  readonly #invocation: Invocation;
+  readonly #invocation: InvocationContext;
   #request: Request | null = null;
   #query: Record<string, string> | null = null;
 
-  constructor(frame: RouteInvocation, invocation: Invocation) {
+  constructor(frame: RouteInvocation, invocation: InvocationContext) {
     this.params = frame.params;
     this.auth = frame.auth;
     this.requestId = frame.request_id;
@@ -67,15 +67,20 @@ export class RouteEvent {
 
 function requestOf(frame: RouteInvocation['request'], signal: AbortSignal): Request {
   const { method, headers, body } = frame;
-  const url = urlOf(frame).href;
+  const url = requestUrl(frame).href;
   const bodiless = method === 'GET' || method === 'HEAD';
   const pairs = headers.map(([name, value]): [string, string] => [name, value]);
-  return new (plainRequest())(url, { method, headers: pairs, body: bodiless ? null : bodyOf(body), signal });
+  return new (originalRequest())(url, {
+    method,
+    headers: pairs,
+    body: bodiless ? null : bodyInit(body),
+    signal,
+  });
 }
 
 function queryOf(frame: RouteInvocation['request']): Record<string, string> {
   const query: Record<string, string> = {};
-  for (const [name, value] of urlOf(frame).searchParams) {
+  for (const [name, value] of requestUrl(frame).searchParams) {
     if (Object.hasOwn(query, name)) continue;
     Object.defineProperty(query, name, { value, writable: true, enumerable: true, configurable: true });
   }
@@ -83,7 +88,7 @@ function queryOf(frame: RouteInvocation['request']): Record<string, string> {
 }
 
 /** Read when a handler asks for it: few do. A host that none can have is not the author's fault. */
-function urlOf({ url, headers }: RouteInvocation['request']): URL {
+function requestUrl({ url, headers }: RouteInvocation['request']): URL {
   const [, host = ''] = headers.find(([name]) => name === 'host') ?? [];
   return URL.parse(url, `http://${host}`) ?? new URL(url, 'http://localhost');
 }
@@ -92,22 +97,24 @@ function urlOf({ url, headers }: RouteInvocation['request']): URL {
 export function errorResult(
   { id, method, path }: RouteInvocation,
   thrown: unknown,
-  registered: Place,
-): Result {
+  registered: SourcePosition,
+): InvocationOutcome {
   if (!(thrown instanceof HttpError)) {
-    const found = faultOf(thrown, registered);
-    if (found.stack !== null) return failed(id, [found]);
+    const found = describeThrown(thrown, registered);
+    if (found.stack !== null) return failedResult(id, [found]);
     // No code of the author's threw it: of an answer that cannot be sent, its route says most.
-    return failed(id, [fault(`${method} ${path}: ${found.message}`, found)]);
+    return failedResult(id, [makeFault(`${method} ${path}: ${found.message}`, found)]);
   }
   const { status, code } = thrown;
   try {
     // A class of the author's may have given it others.
     checkHttpError(status, code);
   } catch (wrong) {
-    return failed(id, [bare({ ...faultOf(thrown, registered), message: messageOf(wrong) })]);
+    return failedResult(id, [
+      withoutPrototype({ ...describeThrown(thrown, registered), message: thrownMessage(wrong) }),
+    ]);
   }
-  const message = messageOf(thrown);
+  const message = thrownMessage(thrown);
   const result: InvocationResult = { type: 'result', id, outcome: 'http_error', status, code, message };
   return result;
 }
@@ -117,8 +124,8 @@ export function errorResult(
  *
  * @throws TypeError for what JSON cannot say; RangeError for a `Response` that is none to a request, such as 101
  */
-export function answerOf(value: unknown): Response | { status: number; text: string | null } {
-  if (value instanceof plainResponse()) {
+export function toResponse(value: unknown): Response | { status: number; text: string | null } {
+  if (value instanceof originalResponse()) {
     if (value.status < 200) throw new RangeError(`a route cannot answer with status ${value.status}`);
     return value;
   }

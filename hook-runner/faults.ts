@@ -1,29 +1,29 @@
 // What went wrong in an author's code, told by file, line and column of the author's own text.
-import { ownNameOf, urlPrefix } from './addresses.ts';
+import { fileNameAt, urlPrefix } from './addresses.ts';
 import type { Fault } from './registrations.ts';
-import { asText, bare, ownMap, stringifyJson } from './untampered.ts';
+import { safeMap, stringifyJson, toText, withoutPrototype } from './untampered.ts';
 
-const longestMessage = 2_000;
-const longestStack = 4_000;
+const maxMessageLength = 2_000;
+const maxStackLength = 4_000;
 /** An error may be its own cause. */
-const mostReasons = 4;
+const maxCauses = 4;
 /** What the language makes of a plain object. */
 const noText = '[object Object]';
 
-const position = /file:\/\/\/hooks\/([^\n]+?\.[jt]s):(\d+):(\d+)/;
+const positionPattern = /file:\/\/\/hooks\/([^\n]+?\.[jt]s):(\d+):(\d+)/;
 /** V8 ends the message of a syntax error with where it is. */
-const positionAtEnd = / at file:\/\/\/hooks\/[^\n]+?\.[jt]s:\d+:\d+$/;
+const positionAtEndPattern = / at file:\/\/\/hooks\/[^\n]+?\.[jt]s:\d+:\d+$/;
 
 /** The app's files: Deno shows addresses decoded, V8 as they are, and a name may look like either. */
-const known = ownMap<string, true>();
+const knownFiles = safeMap<string, true>();
 
 /** Makes the names of the app's files known, so that places in them are found. */
-export function nameFiles(names: readonly string[]): void {
-  for (const name of names) known.set(name, true);
+export function registerFileNames(names: readonly string[]): void {
+  for (const name of names) knownFiles.set(name, true);
 }
 
 /** Where something is in a file of the app. Lines and columns count from 1. */
-export interface Place {
+export interface SourcePosition {
   readonly file: string;
   readonly line: number | null;
   readonly column: number | null;
@@ -33,87 +33,87 @@ export interface Place {
  * Describes whatever was thrown. Never throws, though getters of the thrown object may. `standIn`, a place or a file alone,
  * is told where its stack names none.
  */
-export function faultOf(thrown: unknown, standIn: Place | string | null): Fault {
-  const stack = textOf(thrown, 'stack') ?? '';
+export function describeThrown(thrown: unknown, standIn: SourcePosition | string | null): Fault {
+  const stack = textMember(thrown, 'stack') ?? '';
   const told = typeof standIn === 'string' || standIn === null
     ? { file: standIn, line: null, column: null }
     : standIn;
-  const place = placeIn(stack) ?? told;
+  const place = findPosition(stack) ?? told;
   let message = describe(thrown);
-  let frames = ownFrames(stack);
-  const reasons = reasonsOf(thrown);
+  let frames = authorFrames(stack);
+  const reasons = causesOf(thrown);
   for (let index = 0; index < reasons.length; index++) {
-    const text = messageOf(reasons[index]);
+    const text = thrownMessage(reasons[index]);
     if (text !== '' && message.includes(text)) continue;
     const reason = describe(reasons[index]);
-    const below = ownFrames(textOf(reasons[index], 'stack') ?? '');
+    const below = authorFrames(textMember(reasons[index], 'stack') ?? '');
     message += ` (cause: ${reason})`;
     if (below !== '') frames += `${frames === '' ? '' : '\n'}Caused by: ${reason}\n${below}`;
   }
-  return fault(message, place, frames === '' ? null : frames.slice(0, longestStack));
+  return makeFault(message, place, frames === '' ? null : frames.slice(0, maxStackLength));
 }
 
 /** What caused an error, what caused that, and so on; of an `AggregateError` the first of its errors. */
-function reasonsOf(thrown: unknown): readonly unknown[] {
-  const found: unknown[] = bare([]);
-  let error = reasonOf(thrown);
-  while (found.length < mostReasons && error !== undefined && error !== null) {
+function causesOf(thrown: unknown): readonly unknown[] {
+  const found: unknown[] = withoutPrototype([]);
+  let error = causeOf(thrown);
+  while (found.length < maxCauses && error !== undefined && error !== null) {
     found[found.length] = error;
-    error = reasonOf(error);
+    error = causeOf(error);
   }
   return found;
 }
 
-function reasonOf(error: unknown): unknown {
-  const cause = memberOf(error, 'cause');
-  if (cause !== undefined || textOf(error, 'name') !== 'AggregateError') return cause;
-  return memberOf(memberOf(error, 'errors'), '0');
+function causeOf(error: unknown): unknown {
+  const cause = readMember(error, 'cause');
+  if (cause !== undefined || textMember(error, 'name') !== 'AggregateError') return cause;
+  return readMember(readMember(error, 'errors'), '0');
 }
 
 /** A fault with a message and a place of the runner's choice. */
-export function fault(
+export function makeFault(
   message: string,
   place: { file: string | null; line: number | null; column: number | null },
   stack: string | null = null,
 ): Fault {
   const { file, line, column } = place;
-  return bare({ message: message.slice(0, longestMessage), file, line, column, stack });
+  return withoutPrototype({ message: message.slice(0, maxMessageLength), file, line, column, stack });
 }
 
 /**
  * The message of what was thrown, as its author meant it: that of an error, a thrown text, else a text of the value; none
  * of a plain object, whose members may not be for whoever reads it, and of nothing.
  */
-export function messageOf(thrown: unknown): string {
+export function thrownMessage(thrown: unknown): string {
   if (thrown === undefined || thrown === null) return '';
-  const message = textOf(thrown, 'message') ?? safely(() => asText(thrown)) ??
+  const message = textMember(thrown, 'message') ?? tryRead(() => toText(thrown)) ??
     'something without a text was thrown';
-  return message === noText ? '' : message.replace(positionAtEnd, '').slice(0, longestMessage);
+  return message === noText ? '' : message.replace(positionAtEndPattern, '').slice(0, maxMessageLength);
 }
 
 /**
  * Whether the parser threw it, which tells a place in the code that it read. That a module lacks an export comes out later,
  * when Deno knows where the author wrote the import.
  */
-export function isOfParser(thrown: unknown): boolean {
-  const message = textOf(thrown, 'message') ?? '';
-  return positionAtEnd.test(message) && !message.startsWith('The requested module ');
+export function isParseError(thrown: unknown): boolean {
+  const message = textMember(thrown, 'message') ?? '';
+  return positionAtEndPattern.test(message) && !message.startsWith('The requested module ');
 }
 
 /** The fault of a file whose code failed in another's: where its own stands on the stack. */
 export function faultWithin(file: string, thrown: unknown): Fault {
-  const place: Place = { file, line: null, column: null };
-  const lines = (textOf(thrown, 'stack') ?? '').split('\n');
-  const own = lines.map(placeIn).find((one) => one?.file === file) ?? place;
-  return { ...faultOf(thrown, file), ...own };
+  const place: SourcePosition = { file, line: null, column: null };
+  const lines = (textMember(thrown, 'stack') ?? '').split('\n');
+  const own = lines.map(findPosition).find((one) => one?.file === file) ?? place;
+  return { ...describeThrown(thrown, file), ...own };
 }
 
 /** The first place in the app's files that a stack names. */
-export function placeIn(stack: string): Place | null {
-  const found = position.exec(stack);
+export function findPosition(stack: string): SourcePosition | null {
+  const found = positionPattern.exec(stack);
   if (found === null) return null;
   const shown = found[1] ?? '';
-  const file = known.has(shown) ? shown : ownNameOf(`${urlPrefix}${shown}`);
+  const file = knownFiles.has(shown) ? shown : fileNameAt(`${urlPrefix}${shown}`);
   return file === null ? null : { file, line: Number(found[2]), column: Number(found[3]) };
 }
 
@@ -126,7 +126,7 @@ declare global {
 
 /** Where the runner's own code is, as stacks name it, and by way of what it calls the author's. */
 const home = new URL('.', import.meta.url).href;
-const ownLine = new RegExp(
+const runnerFramePattern = new RegExp(
   `\\n {4,}at [^\\n]*?(?:${
     home.replace(/[.+?]/g, '\\$&')
   }[^\\s():]*|ext:deno_node/async_hooks\\.ts):\\d+:\\d+\\)?`,
@@ -134,46 +134,46 @@ const ownLine = new RegExp(
 );
 
 /** A text without the lines of stacks that are in the runner's own code, which say nothing to authors. */
-export function withoutRunner(text: string): string {
-  return text.includes('  at ') ? text.replace(ownLine, '') : text;
+export function stripRunnerFrames(text: string): string {
+  return text.includes('  at ') ? text.replace(runnerFramePattern, '') : text;
 }
 
 /** The lines of a stack that are in the app's files, without the address they are loaded from. */
-function ownFrames(stack: string): string {
+function authorFrames(stack: string): string {
   let frames = '';
   for (const line of stack.split('\n')) {
-    if (/^\s*at /.test(line) && position.test(line)) {
-      frames += `${frames === '' ? '' : '\n'}${shortened(line)}`;
+    if (/^\s*at /.test(line) && positionPattern.test(line)) {
+      frames += `${frames === '' ? '' : '\n'}${shortenFrame(line)}`;
     }
   }
   return frames;
 }
 
 /** A text of a stack with file names instead of addresses. */
-function shortened(line: string): string {
+function shortenFrame(line: string): string {
   return line.trim().replaceAll(urlPrefix, '');
 }
 
 function describe(thrown: unknown): string {
-  const message = messageOf(thrown);
-  const name = textOf(thrown, 'name') ?? '';
+  const message = thrownMessage(thrown);
+  const name = textMember(thrown, 'name') ?? '';
   if (name !== '') return message === '' ? name : `${name}: ${message}`;
   if (message !== '') return message;
-  return safely(() => typeof thrown === 'object' ? stringifyJson(thrown) : asText(thrown)) ?? '';
+  return tryRead(() => typeof thrown === 'object' ? stringifyJson(thrown) : toText(thrown)) ?? '';
 }
 
 /** A member of a thrown object if it is a text. */
-function textOf(thrown: unknown, name: string): string | null {
-  const value = memberOf(thrown, name);
+function textMember(thrown: unknown, name: string): string | null {
+  const value = readMember(thrown, name);
   return typeof value === 'string' ? value : null;
 }
 
-function memberOf(thrown: unknown, name: string): unknown {
+function readMember(thrown: unknown, name: string): unknown {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
-  return safely(() => Reflect.get(thrown, name));
+  return tryRead(() => Reflect.get(thrown, name));
 }
 
-function safely<Value>(read: () => Value): Value | undefined {
+function tryRead<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch {

@@ -1,7 +1,7 @@
 // What hook files find in `globalThis`: the language, the web's standard objects, and the app's own.
 
 /** All that stays. What Deno, Node or the browser's windows add besides is taken away, and so is what a later Deno adds. */
-const kept: ReadonlySet<string> = new Set([
+const keptNames: ReadonlySet<string> = new Set([
   // the language
   ...['Object', 'Function', 'Array', 'Number', 'parseFloat', 'parseInt', 'Infinity', 'NaN', 'undefined'],
   ...['Boolean', 'String', 'Symbol', 'Date', 'Promise', 'RegExp', 'Error', 'AggregateError', 'EvalError'],
@@ -49,7 +49,7 @@ const kept: ReadonlySet<string> = new Set([
 /** Takes away what hook files must not find, then adds `own`. To be called before the first file is loaded. */
 export function replaceGlobals(own: Readonly<Record<string, unknown>>): void {
   for (const name of Object.getOwnPropertyNames(globalThis)) {
-    if (!kept.has(name)) Reflect.deleteProperty(globalThis, name);
+    if (!keptNames.has(name)) Reflect.deleteProperty(globalThis, name);
   }
   for (const [name, value] of Object.entries(own)) {
     const plain = { value, writable: true, configurable: true, enumerable: false };

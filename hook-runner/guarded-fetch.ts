@@ -1,16 +1,16 @@
 // `fetch` for hook files: the API sends the request, to hosts that policy `hooks.egress` lets it.
-import type { Asking } from './asking.ts';
-import { bodyOf, carried } from './bytes.ts';
-import type { EgressResponse } from './calls.ts';
-import { PlainPromise, plainRequest, plainResponse } from './untampered.ts';
+import type { ApiClient } from './asking.ts';
+import { bodyInit, encodeBytes } from './bytes.ts';
+import type { FetchResponse } from './calls.ts';
+import { OriginalPromise, originalRequest, originalResponse } from './untampered.ts';
 
 /** Statuses whose responses have no body (Fetch standard, "null body status"). */
-const bodiless = new Set([101, 103, 204, 205, 304]);
+const nullBodyStatuses = new Set([101, 103, 204, 205, 304]);
 
 /** A `fetch` of the standard's signature. Refused requests reject with a TypeError, as unreachable ones do. */
-export function createFetch(asking: Asking): typeof fetch {
+export function createFetch(asking: ApiClient): typeof fetch {
   return async (input, init) => {
-    const request = new (plainRequest())(input, init);
+    const request = new (originalRequest())(input, init);
     // Made here: when the answer comes, none of the author's code is on the stack.
     const failure = new TypeError('fetch: it was refused');
     const { url, method, signal } = request;
@@ -20,20 +20,20 @@ export function createFetch(asking: Asking): typeof fetch {
       : 'follow';
     // Nobody waits for it any more, so it is not to do anything either.
     signal.throwIfAborted();
-    const answer = asking.ask('fetch', {
+    const answer = asking.call('fetch', {
       url,
       method,
       headers: [...request.headers],
-      body: bytes === null || bytes.length === 0 ? null : carried(bytes),
+      body: bytes === null || bytes.length === 0 ? null : encodeBytes(bytes),
       redirect,
     });
-    return responseOf(await unlessAborted(answer, signal, failure));
+    return makeResponse(await unlessAborted(answer, signal, failure));
   };
 }
 
-function responseOf({ url, redirected, status, status_text, headers, body }: EgressResponse): Response {
+function makeResponse({ url, redirected, status, status_text, headers, body }: FetchResponse): Response {
   const pairs = headers.map(([name, value]): [string, string] => [name, value]);
-  const response = new (plainResponse())(bodiless.has(status) ? null : bodyOf(body), {
+  const response = new (originalResponse())(nullBodyStatuses.has(status) ? null : bodyInit(body), {
     status,
     statusText: status_text,
     headers: pairs,
@@ -46,11 +46,11 @@ function responseOf({ url, redirected, status, status_text, headers, body }: Egr
 }
 
 function unlessAborted(
-  answer: Promise<EgressResponse>,
+  answer: Promise<FetchResponse>,
   signal: AbortSignal,
   failure: TypeError,
-): Promise<EgressResponse> {
-  return new PlainPromise((resolve, reject) => {
+): Promise<FetchResponse> {
+  return new OriginalPromise((resolve, reject) => {
     answer.then(resolve, (cause: unknown) => {
       if (cause instanceof Error) failure.message = `fetch: ${cause.message}`;
       failure.cause = cause;

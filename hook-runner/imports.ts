@@ -1,7 +1,7 @@
 // Who imports what among the app's files, and what may not be imported at all.
-import { ownNameOf, urlOf, urlPrefix } from './addresses.ts';
-import type { Place } from './faults.ts';
-import { ownMap } from './untampered.ts';
+import { fileNameAt, fileUrl, urlPrefix } from './addresses.ts';
+import type { SourcePosition } from './faults.ts';
+import { safeMap } from './untampered.ts';
 
 /** Begins the address of a module that only says why there is none. No file's address has a `?`. */
 const refusedPrefix = `${urlPrefix}?refused=`;
@@ -16,7 +16,7 @@ interface Import {
 /** Resolves the specifiers of the app's files and remembers the answers, so that failures can be explained. */
 export class Imports {
   readonly #sources: Map<string, string>;
-  readonly #imports = ownMap<string, Import[]>();
+  readonly #imports = safeMap<string, Import[]>();
 
   /** `sources`: the files of the app with their texts. */
   constructor(sources: Map<string, string>) {
@@ -26,13 +26,13 @@ export class Imports {
   /** The address of a specifier in the module at `parentUrl`. What is refused gets the address of a refusal. */
   resolve(specifier: string, parentUrl: string | undefined): string {
     if (specifier.startsWith(refusedPrefix)) return specifier;
-    const from = parentUrl === undefined ? null : ownNameOf(parentUrl);
-    const to = this.#fileOf(specifier, parentUrl);
+    const from = parentUrl === undefined ? null : fileNameAt(parentUrl);
+    const to = this.#resolveFile(specifier, parentUrl);
     const known = to !== null && this.#sources.has(to);
     const refusal = known ? null : this.#refusal(specifier, to);
-    if (from !== null) this.#remember(from, { specifier, to: known ? to : null, refusal });
+    if (from !== null) this.#record(from, { specifier, to: known ? to : null, refusal });
     return refusal === null && to !== null
-      ? urlOf(to)
+      ? fileUrl(to)
       : `${refusedPrefix}${encodeURIComponent(refusal ?? '')}`;
   }
 
@@ -42,29 +42,29 @@ export class Imports {
   }
 
   /** The import of `file` that was refused and so failed it with this message. */
-  refused(file: string, message: string): { refusal: string; at: Place } | null {
-    for (const { specifier, refusal } of this.#of(file)) {
+  findRefusedImport(file: string, message: string): { refusal: string; at: SourcePosition } | null {
+    for (const { specifier, refusal } of this.#importsOf(file)) {
       if (refusal === null) continue;
       // A module that only refuses exports nothing, which is found out before its code runs.
       if (!message.endsWith(refusal) && !message.includes(`requested module '${specifier}'`)) continue;
-      return { refusal, at: this.#placeOf(file, specifier) };
+      return { refusal, at: this.#findSpecifier(file, specifier) };
     }
     return null;
   }
 
   /** The first import of `file` that leads, over however many files, to one of `failed`. */
-  blame(file: string, failed: ReadonlySet<string>): { import: string; at: Place } | null {
-    for (const { specifier, to } of this.#of(file)) {
+  findFailedImport(file: string, failed: ReadonlySet<string>): { import: string; at: SourcePosition } | null {
+    for (const { specifier, to } of this.#importsOf(file)) {
       if (to === null || to === file) continue;
-      if (failed.has(to)) return { import: to, at: this.#placeOf(file, specifier) };
+      if (failed.has(to)) return { import: to, at: this.#findSpecifier(file, specifier) };
     }
     return null;
   }
 
   /** A ring of imports that `file` is part of: `a.ts → b.ts → a.ts`. */
-  ringOf(file: string): string | null {
+  findCycle(file: string): string | null {
     const trail = (at: string, seen: readonly string[]): readonly string[] | null => {
-      for (const { to } of this.#of(at)) {
+      for (const { to } of this.#importsOf(at)) {
         if (to === file) return [...seen, at, file];
         if (to === null || seen.includes(to) || to === at) continue;
         const found = trail(to, [...seen, at]);
@@ -75,20 +75,20 @@ export class Imports {
     return trail(file, [])?.join(' → ') ?? null;
   }
 
-  #of(file: string): readonly Import[] {
+  #importsOf(file: string): readonly Import[] {
     return this.#imports.get(file) ?? [];
   }
 
-  #remember(from: string, one: Import): void {
+  #record(from: string, one: Import): void {
     const imports = this.#imports.get(from) ?? [];
     imports[imports.length] = one;
     this.#imports.set(from, imports);
   }
 
-  #fileOf(specifier: string, parentUrl: string | undefined): string | null {
+  #resolveFile(specifier: string, parentUrl: string | undefined): string | null {
     if (!/^\.{0,2}\//.test(specifier) && !specifier.startsWith(urlPrefix)) return null;
     try {
-      return ownNameOf(new URL(specifier, parentUrl).href);
+      return fileNameAt(new URL(specifier, parentUrl).href);
     } catch {
       return null; // no address at all
     }
@@ -110,12 +110,12 @@ export class Imports {
   }
 
   /** What stands there in the text of a file. */
-  letterAt({ file, line, column }: Place): string | undefined {
+  characterAt({ file, line, column }: SourcePosition): string | undefined {
     return this.#sources.get(file)?.split('\n')[(line ?? 0) - 1]?.[(column ?? 0) - 1];
   }
 
   /** Where the specifier stands in the text, by looking for it in quotes. */
-  #placeOf(file: string, specifier: string): Place {
+  #findSpecifier(file: string, specifier: string): SourcePosition {
     const source = this.#sources.get(file) ?? '';
     const at = ["'", '"', '`'].map((quote) => source.indexOf(`${quote}${specifier}${quote}`)).find((index) =>
       index >= 0

@@ -1,14 +1,14 @@
 // What runs in this process for the API: which invocation a piece of code belongs to, and when it is over.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { bare } from './untampered.ts';
+import { withoutPrototype } from './untampered.ts';
 
 /** One thing the API asked for, until it is answered or no longer waited for. */
-export class Invocation {
+export class InvocationContext {
   readonly id: number;
   /** The file whose code runs for it now, as far as that is known. */
   file: string | null = null;
   /** Its place among those under way. */
-  place = 0;
+  index = 0;
   #ended = false;
   #abort: AbortController | null = null;
   #onCancel: ((reason: Error) => void)[] = [];
@@ -52,23 +52,23 @@ export class Invocation {
 
 /** The invocations under way. */
 export class Invocations {
-  readonly #current = new AsyncLocalStorage<Invocation>();
+  readonly #current = new AsyncLocalStorage<InvocationContext>();
   /** No map: V8 copies one again and again while entries come and go, and may keep all copies until it collects old objects. */
-  readonly #open: (Invocation | null)[] = bare([]);
+  readonly #open: (InvocationContext | null)[] = withoutPrototype([]);
   #count = 0;
 
   /** The invocation that the running code belongs to, through awaits and timers; it may have ended. */
-  get current(): Invocation | undefined {
+  get current(): InvocationContext | undefined {
     return this.#current.getStore();
   }
 
   /** Runs `work` as the invocation `id`, which ends with it. `fail` hears of what the work throws. */
   async run(
     id: number,
-    work: (invocation: Invocation) => Promise<void>,
-    fail: (invocation: Invocation, thrown: unknown) => void,
+    work: (invocation: InvocationContext) => Promise<void>,
+    fail: (invocation: InvocationContext, thrown: unknown) => void,
   ): Promise<void> {
-    const invocation = new Invocation(id);
+    const invocation = new InvocationContext(id);
     this.#add(invocation);
     try {
       await this.#current.run(invocation, work, invocation);
@@ -96,19 +96,19 @@ export class Invocations {
     }
   }
 
-  #add(invocation: Invocation): void {
-    invocation.place = this.#count++;
-    this.#open[invocation.place] = invocation;
+  #add(invocation: InvocationContext): void {
+    invocation.index = this.#count++;
+    this.#open[invocation.index] = invocation;
   }
 
   /** The last one takes its place. Does nothing for one that is not there any more. */
-  #remove(invocation: Invocation): void {
-    const { place } = invocation;
+  #remove(invocation: InvocationContext): void {
+    const { index: place } = invocation;
     if (this.#open[place] !== invocation) return;
     const last = this.#open[--this.#count];
     this.#open[this.#count] = null;
     if (last === undefined || last === null || last === invocation) return;
-    last.place = place;
+    last.index = place;
     this.#open[place] = last;
   }
 }

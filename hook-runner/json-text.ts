@@ -1,8 +1,8 @@
 // Values of an author's on their way into a frame: what JSON cannot say, or the API would not take, is refused here.
 import { stringifyJson } from './untampered.ts';
 
-const deepest = 60;
-const mostTokens = 90_000;
+const maxDepth = 60;
+const maxTokens = 90_000;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
@@ -21,7 +21,7 @@ interface TextOptions {
 }
 
 /** What a value is that JSON would say null for, which clears a field, or leave out; undefined for all others. */
-export function unsayable(value: unknown): string | undefined {
+export function describeUnserializable(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}`;
   if (typeof value === 'object') {
     return value instanceof Date && Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
@@ -36,8 +36,8 @@ export function unsayable(value: unknown): string | undefined {
  *
  * @throws TypeError or RangeError that says `what` cannot be sent, and why
  */
-export function jsonText(value: unknown, what: string, { known, replace }: TextOptions = {}): string {
-  const unsaid = unsayable(value);
+export function serializeJson(value: unknown, what: string, { known, replace }: TextOptions = {}): string {
+  const unsaid = describeUnserializable(value);
   if (unsaid !== undefined) throw new TypeError(`${what} is ${unsaid}, which JSON cannot say`);
   let text: string | undefined;
   try {
@@ -49,7 +49,7 @@ export function jsonText(value: unknown, what: string, { known, replace }: TextO
   }
   if (text === undefined) throw new TypeError(`${what} is nothing that JSON can say`);
   // A text this short cannot be too deep, and most values are no longer.
-  if (text.length > deepest && text !== known) checkShape(text, what);
+  if (text.length > maxDepth && text !== known) checkShape(text, what);
   return text;
 }
 
@@ -59,18 +59,18 @@ function checkShape(text: string, what: string): void {
   let tokens = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
-    if (unit === quote) index = endOfString(text, index);
+    if (unit === quote) index = skipString(text, index);
     else if (unit === openBrace || unit === openBracket) {
       depth++;
       tokens++;
-      if (depth > deepest) throw new RangeError(`${what} is nested deeper than ${deepest} levels`);
+      if (depth > maxDepth) throw new RangeError(`${what} is nested deeper than ${maxDepth} levels`);
     } else if (unit === closeBrace || unit === closeBracket) depth--;
     else if (unit === comma || unit === colon) tokens++;
   }
-  if (tokens > mostTokens) throw new RangeError(`${what} has more than ${mostTokens} parts`);
+  if (tokens > maxTokens) throw new RangeError(`${what} has more than ${maxTokens} parts`);
 }
 
-function endOfString(text: string, start: number): number {
+function skipString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit === backslash) index++;

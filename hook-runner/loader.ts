@@ -1,12 +1,20 @@
 // Loads the app's files from memory and says of each that fails where and why.
 import type { SourceMap } from 'node:module';
-import { urlOf } from './addresses.ts';
-import { fault, faultOf, faultWithin, isOfParser, messageOf, nameFiles, type Place } from './faults.ts';
+import { fileUrl } from './addresses.ts';
+import {
+  describeThrown,
+  faultWithin,
+  isParseError,
+  makeFault,
+  registerFileNames,
+  type SourcePosition,
+  thrownMessage,
+} from './faults.ts';
 import { Imports } from './imports.ts';
 import type { SourceFile } from './protocol.ts';
 import type { Fault } from './registrations.ts';
-import { javaScriptOf, type ModuleApi, NotTypeScript } from './type-stripping.ts';
-import { later, notLater, ownMap } from './untampered.ts';
+import { type ModuleApi, stripTypes, TypeScriptError } from './type-stripping.ts';
+import { safeMap, startTimer, stopTimer } from './untampered.ts';
 
 /** What came of one file: null when it is live. */
 export interface LoadedFile {
@@ -14,7 +22,7 @@ export interface LoadedFile {
   readonly fault: Fault | null;
 }
 
-interface Attempt {
+interface LoadAttempt {
   readonly file: string;
   readonly failure: { readonly thrown: unknown } | null;
   readonly isLate: boolean;
@@ -29,18 +37,18 @@ export async function loadFiles(
   milliseconds: number,
   api: ModuleApi,
 ): Promise<LoadedFile[]> {
-  const sources = ownMap<string, string>();
+  const sources = safeMap<string, string>();
   for (const { file, source } of files) sources.set(file, source);
-  nameFiles(files.map(({ file }) => file));
+  registerFileNames(files.map(({ file }) => file));
   const imports = new Imports(sources);
   const served = serve(files, imports, api);
-  let timer: ReturnType<typeof later> | undefined;
+  let timer: ReturnType<typeof startTimer> | undefined;
   const deadline = new Promise<'late'>((resolve) => {
-    timer = later(() => resolve('late'), milliseconds);
+    timer = startTimer(() => resolve('late'), milliseconds);
   });
   const attempts = await Promise.all(files.map(({ file }) => attempt(file, deadline)));
-  notLater(timer);
-  return new Explanation(attempts, imports, served).files(milliseconds);
+  stopTimer(timer);
+  return new FailureReport(attempts, imports, served).describeAll(milliseconds);
 }
 
 /** What is known of the files before any is loaded. */
@@ -53,20 +61,18 @@ interface Served {
 
 /** Hands the code of the files to Deno's module loader. */
 function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): Served {
-  const codes = ownMap<string, string>();
-  const faults = ownMap<string, Fault>();
-  const maps = ownMap<string, () => SourceMap>();
+  const codes = safeMap<string, string>();
+  const faults = safeMap<string, Fault>();
+  const maps = safeMap<string, () => SourceMap>();
   for (const { file, source } of files) {
-    const url = urlOf(file);
+    const url = fileUrl(file);
     try {
-      const { code, map } = file.endsWith('.ts')
-        ? javaScriptOf(source, url, api)
-        : { code: source, map: null };
+      const { code, map } = file.endsWith('.ts') ? stripTypes(source, url, api) : { code: source, map: null };
       codes.set(url, code);
       if (map !== null) maps.set(file, () => new api.SourceMap(map));
     } catch (error) {
-      if (!(error instanceof NotTypeScript)) throw error;
-      faults.set(file, fault(error.message, { file, line: error.line, column: error.column }));
+      if (!(error instanceof TypeScriptError)) throw error;
+      faults.set(file, makeFault(error.message, { file, line: error.line, column: error.column }));
     }
   }
   api.registerHooks({
@@ -93,9 +99,9 @@ function refusingCode(message: string): string {
   return `throw new Error(${JSON.stringify(message)});`;
 }
 
-async function attempt(file: string, deadline: Promise<'late'>): Promise<Attempt> {
+async function attempt(file: string, deadline: Promise<'late'>): Promise<LoadAttempt> {
   try {
-    const ended = await Promise.race([import(urlOf(file)), deadline]);
+    const ended = await Promise.race([import(fileUrl(file)), deadline]);
     return { file, failure: null, isLate: ended === 'late' };
   } catch (thrown) {
     return { file, failure: { thrown }, isLate: false };
@@ -103,13 +109,13 @@ async function attempt(file: string, deadline: Promise<'late'>): Promise<Attempt
 }
 
 /** Finds for each failure the words that help its author. */
-class Explanation {
-  readonly #attempts: readonly Attempt[];
+class FailureReport {
+  readonly #attempts: readonly LoadAttempt[];
   readonly #imports: Imports;
   readonly #served: Served;
   readonly #failed: ReadonlySet<string>;
 
-  constructor(attempts: readonly Attempt[], imports: Imports, served: Served) {
+  constructor(attempts: readonly LoadAttempt[], imports: Imports, served: Served) {
     this.#attempts = attempts;
     this.#imports = imports;
     this.#served = served;
@@ -118,30 +124,30 @@ class Explanation {
     );
   }
 
-  files(milliseconds: number): LoadedFile[] {
-    return this.#attempts.map((one) => ({ file: one.file, fault: this.#faultOf(one, milliseconds) }));
+  describeAll(milliseconds: number): LoadedFile[] {
+    return this.#attempts.map((one) => ({ file: one.file, fault: this.#findFault(one, milliseconds) }));
   }
 
-  #faultOf({ file, failure, isLate }: Attempt, milliseconds: number): Fault | null {
+  #findFault({ file, failure, isLate }: LoadAttempt, milliseconds: number): Fault | null {
     const known = this.#served.faults.get(file);
     if (known !== undefined) return known;
-    if (isLate) return this.#blamed(file) ?? tooSlow(file, milliseconds);
-    return failure === null ? null : this.#thrownIn(file, failure.thrown);
+    if (isLate) return this.#importFault(file) ?? tooSlow(file, milliseconds);
+    return failure === null ? null : this.#describeFailure(file, failure.thrown);
   }
 
-  #thrownIn(file: string, thrown: unknown): Fault {
-    const message = messageOf(thrown);
-    const refused = this.#imports.refused(file, message);
-    if (refused !== null) return fault(refused.refusal, refused.at);
-    const found = faultOf(thrown, file);
-    if (found.file !== file) return this.#blamed(file) ?? faultWithin(file, thrown);
-    const place = isOfParser(thrown) ? this.#writtenAt({ ...found, file }) : { ...found, file };
+  #describeFailure(file: string, thrown: unknown): Fault {
+    const message = thrownMessage(thrown);
+    const refused = this.#imports.findRefusedImport(file, message);
+    if (refused !== null) return makeFault(refused.refusal, refused.at);
+    const found = describeThrown(thrown, file);
+    if (found.file !== file) return this.#importFault(file) ?? faultWithin(file, thrown);
+    const place = isParseError(thrown) ? this.#mapPosition({ ...found, file }) : { ...found, file };
     const { line, column } = place;
     return { ...found, line, column, message: `${found.message}${this.#hint(place, message)}` };
   }
 
   /** Where the author wrote what a parser stopped at in the code of their file: Deno maps stacks only. */
-  #writtenAt({ file, line, column }: Place): Place {
+  #mapPosition({ file, line, column }: SourcePosition): SourcePosition {
     const map = this.#served.maps.get(file);
     if (map === undefined || line === null || column === null) return { file, line, column };
     const written = map().findEntry(line - 1, column - 1);
@@ -150,23 +156,23 @@ class Explanation {
   }
 
   /** The fault of a file that only suffers from one that it imports. */
-  #blamed(file: string): Fault | null {
-    const blame = this.#imports.blame(file, this.#failed);
-    return blame === null ? null : fault(`${blame.import}, which it imports, did not load`, blame.at);
+  #importFault(file: string): Fault | null {
+    const blame = this.#imports.findFailedImport(file, this.#failed);
+    return blame === null ? null : makeFault(`${blame.import}, which it imports, did not load`, blame.at);
   }
 
-  #hint(place: Place, message: string): string {
-    if (message === 'Invalid or unexpected token' && this.#imports.letterAt(place) === '@') {
+  #hint(place: SourcePosition, message: string): string {
+    if (message === 'Invalid or unexpected token' && this.#imports.characterAt(place) === '@') {
       return ' (hook files cannot have decorators)';
     }
     if (/ does not provide an export named /.test(message)) return ' (a type is imported with "import type")';
-    const ring = / before initialization$/.test(message) ? this.#imports.ringOf(place.file) : null;
+    const ring = / before initialization$/.test(message) ? this.#imports.findCycle(place.file) : null;
     return ring === null ? '' : ` (these files import each other in a ring: ${ring})`;
   }
 }
 
 function tooSlow(file: string, milliseconds: number): Fault {
-  return fault(`its top-level code did not finish within ${milliseconds} ms`, {
+  return makeFault(`its top-level code did not finish within ${milliseconds} ms`, {
     file,
     line: null,
     column: null,

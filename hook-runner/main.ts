@@ -1,8 +1,8 @@
 // The hook runner: one app's hook files in a process without any permission, talking to the API over descriptor 3.
 import { openChannel } from './channel.ts';
 import { Invocations } from './invocations.ts';
-import { LogLines } from './log-lines.ts';
-import type { Load, ToRunner } from './protocol.ts';
+import { LogWriter } from './log-lines.ts';
+import type { LoadFrame, ToRunner } from './protocol.ts';
 import { Session } from './session.ts';
 
 /** The only version of the protocol there is. */
@@ -18,7 +18,7 @@ const { exit } = Deno;
 const invocations = new Invocations();
 const sessions: Session[] = [];
 const channel = openChannel(receive, () => exit(0));
-const lines = new LogLines(channel, invocations, earlyLogBytes);
+const lines = new LogWriter(channel, invocations, earlyLogBytes);
 
 process.on(
   'unhandledRejection',
@@ -36,7 +36,7 @@ function receive(frame: ToRunner): void {
   else exit(2);
 }
 
-function begin(load: Load): void {
+function begin(load: LoadFrame): void {
   const session = new Session(load, { channel, invocations });
   sessions[0] = session;
   session.begin();

@@ -43,7 +43,7 @@ export interface ChannelLimits {
 }
 
 /** The whole code of the app, once, right after the start; answered by `loaded`. Top-level calls have its id as parent. */
-export interface Load {
+export interface LoadFrame {
   readonly type: 'load';
   readonly id: number;
   readonly workspace: string;
@@ -97,19 +97,19 @@ export interface CronInvocation {
 }
 
 /** The API no longer waits for an invocation: its signal is aborted, its calls are refused, its result dropped. */
-export interface Cancel {
+export interface CancelFrame {
   readonly type: 'cancel';
   readonly id: number;
 }
 
 /** Answered by `pong` as soon as the runner's event loop turns. */
-export interface Ping {
+export interface PingFrame {
   readonly type: 'ping';
   readonly id: number;
 }
 
 /** So many more bytes of a response's body (before any base64) may be sent. */
-export interface Credit {
+export interface CreditFrame {
   readonly type: 'credit';
   readonly id: number;
   readonly bytes: number;
@@ -128,23 +128,23 @@ export type CallResult =
 
 /** API to runner. */
 export type ToRunner =
-  | Load
+  | LoadFrame
   | EventInvocation
   | RouteInvocation
   | CronInvocation
-  | Cancel
-  | Ping
-  | Credit
+  | CancelFrame
+  | PingFrame
+  | CreditFrame
   | CallResult;
 
 /** First frame of all: the runner is up. `protocol` is 1. */
-export interface Ready {
+export interface ReadyFrame {
   readonly type: 'ready';
   readonly protocol: number;
 }
 
 /** The files that are live now, and why the others are not. */
-export interface Loaded {
+export interface LoadedFrame {
   readonly type: 'loaded';
   readonly id: number;
   readonly files: readonly FileRegistrations[];
@@ -181,7 +181,7 @@ export type InvocationResult =
   };
 
 /** The answer to a route. With `end` it is whole: no `chunk` and no `end` follow. */
-export interface RouteResponse {
+export interface ResponseFrame {
   readonly type: 'response';
   readonly id: number;
   /** 200 to 599. */
@@ -192,20 +192,20 @@ export interface RouteResponse {
 }
 
 /** A further piece of a response's body: at most 64 KiB of it, and no more than was credited. */
-export interface Chunk {
+export interface ChunkFrame {
   readonly type: 'chunk';
   readonly id: number;
   readonly body: Bytes;
 }
 
 /** The end of a response's body. */
-export interface End {
+export interface EndFrame {
   readonly type: 'end';
   readonly id: number;
 }
 
 /** Hook code asks for something. `parent` is the invocation it belongs to: one that was not ended or cancelled yet. */
-export type Call = {
+export type CallFrame = {
   [Method in keyof CallTable]: {
     readonly type: 'call';
     readonly id: number;
@@ -219,7 +219,7 @@ export type Call = {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A line for the app's log, of `console.*`, `$app.log` or an error nobody caught. */
-export interface Log {
+export interface LogFrame {
   readonly type: 'log';
   /** The invocation that wrote it, which may have ended; 0 outside of any. */
   readonly parent: number;
@@ -230,19 +230,19 @@ export interface Log {
 }
 
 /** The answer to a `ping`. */
-export interface Pong {
+export interface PongFrame {
   readonly type: 'pong';
   readonly id: number;
 }
 
 /** Runner to API. */
 export type FromRunner =
-  | Ready
-  | Loaded
+  | ReadyFrame
+  | LoadedFrame
   | InvocationResult
-  | RouteResponse
-  | Chunk
-  | End
-  | Call
-  | Log
-  | Pong;
+  | ResponseFrame
+  | ChunkFrame
+  | EndFrame
+  | CallFrame
+  | LogFrame
+  | PongFrame;

@@ -1,16 +1,16 @@
 // Runs the handlers of a record event.
 import type { HookAuth, HookRecord, Json } from './calls.ts';
 import { type EventNameOf, hookEvents } from './events.ts';
-import { faultOf, messageOf } from './faults.ts';
-import type { Invocation } from './invocations.ts';
-import { jsonText } from './json-text.ts';
+import { describeThrown, thrownMessage } from './faults.ts';
+import type { InvocationContext } from './invocations.ts';
+import { serializeJson } from './json-text.ts';
 import type { EventInvocation, InvocationResult } from './protocol.ts';
 import type { Fault } from './registrations.ts';
 import type { Handler } from './registry.ts';
-import { bare, frozen, has, keysOf, stringifyJson } from './untampered.ts';
+import { freezeObject, hasOwnMember, objectKeys, stringifyJson, withoutPrototype } from './untampered.ts';
 
 /** How an invocation ended; as text where values of the author's are in it, which were turned into JSON already. */
-export type Result = InvocationResult | string;
+export type InvocationOutcome = InvocationResult | string;
 
 /** What a handler is given. */
 interface RecordHookEvent {
@@ -22,24 +22,24 @@ interface RecordHookEvent {
   readonly requestId: string;
 }
 
-const refused = 'a hook refused the write';
+const defaultVetoMessage = 'a hook refused the write';
 
 /** Runs all handlers of an event, one after the other. Before-handlers can change the record's fields or refuse. */
 export function runRecordEvent(
   frame: EventInvocation,
   handlers: readonly Handler[],
-  invocation: Invocation,
-): Promise<Result> {
+  invocation: InvocationContext,
+): Promise<InvocationOutcome> {
   const { action, when } = hookEvents[frame.event];
   const event: RecordHookEvent = {
     action,
     collection: frame.collection,
-    record: frozen(frame.record),
+    record: freezeObject(frame.record),
     previous: frame.previous,
     auth: frame.auth,
     requestId: frame.request_id,
   };
-  frozen(event);
+  freezeObject(event);
   return when === 'before'
     ? runBefore(frame, event, handlers, invocation)
     : runAfter(frame, event, handlers, invocation);
@@ -49,17 +49,17 @@ async function runBefore(
   { id, event: name, record }: EventInvocation,
   event: RecordHookEvent,
   handlers: readonly Handler[],
-  invocation: Invocation,
-): Promise<Result> {
-  const changes = hookEvents[name].canChange ? changesOf(record) : () => '{}';
+  invocation: InvocationContext,
+): Promise<InvocationOutcome> {
+  const changes = hookEvents[name].canChange ? trackChanges(record) : () => '{}';
   for (let index = 0; index < handlers.length && !invocation.ended; index++) {
     const handler = handlers[index];
     if (handler === undefined) break;
     invocation.file = handler.file;
     try {
-      if (await handler.run(event) === false) return veto(id, refused, null);
+      if (await handler.run(event) === false) return vetoResult(id, defaultVetoMessage, null);
     } catch (thrown) {
-      return veto(id, messageOf(thrown) || refused, faultOf(thrown, handler));
+      return vetoResult(id, thrownMessage(thrown) || defaultVetoMessage, describeThrown(thrown, handler));
     }
   }
   try {
@@ -67,7 +67,7 @@ async function runBefore(
   } catch (thrown) {
     // Of several, which one put there what cannot be written nobody knows.
     const only = handlers.length === 1 ? handlers[0] : undefined;
-    return failed(id, [faultOf(thrown, only ?? invocation.file)]);
+    return failedResult(id, [describeThrown(thrown, only ?? invocation.file)]);
   }
 }
 
@@ -75,8 +75,8 @@ async function runAfter(
   { id }: EventInvocation,
   event: RecordHookEvent,
   handlers: readonly Handler[],
-  invocation: Invocation,
-): Promise<Result> {
+  invocation: InvocationContext,
+): Promise<InvocationOutcome> {
   const faults: Fault[] = [];
   for (let index = 0; index < handlers.length && !invocation.ended; index++) {
     const handler = handlers[index];
@@ -85,44 +85,44 @@ async function runAfter(
     try {
       await handler.run(event);
     } catch (thrown) {
-      faults[faults.length] = faultOf(thrown, handler);
+      faults[faults.length] = describeThrown(thrown, handler);
     }
   }
-  return faults.length === 0 ? done(id) : failed(id, faults);
+  return faults.length === 0 ? doneResult(id) : failedResult(id, faults);
 }
 
 /** The result of what went well and changed nothing. */
-export function done(id: number): Result {
+export function doneResult(id: number): InvocationOutcome {
   return `{"type":"result","id":${id},"outcome":"done","changes":{}}`;
 }
 
 /** The result of handlers that threw. */
-export function failed(id: number, faults: readonly Fault[]): Result {
-  return { type: 'result', id, outcome: 'failed', faults: bare([...faults]) };
+export function failedResult(id: number, faults: readonly Fault[]): InvocationOutcome {
+  return { type: 'result', id, outcome: 'failed', faults: withoutPrototype([...faults]) };
 }
 
-function veto(id: number, message: string, fault: Fault | null): Result {
+function vetoResult(id: number, message: string, fault: Fault | null): InvocationOutcome {
   return { type: 'result', id, outcome: 'veto', message, fault };
 }
 
 /** A field as it was: what holds other values may be changed inside, so its JSON is kept. */
-type Before = Exclude<Json, object> | { readonly text: string | undefined };
+type OriginalValue = Exclude<Json, object> | { readonly text: string | undefined };
 
 /**
  * Remembers the fields of a record. The returned function gives those that are others by then, as JSON; a field that
  * was removed or set to undefined is null.
  */
-function changesOf({ fields }: HookRecord): () => string {
-  const names = keysOf(fields);
+function trackChanges({ fields }: HookRecord): () => string {
+  const names = objectKeys(fields);
   // No map, and each taken over by its place: this runs without machine code. The members of `keysOf` are its own, so that
   // no setter of a prototype meets what is put there.
-  const before: Before[] = keysOf(fields);
+  const before: OriginalValue[] = objectKeys(fields);
   for (let place = 0; place < names.length; place++) {
     const value = fields[names[place] ?? ''] ?? null;
     before[place] = typeof value === 'object' && value !== null ? { text: stringifyJson(value) } : value;
   }
   return () => {
-    const now = keysOf(fields);
+    const now = objectKeys(fields);
     let changes = '';
     let kept = 0;
     const add = (name: string, text: string) => {
@@ -130,7 +130,7 @@ function changesOf({ fields }: HookRecord): () => string {
     };
     for (let index = 0; index < now.length; index++) {
       const name = now[index] ?? '';
-      const place = placeOf(name, names, index);
+      const place = indexOfName(name, names, index);
       if (place !== -1) kept++;
       const text = changedText(fields[name], before[place], name);
       if (text !== null) add(name, text);
@@ -138,23 +138,27 @@ function changesOf({ fields }: HookRecord): () => string {
     if (kept === names.length) return `{${changes}}`;
     for (let place = 0; place < names.length; place++) {
       const name = names[place] ?? '';
-      if (!has(fields, name)) add(name, 'null');
+      if (!hasOwnMember(fields, name)) add(name, 'null');
     }
     return `{${changes}}`;
   };
 }
 
 /** Where a name stands, most likely at `guess`; -1 for one that is not there. */
-function placeOf(name: string, names: readonly string[], guess: number): number {
+function indexOfName(name: string, names: readonly string[], guess: number): number {
   if (names[guess] === name) return guess;
   for (let place = 0; place < names.length; place++) if (names[place] === name) return place;
   return -1;
 }
 
 /** The JSON of a field that is not as it was (undefined: was not there), else null. */
-function changedText(value: Json | undefined, before: Before | undefined, name: string): string | null {
+function changedText(
+  value: Json | undefined,
+  before: OriginalValue | undefined,
+  name: string,
+): string | null {
   const known = typeof before === 'object' && before !== null ? before.text : undefined;
   if (known === undefined && before === (value ?? null)) return null;
-  const text = value === undefined ? 'null' : jsonText(value, `record.fields.${name}`, { known });
+  const text = value === undefined ? 'null' : serializeJson(value, `record.fields.${name}`, { known });
   return text === known ? null : text;
 }

@@ -1,7 +1,7 @@
 // What the app's files registered: record hooks, routes and jobs.
 import { checkCronExpression } from './cron-expression.ts';
 import type { EventNameOf } from './events.ts';
-import { faultOf, type Place, placeIn } from './faults.ts';
+import { describeThrown, findPosition, type SourcePosition } from './faults.ts';
 import type { LoadedFile } from './loader.ts';
 import type {
   Fault,
@@ -11,10 +11,10 @@ import type {
   RouteRegistration,
 } from './registrations.ts';
 import { parseRoutePath } from './route-path.ts';
-import { bare, ownMap } from './untampered.ts';
+import { safeMap, withoutPrototype } from './untampered.ts';
 
 /** A function of an author's, and where it was registered. */
-export interface Handler extends Place {
+export interface Handler extends SourcePosition {
   readonly run: (event: unknown) => unknown;
 }
 
@@ -36,9 +36,9 @@ interface Registered {
 /** Of requests that reach routes, and `ANY` for all of them. */
 const methods = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|ANY)$/;
 /** Of whatever is registered, so that the report of it all fits into a frame. */
-const longestText = 512;
-const longestName = 128;
-const longestExpression = 256;
+const maxTextLength = 512;
+const maxNameLength = 128;
+const maxExpressionLength = 256;
 
 /** Takes registrations while the files load, then finds handlers. */
 export class Registry {
@@ -47,11 +47,11 @@ export class Registry {
   readonly #files: ReadonlySet<string>;
   readonly #registered: Registered[] = [];
   /** Who registered a name first. */
-  readonly #holders = ownMap<string, string>();
+  readonly #owners = safeMap<string, string>();
   /** How much each file registered. */
-  readonly #counts = ownMap<string, number>();
-  readonly #hooks = ownMap<string, Handler[]>();
-  readonly #others = ownMap<string, Handler>();
+  readonly #counts = safeMap<string, number>();
+  readonly #hooks = safeMap<string, Handler[]>();
+  readonly #routesAndJobs = safeMap<string, Handler>();
 
   /** `limit`: how many registrations one app may have. */
   constructor(files: readonly string[], limit: number) {
@@ -61,13 +61,17 @@ export class Registry {
 
   /** `onRecord…(collection, fn)`. */
   addHook(event: EventNameOf<'record'>, collection: unknown, run: unknown): void {
-    const name = textOf(collection, 'the collection');
-    this.#add({ kind: 'hook', handler: this.#handler(run), hook: bare({ event, collection: name }) });
+    const name = checkText(collection, 'the collection');
+    this.#add({
+      kind: 'hook',
+      handler: this.#handler(run),
+      hook: withoutPrototype({ event, collection: name }),
+    });
   }
 
   /** `routerAdd(method, path, fn)`. */
   addRoute(method: unknown, path: unknown, run: unknown): void {
-    const verb = textOf(method, 'the method').toUpperCase();
+    const verb = checkText(method, 'the method').toUpperCase();
     if (!methods.test(verb)) {
       throw new TypeError(
         `${
@@ -75,18 +79,21 @@ export class Registry {
         } is no method that a route can have: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS or ANY`,
       );
     }
-    const text = textOf(path, 'the path');
+    const text = checkText(path, 'the path');
     const segments = parseRoutePath(text);
-    const route = bare({ method: verb, path: text, segments });
+    const route = withoutPrototype({ method: verb, path: text, segments });
     this.#add({ kind: 'route', handler: this.#handler(run), route }, `route ${verb} ${text}`);
   }
 
   /** `cronAdd(name, expression, fn)`. */
   addJob(name: unknown, expression: unknown, run: unknown): void {
-    const job = bare({ name: textOf(name, 'the name'), expression: textOf(expression, 'the expression') });
-    if (job.name.length > longestName || job.expression.length > longestExpression) {
+    const job = withoutPrototype({
+      name: checkText(name, 'the name'),
+      expression: checkText(expression, 'the expression'),
+    });
+    if (job.name.length > maxNameLength || job.expression.length > maxExpressionLength) {
       throw new RangeError(
-        `a job's name has at most ${longestName} characters, its expression ${longestExpression}`,
+        `a job's name has at most ${maxNameLength} characters, its expression ${maxExpressionLength}`,
       );
     }
     checkCronExpression(job.expression);
@@ -96,13 +103,13 @@ export class Registry {
   /** Ends the loading: what the files without a fault registered is live, in order of `files`. */
   finish(files: readonly LoadedFile[]): { files: FileRegistrations[]; errors: Fault[] } {
     this.#loading = false;
-    const faults = ownMap<string, Fault>();
+    const faults = safeMap<string, Fault>();
     for (const { file, fault } of files) if (fault !== null) faults.set(file, fault);
-    for (let one = this.#refused(faults); one !== undefined; one = this.#refused(faults)) {
-      faults.set(one.file, faultOf(one.objection, one.file));
+    for (let one = this.#findRefused(faults); one !== undefined; one = this.#findRefused(faults)) {
+      faults.set(one.file, describeThrown(one.objection, one.file));
     }
-    const live: FileRegistrations[] = bare([]);
-    const errors: Fault[] = bare([]);
+    const live: FileRegistrations[] = withoutPrototype([]);
+    const errors: Fault[] = withoutPrototype([]);
     let liveCount = 0;
     let errorCount = 0;
     for (const { file } of files) {
@@ -120,12 +127,12 @@ export class Registry {
 
   /** The handler of a route as it was registered. */
   route(method: string, path: string): Handler | undefined {
-    return this.#others.get(`route ${method} ${path}`);
+    return this.#routesAndJobs.get(`route ${method} ${path}`);
   }
 
   /** The handler of a job. */
   job(name: string): Handler | undefined {
-    return this.#others.get(`job ${name}`);
+    return this.#routesAndJobs.get(`job ${name}`);
   }
 
   #goLive(file: string): FileRegistrations {
@@ -139,24 +146,29 @@ export class Registry {
         this.#addLiveHook(`${entry.hook.event} ${entry.hook.collection}`, entry.handler);
       } else if (entry.kind === 'route') {
         routes[routes.length] = entry.route;
-        this.#others.set(`route ${entry.route.method} ${entry.route.path}`, entry.handler);
+        this.#routesAndJobs.set(`route ${entry.route.method} ${entry.route.path}`, entry.handler);
       } else {
         jobs[jobs.length] = entry.job;
-        this.#others.set(`job ${entry.job.name}`, entry.handler);
+        this.#routesAndJobs.set(`job ${entry.job.name}`, entry.handler);
       }
     }
-    return bare({ file, hooks: bare(hooks), routes: bare(routes), jobs: bare(jobs) });
+    return withoutPrototype({
+      file,
+      hooks: withoutPrototype(hooks),
+      routes: withoutPrototype(routes),
+      jobs: withoutPrototype(jobs),
+    });
   }
 
   #addLiveHook(key: string, handler: Handler): void {
-    const handlers: Handler[] = this.#hooks.get(key) ?? bare<Handler[]>([]);
+    const handlers: Handler[] = this.#hooks.get(key) ?? withoutPrototype<Handler[]>([]);
     handlers[handlers.length] = handler;
     this.#hooks.set(key, handlers);
   }
 
   /** The first file that cannot stay beside those that registered before it, files with faults left out. */
-  #refused(faults: ReadonlyMap<string, Fault>): { file: string; objection: Error } | undefined {
-    const taken = ownMap<string, true>();
+  #findRefused(faults: ReadonlyMap<string, Fault>): { file: string; objection: Error } | undefined {
+    const taken = safeMap<string, true>();
     let count = 0;
     for (const { entry: { handler: { file } }, name, objection } of this.#registered) {
       if (faults.has(file)) continue;
@@ -170,12 +182,12 @@ export class Registry {
 
   #add(entry: Entry, name: string | null = null): void {
     const { file } = entry.handler;
-    const holder = name === null ? undefined : this.#holders.get(name);
+    const holder = name === null ? undefined : this.#owners.get(name);
     const count = (this.#counts.get(file) ?? 0) + 1;
     if (holder === file) throw new Error(`the ${name} is registered already`);
     if (count > this.#limit) throw new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
     this.#counts.set(file, count);
-    if (name !== null && holder === undefined) this.#holders.set(name, file);
+    if (name !== null && holder === undefined) this.#owners.set(name, file);
     this.#registered[this.#registered.length] = { entry, name, objection: this.#objectionTo(name, holder) };
   }
 
@@ -191,26 +203,26 @@ export class Registry {
       throw new Error('hooks, routes and jobs can be registered only while their file loads');
     }
     if (typeof run !== 'function') throw new TypeError('the handler must be a function');
-    return { ...this.#registeredAt(), run: (event) => run.call(undefined, event) };
+    return { ...this.#findRegistrationPosition(), run: (event) => run.call(undefined, event) };
   }
 
   /** Where the top-level code is that runs: in the outermost of the app's files on the stack. */
-  #registeredAt(): Place {
+  #findRegistrationPosition(): SourcePosition {
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 200;
     const lines = (new Error().stack ?? '').split('\n').reverse();
     Error.stackTraceLimit = limit;
     for (const line of lines) {
-      const place = placeIn(line);
+      const place = findPosition(line);
       if (place !== null && this.#files.has(place.file)) return place;
     }
     throw new Error('hooks, routes and jobs can be registered only by code of a hook file');
   }
 }
 
-function textOf(value: unknown, what: string): string {
-  if (typeof value !== 'string' || value === '' || value.length > longestText) {
-    throw new TypeError(`${what} must be a text of 1 to ${longestText} characters`);
+function checkText(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value === '' || value.length > maxTextLength) {
+    throw new TypeError(`${what} must be a text of 1 to ${maxTextLength} characters`);
   }
   return value;
 }

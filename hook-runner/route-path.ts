@@ -1,9 +1,9 @@
 // Paths of custom routes, taken apart.
 import type { RouteSegment } from './registrations.ts';
-import { bare } from './untampered.ts';
+import { withoutPrototype } from './untampered.ts';
 
 const parameter = /^(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/;
-const longestPath = 512;
+const maxPathLength = 512;
 
 /**
  * The segments of `/orders/:id/{line}/*`.
@@ -11,9 +11,9 @@ const longestPath = 512;
  * @throws Error naming what is wrong with the path
  */
 export function parseRoutePath(path: string): RouteSegment[] {
-  if (path.length > longestPath) throw new Error(`a route's path has at most ${longestPath} characters`);
+  if (path.length > maxPathLength) throw new Error(`a route's path has at most ${maxPathLength} characters`);
   const parts = path.replace(/^\//, '').replace(/\/$/, '').split('/');
-  if (parts.length === 1 && parts[0] === '') return bare([]);
+  if (parts.length === 1 && parts[0] === '') return withoutPrototype([]);
   const names = new Set<string>();
   const segments = parts.map((part, index) => {
     const segment = parseSegment(part, index === parts.length - 1);
@@ -24,19 +24,19 @@ export function parseRoutePath(path: string): RouteSegment[] {
     if (segment.kind === 'param') names.add(segment.name);
     return segment;
   });
-  return bare(segments);
+  return withoutPrototype(segments);
 }
 
 /** One segment, or what is wrong with it. */
 function parseSegment(part: string, isLast: boolean): RouteSegment | string {
   if (part === '') return 'there is nothing between two slashes';
-  if (part === '*') return isLast ? bare({ kind: 'rest' }) : '"*" stands only at the end';
+  if (part === '*') return isLast ? withoutPrototype({ kind: 'rest' }) : '"*" stands only at the end';
   const name = parameter.exec(part);
-  if (name !== null) return bare({ kind: 'param', name: name[1] ?? name[2] ?? '' });
+  if (name !== null) return withoutPrototype({ kind: 'param', name: name[1] ?? name[2] ?? '' });
   if (/^:|[{}*?#]/.test(part)) {
     return `${JSON.stringify(part)} is neither a name nor ":name", "{name}" or a last "*"`;
   }
-  return bare({ kind: 'literal', value: decoded(part) });
+  return withoutPrototype({ kind: 'literal', value: decoded(part) });
 }
 
 /** Literals are compared with decoded paths. */

@@ -8,12 +8,12 @@ export type ModuleApi = Pick<
 >;
 
 const mapComment = '//# sourceMappingURL=data:application/json;base64,';
-const place = /stripTypeScriptTypes\.ts:(\d+):(\d+)/;
+const positionPattern = /stripTypeScriptTypes\.ts:(\d+):(\d+)/;
 /** An import that may be of types alone, which blanking would leave: nothing exports a type. */
-const valueImport = /\bimport\s*(?!type\b)[\w$*{]/;
+const valueImportPattern = /\bimport\s*(?!type\b)[\w$*{]/;
 
 /** A text that is no TypeScript; `line` and `column` count from 1. */
-export class NotTypeScript extends Error {
+export class TypeScriptError extends Error {
   readonly line: number | null;
   readonly column: number | null;
 
@@ -37,39 +37,39 @@ interface JavaScript {
  *
  * @throws NotTypeScript
  */
-export function javaScriptOf(source: string, url: string, api: ModuleApi): JavaScript {
+export function stripTypes(source: string, url: string, api: ModuleApi): JavaScript {
   try {
-    if (!valueImport.test(source)) return { code: api.stripTypeScriptTypes(source), map: null };
+    if (!valueImportPattern.test(source)) return { code: api.stripTypeScriptTypes(source), map: null };
   } catch (error) {
     // It says only that there is something it cannot blank out; the other mode knows what and where.
     if (!(error instanceof SyntaxError)) throw error;
   }
   try {
-    return withSource(transformed(source, api), url);
+    return nameSource(transformTypes(source, api), url);
   } catch (error) {
-    throw notTypeScript(error);
+    throw toTypeScriptError(error);
   }
 }
 
 /** Deno has a second mode, which Node and so its types have not. */
-function transformed(source: string, api: ModuleApi): string {
+function transformTypes(source: string, api: ModuleApi): string {
   const options = { mode: 'transform', sourceMap: true };
   return String(Reflect.apply(api.stripTypeScriptTypes, api, [source, options]));
 }
 
-function notTypeScript(error: unknown): NotTypeScript {
+function toTypeScriptError(error: unknown): TypeScriptError {
   const message = error instanceof Error ? error.message : String(error);
-  const [, line, column] = place.exec(message) ?? [];
+  const [, line, column] = positionPattern.exec(message) ?? [];
   const [first = ''] = message.split('\n');
-  return new NotTypeScript(first, numberOf(line), numberOf(column));
+  return new TypeScriptError(first, toNumber(line), toNumber(column));
 }
 
-function numberOf(text: string | undefined): number | null {
+function toNumber(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }
 
 /** Names the real file in the inline source map, which else names the same one for all. */
-function withSource(code: string, url: string): JavaScript {
+function nameSource(code: string, url: string): JavaScript {
   const at = code.lastIndexOf(mapComment);
   if (at === -1) return { code, map: null };
   const bytes = Uint8Array.fromBase64(code.slice(at + mapComment.length).trim());

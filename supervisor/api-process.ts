@@ -3,42 +3,42 @@ import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
 import { trustEnvironment } from './config.ts';
-import { isFromApi, isPeerRequest, isRunnerRequest } from './from-api.ts';
-import { type PeerDesk, Peers } from './peers.ts';
+import { isApiMessage, isPeerRequest, isRunnerRequest } from './from-api.ts';
+import { type PeerClient, PeerRelay } from './peers.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
-import { corePulse, Pulse, type PulseRules } from './heartbeat.ts';
-import { coreRestarts } from './restarts.ts';
-import type { RunnerDesk, Runners } from './hooks/runners.ts';
-import type { Command, Running } from './spawn.ts';
+import { apiHeartbeat, Heartbeat, type HeartbeatRules } from './heartbeat.ts';
+import { coreRestartRules } from './restarts.ts';
+import type { RunnerClient, RunnerProcesses } from './hooks/runners.ts';
+import type { Command, RunningProcess } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** What the API processes need. */
-export interface ApiOptions {
+export interface ApiProcessOptions {
   config: Config;
   masterKey: Buffer;
   /** Resolves once PostgreSQL answers; the processes load meanwhile. */
   database: Promise<DatabaseAccess>;
   /** Resolves once it is known how strongly hooks can be walled in. */
   sandbox: Promise<Sandbox>;
-  runners: Pick<Runners, 'connect'>;
+  runners: Pick<RunnerProcesses, 'connect'>;
   path: string;
   onEvent: (event: ChildEvent) => void;
   onProgress: (message: string) => void;
   /** The program to run instead of the API, for tests of the supervisor alone. */
   program?: string;
   /** How long it may hang, for the same tests. */
-  pulse?: PulseRules;
+  heartbeat?: HeartbeatRules;
 }
 
 /** The API as a whole. */
-export interface Api {
+export interface ApiProcesses {
   /** Starts every process; resolves when all are ready. Throws `StartRefused`. */
   start: () => Promise<ApiReady>;
   /** Lets requests in flight finish. */
   stop: () => Promise<void>;
   kill: () => void;
   /** Tells every process that serves. */
-  announce: (report: RunnerReport) => void;
+  broadcast: (report: RunnerReport) => void;
 }
 
 /** What the first process said when it was ready. */
@@ -48,9 +48,9 @@ export interface ApiReady {
 }
 
 /** Migrations of a large fleet run before the first process is ready. */
-const readyDeadline = 1_800_000;
+const readyTimeoutMs = 1_800_000;
 /** The API gives requests in flight 10 s, and then closes what is left. */
-const stopDeadline = 12_000;
+const stopTimeoutMs = 12_000;
 
 // In dist/ the program ends in .js: the compiler rewrites imports, not strings.
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -58,8 +58,8 @@ const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.
 const preload = `--import=${new URL(`../api/process/v8-flags${extension}`, import.meta.url).href}`;
 
 /** Describes the API processes; nothing runs before `start`. */
-export function createApi(options: ApiOptions): Api {
-  const peers = new Peers();
+export function createApiProcesses(options: ApiProcessOptions): ApiProcesses {
+  const peers = new PeerRelay();
   const first = new Worker(options, peers, 0);
   const others: Worker[] = [];
   return {
@@ -76,41 +76,41 @@ export function createApi(options: ApiOptions): Api {
       await Promise.all([first, ...others].map((worker) => worker.child.stop()));
     },
     kill: () => [first, ...others].forEach((worker) => worker.child.kill()),
-    announce: (report) => [first, ...others].forEach((worker) => worker.announce(report)),
+    broadcast: (report) => [first, ...others].forEach((worker) => worker.report(report)),
   };
 }
 
 /** One API process. */
 class Worker {
   readonly child: Child;
-  readonly #options: ApiOptions;
-  readonly #peers: Peers;
+  readonly #options: ApiProcessOptions;
+  readonly #peers: PeerRelay;
   readonly #index: number;
   #port = 0;
   #ready: ApiReady | undefined;
   #serves = false;
-  #received: (message: FromApi) => void = () => {};
-  #desk: RunnerDesk | undefined;
-  #peer: PeerDesk | undefined;
-  readonly #pulse: Pulse;
+  #onMessage: (message: FromApi) => void = () => {};
+  #runnerClient: RunnerClient | undefined;
+  #peerClient: PeerClient | undefined;
+  readonly #heartbeat: Heartbeat;
 
-  constructor(options: ApiOptions, peers: Peers, index: number) {
+  constructor(options: ApiProcessOptions, peers: PeerRelay, index: number) {
     this.#options = options;
     this.#peers = peers;
     this.#index = index;
-    this.#pulse = new Pulse(options.pulse ?? corePulse);
+    this.#heartbeat = new Heartbeat(options.heartbeat ?? apiHeartbeat);
     const name = index === 0 ? 'api' : `api ${index}`;
     this.child = new Child(
       {
         name,
         command: () => this.#command(),
         whenReady: (running) => this.#whenReady(running),
-        readyDeadline,
-        watch: (running, ended) => this.#pulse.watch(() => tell(running, { type: 'ping' }), ended),
+        readyTimeoutMs: readyTimeoutMs,
+        watch: (running, ended) => this.#heartbeat.watch(() => send(running, { type: 'ping' }), ended),
         // Before it serves there is no request to finish, and it may not be listening to us yet.
-        askToStop: (running) => this.#serves ? tell(running, { type: 'stop' }) : running.killGroup(),
-        stopDeadline,
-        restarts: coreRestarts,
+        askToStop: (running) => this.#serves ? send(running, { type: 'stop' }) : running.killGroup(),
+        stopTimeoutMs: stopTimeoutMs,
+        restarts: coreRestartRules,
       },
       options.onEvent,
     );
@@ -123,9 +123,9 @@ class Worker {
     return this.#ready;
   }
 
-  announce(report: RunnerReport): void {
+  report(report: RunnerReport): void {
     const { running } = this.child;
-    if (this.#serves && running !== undefined) tell(running, report);
+    if (this.#serves && running !== undefined) send(running, report);
   }
 
   #command(): Command {
@@ -139,17 +139,17 @@ class Worker {
     };
   }
 
-  async #whenReady(running: Running): Promise<void> {
+  async #whenReady(running: RunningProcess): Promise<void> {
     const answer = Promise.withResolvers<ApiReady>();
-    this.#received = (message) => {
+    this.#onMessage = (message) => {
       if (message.type === 'ready') answer.resolve(message);
       if (message.type === 'failed') answer.reject(new StartRefused(message.message));
     };
     const { config, masterKey, runners } = this.#options;
     const desk = runners.connect((report, socket) => running.send(report, socket));
-    this.#desk = desk;
+    this.#runnerClient = desk;
     void running.exited.then(() => desk.close());
-    tell(running, {
+    send(running, {
       type: 'start',
       config: { ...config, http: { ...config.http, port: this.#port } },
       database: await this.#options.database,
@@ -161,22 +161,22 @@ class Worker {
     this.#ready = await answer.promise;
     this.#serves = true;
     const peer = this.#peers.join((report) => running.send(report));
-    this.#peer = peer;
+    this.#peerClient = peer;
     void running.exited.then(() => peer.close());
     // A successor must be where this one was, also when the port was chosen by the system.
     this.#port = Number(new URL(this.#ready.url).port);
   }
 
   #receive(message: unknown): void {
-    if (!isFromApi(message)) return;
-    if (message.type === 'pong') this.#pulse.heard();
+    if (!isApiMessage(message)) return;
+    if (message.type === 'pong') this.#heartbeat.beat();
     if (message.type === 'progress') this.#options.onProgress(message.message);
-    if (isRunnerRequest(message)) this.#desk?.ask(message);
-    if (isPeerRequest(message)) this.#peer?.hear(message);
-    this.#received(message);
+    if (isRunnerRequest(message)) this.#runnerClient?.handle(message);
+    if (isPeerRequest(message)) this.#peerClient?.handle(message);
+    this.#onMessage(message);
   }
 }
 
-function tell(running: Running, message: ToApi): void {
+function send(running: RunningProcess, message: ToApi): void {
   running.send(message);
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from './errors.ts';
 import { type RestartRules, Restarts } from './restarts.ts';
-import { type Command, type Exit, type Running, spawn } from './spawn.ts';
+import { type Command, type Exit, type RunningProcess, spawn } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** `starting` lasts until the process says that it serves, and again from a crash until its successor does. */
@@ -14,13 +14,13 @@ export interface ChildSpec {
   /** Prepares and describes one start. */
   command: () => Command | Promise<Command>;
   /** Resolves when the process serves; before it ever did, `StartRefused` says that no further try can help. */
-  whenReady: (running: Running, ended: AbortSignal) => Promise<void>;
-  readyDeadline: number;
+  whenReady: (running: RunningProcess, ended: AbortSignal) => Promise<void>;
+  readyTimeoutMs: number;
   /** Watches it from then on until it has `ended`, and rejects when it no longer serves although it runs. */
-  watch?: (running: Running, ended: AbortSignal) => Promise<never>;
+  watch?: (running: RunningProcess, ended: AbortSignal) => Promise<never>;
   /** Asks the process to end what it is doing and exit. */
-  askToStop: (running: Running) => void;
-  stopDeadline: number;
+  askToStop: (running: RunningProcess) => void;
+  stopTimeoutMs: number;
   restarts: RestartRules;
 }
 
@@ -37,7 +37,7 @@ export class Child {
   readonly #stop = new AbortController();
   readonly #firstReady = Promise.withResolvers<void>();
   #state: ChildState = 'stopped';
-  #running: Running | undefined;
+  #running: RunningProcess | undefined;
   #readySince: number | undefined;
   #wasReady = false;
   #life: Promise<void> | undefined;
@@ -53,7 +53,7 @@ export class Child {
   }
 
   /** The process that runs now, if one does. */
-  get running(): Running | undefined {
+  get running(): RunningProcess | undefined {
     return this.#running;
   }
 
@@ -72,7 +72,7 @@ export class Child {
     const running = this.#running;
     if (running !== undefined) {
       this.#spec.askToStop(running);
-      const late = setTimeout(() => running.killGroup(), this.#spec.stopDeadline);
+      const late = setTimeout(() => running.killGroup(), this.#spec.stopTimeoutMs);
       await running.exited;
       clearTimeout(late);
     }
@@ -89,7 +89,7 @@ export class Child {
     while (!this.#stop.signal.aborted) {
       const reason = await this.#liveOnce();
       if (this.#stop.signal.aborted) break;
-      const { wait, opened } = this.#restarts.crashed(performance.now(), this.#readySince);
+      const { waitMs: wait, opened } = this.#restarts.crashed(performance.now(), this.#readySince);
       this.#state = 'starting';
       this.#onEvent({ type: 'crashed', name: this.#spec.name, reason, wait, opened });
       if (opened) this.#firstReady.reject(new StartRefused(`${this.#spec.name} does not start: ${reason}`));
@@ -129,7 +129,7 @@ export class Child {
   }
 
   /** Throws when it runs, and does nothing any more. */
-  async #untilEnded(running: Running): Promise<Exit> {
+  async #untilEnded(running: RunningProcess): Promise<Exit> {
     const ended = new AbortController();
     const watched = this.#spec.watch?.(running, ended.signal);
     try {
@@ -139,13 +139,13 @@ export class Child {
     }
   }
 
-  async #untilReady(running: Running): Promise<void> {
+  async #untilReady(running: RunningProcess): Promise<void> {
     const ended = new AbortController();
     const exited = running.exited.then((exit) => {
       throw new Error(describe(exit));
     });
-    const late = pause(this.#spec.readyDeadline, undefined, { signal: ended.signal }).then(() => {
-      throw new Error(`was not ready within ${this.#spec.readyDeadline} ms`);
+    const late = pause(this.#spec.readyTimeoutMs, undefined, { signal: ended.signal }).then(() => {
+      throw new Error(`was not ready within ${this.#spec.readyTimeoutMs} ms`);
     });
     exited.catch(() => 'known by the race');
     late.catch(() => 'known by the race');

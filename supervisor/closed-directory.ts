@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The first directory on the way to one of the paths that a user may not pass, if there is one. */
-export async function closedDirectory(
+export async function findClosedDirectory(
   { uid, gid }: { uid: number; gid: number },
   paths: readonly string[],
 ): Promise<string | undefined> {

@@ -16,7 +16,7 @@ const sources = ['supervisor', 'api', 'storage'].map((folder) => join(root, fold
  */
 const loadApi = `--import=data:text/javascript,${
   encodeURIComponent(
-    `${importOf('../api/process/v8-flags.ts')};${importOf('../api/main.ts')}.catch(() => {})`,
+    `${importCode('../api/process/v8-flags.ts')};${importCode('../api/main.ts')}.catch(() => {})`,
   )
 }`;
 
@@ -30,7 +30,7 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
   if (process.execArgv.includes(loadApi)) {
     await load();
     flushCompileCache();
-    utimesSync(used(), new Date(), new Date());
+    utimesSync(cacheFolder(), new Date(), new Date());
     await startAgain(process.execArgv.filter((argument) => argument !== loadApi));
   } else if (getCompileCacheDir() === undefined) {
     if (enableCompileCache(directory).status !== constants.compileCacheStatus.ENABLED) return;
@@ -40,23 +40,23 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
 
 /** The variable that turns the same cache on in a child of this process. */
 export function compileCacheEnvironment(): Record<string, string> {
-  return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(used()) };
+  return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cacheFolder()) };
 }
 
-function importOf(path: string): string {
+function importCode(path: string): string {
   return `await import(${JSON.stringify(new URL(path, import.meta.url).href)})`;
 }
 
 /** Node keeps a folder for each of its versions. */
-function used(): string {
+function cacheFolder(): string {
   return getCompileCacheDir() ?? directory;
 }
 
 function isStale(): boolean {
   // As on a file system that is read-only: what the cache lacks is compiled at each start.
-  if (!isWritable(used())) return false;
-  if (readdirSync(used()).length === 0) return true;
-  const filled = statSync(used()).mtimeMs;
+  if (!isWritable(cacheFolder())) return false;
+  if (readdirSync(cacheFolder()).length === 0) return true;
+  const filled = statSync(cacheFolder()).mtimeMs;
   const isNewer = (path: string) => statSync(path).mtimeMs > filled;
   return sources.some((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((path) => isNewer(join(folder, path)))

@@ -14,7 +14,7 @@ export interface ConfigFile {
 }
 
 /** A setting on the command line; `source` is how it was spelled there. */
-export interface Flag {
+export interface SettingFlag {
   key: string;
   text: string;
   source: string;
@@ -24,7 +24,7 @@ export interface Flag {
 export interface ConfigInput {
   file: ConfigFile | undefined;
   env: Readonly<Record<string, string | undefined>>;
-  flags: readonly Flag[];
+  flags: readonly SettingFlag[];
   /** Relative paths are relative to this directory. */
   cwd: string;
   /** Standard output is a terminal. */
@@ -32,7 +32,7 @@ export interface ConfigInput {
 }
 
 /** One setting as it takes effect. */
-export interface Effective {
+export interface EffectiveSetting {
   value: unknown;
   /** `default`, or the file, variable or flag. */
   source: string;
@@ -43,7 +43,7 @@ export interface Effective {
 /** The configuration, and where every value came from. */
 export interface ResolvedConfig {
   config: Config;
-  effective: ReadonlyMap<string, Effective>;
+  effective: ReadonlyMap<string, EffectiveSetting>;
 }
 
 const prefix = 'BULKHEAD_';
@@ -63,7 +63,7 @@ export function flagName(key: string): string {
 
 /** Puts the configuration together. Throws `StartRefused` naming the first key or value that is wrong. */
 export function resolveConfig(input: ConfigInput): ResolvedConfig {
-  const effective = new Map<string, Effective>();
+  const effective = new Map<string, EffectiveSetting>();
   for (const [key, { default: value, secret, doc }] of settingsByKey) {
     effective.set(key, { value, source: 'default', secret, doc });
   }
@@ -95,7 +95,7 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
 }
 
 /** The defaults that depend on other things, and the rules that tie settings together. */
-function complete(effective: Map<string, Effective>, { cwd, terminal }: ConfigInput): Config {
+function complete(effective: Map<string, EffectiveSetting>, { cwd, terminal }: ConfigInput): Config {
   const derive = (key: string, value: unknown) => {
     const entry = effective.get(key);
     if (entry !== undefined) effective.set(key, { ...entry, value });
@@ -117,7 +117,7 @@ function complete(effective: Map<string, Effective>, { cwd, terminal }: ConfigIn
   return build(effective);
 }
 
-function build(effective: ReadonlyMap<string, Effective>): Config {
+function build(effective: ReadonlyMap<string, EffectiveSetting>): Config {
   const part = (table: object, path: string): object =>
     Object.fromEntries(
       Object.entries(table).map(([name, entry]) => {

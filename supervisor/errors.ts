@@ -1,7 +1,7 @@
 // What an error says, whatever was thrown.
 
 /** The code that Node gives an error, such as `ENOENT`; empty when it has none. */
-export function codeOf(error: unknown): string {
+export function systemErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 

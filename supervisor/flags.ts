@@ -1,15 +1,15 @@
 // The command line's settings: a flag for each, and `--set key=value`.
 import { parseArgs } from 'node:util';
-import { type Flag, flagName, settingsByKey } from './config.ts';
+import { flagName, type SettingFlag, settingsByKey } from './config.ts';
 import { messageOf } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Flags of one command besides the settings. */
-export type OwnFlags = Readonly<Record<string, { type: 'string' | 'boolean' }>>;
+export type CommandFlags = Readonly<Record<string, { type: 'string' | 'boolean' }>>;
 
 /** What was given. */
-export interface Given {
-  flags: Flag[];
+export interface ParsedFlags {
+  flags: SettingFlag[];
   json: boolean;
   /** The value of a flag of the command's own. */
   own(name: string): string | undefined;
@@ -19,10 +19,10 @@ export interface Given {
  * Reads `--http-port 8080`, `--http-port=8080`, `--set http.port=8080` and the command's own flags. Throws `StartRefused`
  * for any other.
  */
-export function readFlags(rawArgs: readonly string[], ownFlags: OwnFlags = {}): Given {
+export function readFlags(rawArgs: readonly string[], ownFlags: CommandFlags = {}): ParsedFlags {
   const keys = new Map([...settingsByKey.keys()].map((key) => [flagName(key).slice(2), key]));
   const options = Object.fromEntries([...keys.keys()].map((name) => [name, { type: 'string' }] as const));
-  const flags: Flag[] = [];
+  const flags: SettingFlag[] = [];
   const { values } = parse([...rawArgs], { ...options, ...ownFlags });
   for (const [name, value] of Object.entries(values)) {
     const key = keys.get(name);
@@ -43,7 +43,7 @@ export function readFlags(rawArgs: readonly string[], ownFlags: OwnFlags = {}): 
 
 function parse(
   args: string[],
-  options: OwnFlags,
+  options: CommandFlags,
 ): { values: Record<string, unknown> } {
   try {
     return parseArgs({

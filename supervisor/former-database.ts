@@ -8,7 +8,7 @@ import { clusterFolder } from './postgres/cluster.ts';
 import type { Config } from './protocol.ts';
 import { StartRefused } from './start-refused.ts';
 
-const markOf = (dataDir: string) => join(dataDir, 'served');
+const servedMark = (dataDir: string) => join(dataDir, 'served');
 
 /**
  * Throws `StartRefused` when the data directory has served and has no database now: its disk is not mounted, or the setting
@@ -18,11 +18,11 @@ export function checkFormerDatabase({ data_dir, database }: Config, output: Outp
   const embedded = clusterFolder(data_dir);
   if (database.url !== '') {
     if (existsSync(embedded)) {
-      output.say('warn', `${embedded} is not used: database.url names another database`);
+      output.log('warn', `${embedded} is not used: database.url names another database`);
     }
     return;
   }
-  if (existsSync(embedded) || !existsSync(markOf(data_dir))) return;
+  if (existsSync(embedded) || !existsSync(servedMark(data_dir))) return;
   throw new StartRefused(
     `data_dir ${data_dir} was in use, and its database is gone: set database.url if the server had one, else restore ` +
       `${embedded}; to start over, remove ${data_dir}`,
@@ -31,9 +31,9 @@ export function checkFormerDatabase({ data_dir, database }: Config, output: Outp
 
 /** Remembers that the server has begun to serve. */
 export async function markServed({ data_dir }: Config, output: Output): Promise<void> {
-  const mark = markOf(data_dir);
+  const mark = servedMark(data_dir);
   if (existsSync(mark)) return;
   await writeFile(mark, '', { mode: 0o600 }).catch((error: unknown) =>
-    output.say('warn', `${mark} cannot be written: ${messageOf(error)}`)
+    output.log('warn', `${mark} cannot be written: ${messageOf(error)}`)
   );
 }

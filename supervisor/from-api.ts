@@ -24,7 +24,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   pong: {},
   runner_start: { id: text, workspace: text, app: text, memory_mb: number },
   runner_stop: { id: text, kill: boolean },
-  runner_forgive: { workspace: text, app: text },
+  runner_clear_crashes: { workspace: text, app: text },
   runner_measure: { id: text },
   peers_ask: { id: text, question: text },
   peers_answer: { id: text, answer: text },
@@ -32,7 +32,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
 };
 
 /** Whether it is a message that the API sends. */
-export function isFromApi(message: unknown): message is FromApi {
+export function isApiMessage(message: unknown): message is FromApi {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false;
   const type = String(message.type);
   if (!Object.hasOwn(members, type)) return false;

@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, messageOf } from './errors.ts';
+import { messageOf, systemErrorCode } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Length of the master key in bytes. */
@@ -76,7 +76,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw new StartRefused(`${file} cannot be read: ${messageOf(error)}`);
   }
 }

@@ -2,16 +2,16 @@
 // own lines to the same place.
 
 /** How serious a line is. */
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+export type OutputLevel = 'debug' | 'info' | 'warn' | 'error';
 
-const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+const levels: readonly OutputLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /** Writes lines to standard output. */
 export interface Output {
   /** One line of the supervisor's own. */
-  say: (level: Level, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  log: (level: OutputLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** The same at level `info`, whatever the least serious level is. */
-  tell: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  logAlways: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** A line that a person is to act on: plain text on a terminal. */
   hint: (text: string) => void;
   /** A line that PostgreSQL wrote. */
@@ -20,7 +20,7 @@ export interface Output {
 
 /** What an output depends on. `write` gets whole lines with their ends. */
 export interface OutputOptions {
-  level: Level;
+  level: OutputLevel;
   format: 'pretty' | 'json';
   now: () => Date;
   write: (text: string) => void;
@@ -30,16 +30,16 @@ export interface OutputOptions {
 export function createOutput(options: OutputOptions): Output {
   const { format, now, write } = options;
   const threshold = levels.indexOf(options.level);
-  const line = (level: Level, fields: Readonly<Record<string, unknown>>) => {
+  const line = (level: OutputLevel, fields: Readonly<Record<string, unknown>>) => {
     if (levels.indexOf(level) >= threshold) always(level, fields);
   };
-  const always = (level: Level, fields: Readonly<Record<string, unknown>>) => {
+  const always = (level: OutputLevel, fields: Readonly<Record<string, unknown>>) => {
     const entry = { ts: now().toISOString(), level, ...fields };
     write(`${format === 'json' ? JSON.stringify(entry) : pretty(entry)}\n`);
   };
   return {
-    say: (level, message, fields) => line(level, { part: 'supervisor', message, ...fields }),
-    tell: (message, fields) => always('info', { part: 'supervisor', message, ...fields }),
+    log: (level, message, fields) => line(level, { part: 'supervisor', message, ...fields }),
+    logAlways: (message, fields) => always('info', { part: 'supervisor', message, ...fields }),
     hint: (text) =>
       format === 'json' ? line('info', { part: 'supervisor', message: text }) : write(`${text}\n`),
     postgresLine: (text) => {
@@ -49,7 +49,7 @@ export function createOutput(options: OutputOptions): Output {
   };
 }
 
-const severities: Readonly<Record<string, Level>> = {
+const severities: Readonly<Record<string, OutputLevel>> = {
   DEBUG: 'debug',
   LOG: 'info',
   INFO: 'info',
@@ -79,7 +79,7 @@ const routine: readonly string[] = [
 ];
 
 /** Reads a line of PostgreSQL's log, `<pid> <severity>:  <message>`. */
-export function readPostgresLine(text: string): { level: Level; message: string } {
+export function readPostgresLine(text: string): { level: OutputLevel; message: string } {
   const match = /^\d+ ([A-Z]+?)\d?: {1,2}(.*)$/.exec(text);
   if (match === null) return { level: 'info', message: text.trim() };
   const [, severity = '', message = ''] = match;

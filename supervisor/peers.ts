@@ -2,37 +2,37 @@
 import type { PeerReport, PeerRequest } from './protocol.ts';
 
 /** What an API process has of the others. */
-export interface PeerDesk {
-  hear: (request: PeerRequest) => void;
+export interface PeerClient {
+  handle: (request: PeerRequest) => void;
   /** The process is gone. */
   close: () => void;
 }
 
-interface Member {
-  tell: (report: PeerReport) => void;
+interface PeerMember {
+  send: (report: PeerReport) => void;
 }
 
 interface Question {
-  asker: Member;
-  waiting: Set<Member>;
+  asker: PeerMember;
+  waiting: Set<PeerMember>;
   answers: string[];
   late: NodeJS.Timeout;
 }
 
 /** A process that is busy for longer is left out. Milliseconds. */
-const patience = 1_000;
+const answerTimeoutMs = 1_000;
 
 /** The API processes that serve. */
-export class Peers {
-  readonly #members = new Set<Member>();
+export class PeerRelay {
+  readonly #members = new Set<PeerMember>();
   readonly #questions = new Map<string, Question>();
 
   /** For an API process that serves from now on. */
-  join(tell: Member['tell']): PeerDesk {
-    const member = { tell };
+  join(send: PeerMember['send']): PeerClient {
+    const member = { send };
     this.#members.add(member);
     return {
-      hear: (request) => {
+      handle: (request) => {
         if (request.type === 'peers_ask') this.#ask(member, request);
         else this.#answer(member, request);
       },
@@ -40,35 +40,35 @@ export class Peers {
         this.#members.delete(member);
         for (const [id, question] of this.#questions) {
           if (question.asker === member) this.#end(id, question);
-          else this.#strike(id, question, member);
+          else this.#remove(id, question, member);
         }
       },
     };
   }
 
-  #ask(asker: Member, { id, question }: { id: string; question: string }): void {
+  #ask(asker: PeerMember, { id, question }: { id: string; question: string }): void {
     const waiting = new Set([...this.#members].filter((member) => member !== asker));
-    const late = setTimeout(() => this.#end(id, asked), patience);
+    const late = setTimeout(() => this.#end(id, asked), answerTimeoutMs);
     const asked = { asker, waiting, answers: [], late };
     this.#questions.set(id, asked);
-    for (const member of waiting) member.tell({ type: 'peer_asked', id, question });
+    for (const member of waiting) member.send({ type: 'peer_asked', id, question });
     if (waiting.size === 0) this.#end(id, asked);
   }
 
-  #answer(member: Member, { id, answer }: { id: string; answer: string }): void {
+  #answer(member: PeerMember, { id, answer }: { id: string; answer: string }): void {
     const question = this.#questions.get(id);
     if (question === undefined || !question.waiting.has(member)) return;
     question.answers.push(answer);
-    this.#strike(id, question, member);
+    this.#remove(id, question, member);
   }
 
-  #strike(id: string, question: Question, member: Member): void {
+  #remove(id: string, question: Question, member: PeerMember): void {
     if (question.waiting.delete(member) && question.waiting.size === 0) this.#end(id, question);
   }
 
   #end(id: string, { asker, answers, late }: Question): void {
     clearTimeout(late);
     this.#questions.delete(id);
-    if (this.#members.has(asker)) asker.tell({ type: 'peers_answered', id, answers });
+    if (this.#members.has(asker)) asker.send({ type: 'peers_answered', id, answers });
   }
 }

@@ -2,13 +2,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** CPU time in milliseconds and resident memory in bytes. */
-export interface Usage {
+export interface ProcessUsage {
   cpu: number;
   rss: number;
 }
 
 /** USER_HZ, which is 100 on every processor that Linux still runs Deno on. Milliseconds. */
-const tick = 10;
+const tickMs = 10;
 
 /**
  * The innermost process below one that only waits for it, as bubblewrap does, or the process itself. Undefined when it
@@ -29,12 +29,12 @@ export async function findProcess(pid: number): Promise<number | undefined> {
 }
 
 /** What the process has used since its start; undefined when it is gone. */
-export async function measure(pid: number): Promise<Usage | undefined> {
+export async function measure(pid: number): Promise<ProcessUsage | undefined> {
   const row = await readStat(pid);
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   if (row === undefined || kilobytes === undefined) return undefined;
-  return { cpu: row.ticks * tick, rss: Number(kilobytes) * 1024 };
+  return { cpu: row.ticks * tickMs, rss: Number(kilobytes) * 1024 };
 }
 
 /** A process as `/proc` has it, in state `Z` or `X` when it has ended; undefined when it is gone, or cannot be seen. */

@@ -95,7 +95,7 @@ export type RunnerRequest =
    */
   | { type: 'runner_stop'; id: string; kill: boolean; fault?: true }
   /** The app's code is another now: its crashes are forgotten. A change on disk does the same. */
-  | { type: 'runner_forgive'; workspace: string; app: string }
+  | { type: 'runner_clear_crashes'; workspace: string; app: string }
   /** Answered by `runner_measured`, while the runner lives. */
   | { type: 'runner_measure'; id: string }
   /** Checks the types of an app's files. Answered by `runner_checked`; no process of `id` comes of it. */
@@ -188,7 +188,7 @@ export interface VerifyStart extends ProgramStart {
 }
 
 /** What was found in one log. `seq` and `id` say which seal and row it is about, as far as that is known. */
-export interface Verified {
+export interface VerifiedLog {
   /** `system`, or `workspace <id>`. */
   log: string;
   sound: number;

@@ -3,30 +3,30 @@
 /** How patient the supervisor is with one child. All times in milliseconds. */
 export interface RestartRules {
   /** Wait after the first crash; doubles with every further one. */
-  firstWait: number;
-  longestWait: number;
+  firstWaitMs: number;
+  maxWaitMs: number;
   /** This many crashes within `window`, none of them after a healthy while, open the breaker. */
-  crashes: number;
-  window: number;
+  maxCrashes: number;
+  windowMs: number;
   /** How long the breaker stays open. */
-  rest: number;
+  openMs: number;
   /** A child that was ready for so long starts with a clean slate when it dies. */
-  healthy: number;
+  healthyMs: number;
 }
 
 /** For the API and PostgreSQL: one that was serving and is killed must be back at once, however often that happens. */
-export const coreRestarts: RestartRules = {
-  firstWait: 100,
-  longestWait: 30_000,
-  crashes: 5,
-  window: 60_000,
-  rest: 30_000,
-  healthy: 150,
+export const coreRestartRules: RestartRules = {
+  firstWaitMs: 100,
+  maxWaitMs: 30_000,
+  maxCrashes: 5,
+  windowMs: 60_000,
+  openMs: 30_000,
+  healthyMs: 150,
 };
 
 /** What to do after a crash: wait so many milliseconds; `opened` says that this crash opened the breaker. */
-export interface Verdict {
-  wait: number;
+export interface RestartDecision {
+  waitMs: number;
   opened: boolean;
 }
 
@@ -40,12 +40,12 @@ export class Restarts {
   }
 
   /** Notes a crash at `now`, of a child that had been ready since `readySince` (undefined: never was). */
-  crashed(now: number, readySince: number | undefined): Verdict {
+  crashed(now: number, readySince: number | undefined): RestartDecision {
     const rules = this.#rules;
-    if (readySince !== undefined && now - readySince >= rules.healthy) this.#crashes = [];
-    this.#crashes = [...this.#crashes.filter((at) => now - at < rules.window), now];
-    if (this.#crashes.length >= rules.crashes) return { wait: rules.rest, opened: true };
-    const wait = rules.firstWait * 2 ** (this.#crashes.length - 1);
-    return { wait: Math.min(wait, rules.longestWait), opened: false };
+    if (readySince !== undefined && now - readySince >= rules.healthyMs) this.#crashes = [];
+    this.#crashes = [...this.#crashes.filter((at) => now - at < rules.windowMs), now];
+    if (this.#crashes.length >= rules.maxCrashes) return { waitMs: rules.openMs, opened: true };
+    const wait = rules.firstWaitMs * 2 ** (this.#crashes.length - 1);
+    return { waitMs: Math.min(wait, rules.maxWaitMs), opened: false };
   }
 }

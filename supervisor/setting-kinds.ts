@@ -4,7 +4,7 @@
 export class WrongValue extends Error {}
 
 /** A kind of value. Both readers answer undefined for what is not one, or throw `WrongValue`. */
-export interface Kind<Value> {
+export interface SettingKind<Value> {
   /** Completes "must be …". */
   expected: string;
   /** Reads a value of a configuration file. */
@@ -14,14 +14,17 @@ export interface Kind<Value> {
 }
 
 /** Text that matches; `expected` describes it. */
-export function text(expected = 'text', valid: (value: string) => boolean = () => true): Kind<string> {
+export function textKind(
+  expected = 'text',
+  valid: (value: string) => boolean = () => true,
+): SettingKind<string> {
   const read = (value: unknown) =>
     typeof value === 'string' && !value.includes('\0') && valid(value) ? value : undefined;
   return { expected, read, readText: read };
 }
 
 /** An integer within bounds. */
-export function integer(min: number, max: number): Kind<number> {
+export function integerKind(min: number, max: number): SettingKind<number> {
   const read = (value: unknown) =>
     typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
   return {
@@ -32,7 +35,7 @@ export function integer(min: number, max: number): Kind<number> {
 }
 
 /** A number within bounds. */
-export function number(min: number, max: number): Kind<number> {
+export function numberKind(min: number, max: number): SettingKind<number> {
   const read = (value: unknown) =>
     typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max ? value : undefined;
   return {
@@ -45,20 +48,20 @@ export function number(min: number, max: number): Kind<number> {
 const words: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** `true` or `false`. */
-export const boolean: Kind<boolean> = {
+export const booleanKind: SettingKind<boolean> = {
   expected: 'true or false',
   read: (value) => typeof value === 'boolean' ? value : undefined,
   readText: (given) => Object.hasOwn(words, given) ? words[given] : undefined,
 };
 
 /** One of some words. */
-export function choice<const Word extends string>(...choices: readonly Word[]): Kind<Word> {
+export function choiceKind<const Word extends string>(...choices: readonly Word[]): SettingKind<Word> {
   const read = (value: unknown) => choices.find((word) => word === value);
   return { expected: `one of ${choices.join(', ')}`, read, readText: read };
 }
 
 /** A list of texts; as text a JSON array, or separated by commas. */
-export function list(item: Kind<string>): Kind<readonly string[]> {
+export function listKind(item: SettingKind<string>): SettingKind<readonly string[]> {
   const read = (value: unknown) => {
     if (!Array.isArray(value)) return undefined;
     const items = value.map((entry: unknown) => item.read(entry)).filter((entry) => entry !== undefined);
@@ -72,7 +75,10 @@ export function list(item: Kind<string>): Kind<readonly string[]> {
 }
 
 /** Either of two kinds; the first is tried first. */
-export function either<First, Second>(first: Kind<First>, second: Kind<Second>): Kind<First | Second> {
+export function eitherKind<First, Second>(
+  first: SettingKind<First>,
+  second: SettingKind<Second>,
+): SettingKind<First | Second> {
   return {
     expected: `${first.expected}, or ${second.expected}`,
     read: (value) => first.read(value) ?? second.read(value),

@@ -2,11 +2,20 @@
 import { parseDatabaseUrl } from './database-url.ts';
 import { decodeMasterKey } from './master-key.ts';
 import type { Config } from './protocol.ts';
-import { boolean, choice, either, integer, type Kind, list, number, text } from './setting-kinds.ts';
+import {
+  booleanKind,
+  choiceKind,
+  eitherKind,
+  integerKind,
+  listKind,
+  numberKind,
+  type SettingKind,
+  textKind,
+} from './setting-kinds.ts';
 
 /** One setting. */
 export interface Setting<Value> {
-  kind: Kind<Value>;
+  kind: SettingKind<Value>;
   default: Value;
   /** One sentence for the reference. */
   doc: string;
@@ -20,43 +29,43 @@ export type SettingsOf<Part> = {
     : SettingsOf<Part[Key]>;
 };
 
-const hostName = text('a host name or address', (value) => /^[A-Za-z0-9.:_-]{1,255}$/.test(value));
-const token = text('1 to 32 letters, digits, _ or -', (value) => /^[A-Za-z0-9_-]{1,32}$/.test(value));
-const notEmpty = text('text that is not empty', (value) => value.trim() !== '');
-const origin = text(
+const hostName = textKind('a host name or address', (value) => /^[A-Za-z0-9.:_-]{1,255}$/.test(value));
+const token = textKind('1 to 32 letters, digits, _ or -', (value) => /^[A-Za-z0-9_-]{1,32}$/.test(value));
+const notEmpty = textKind('text that is not empty', (value) => value.trim() !== '');
+const origin = textKind(
   'an origin like https://example.com',
   (value) => /^https?:/.test(value) && URL.parse(value)?.origin === value,
 );
-const hostPattern = text(
+const hostPattern = textKind(
   'a host or host:port',
   (value) => /^[A-Za-z0-9._-]{1,253}(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i.test(value),
 );
-const httpUrl = text(
+const httpUrl = textKind(
   'an http or https URL, or empty',
   (value) => value === '' || /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
 );
-const smtpUrl = text(
+const smtpUrl = textKind(
   'an smtp or smtps URL, or empty',
   (value) => value === '' || /^smtps?:\/\//.test(value) && (URL.parse(value)?.hostname ?? '') !== '',
 );
-const sender = text(
+const sender = textKind(
   'an address, as in Example <no-reply@example.com>',
   (value) => /^[^<>]*(?:[^\s<>@]@[^\s<>@]+|<[^\s<>@]+@[^\s<>@]+>)\s*$/.test(value),
 );
-const masterKey = text(
+const masterKey = textKind(
   '32 bytes as base64 or hexadecimal digits',
   (value) => value === '' || decodeMasterKey(value) !== undefined,
 );
-const databaseUrl = text(
+const databaseUrl = textKind(
   'a URL like postgres://user:password@host:5432/database?sslmode=require',
   (value) => value === '' || parseDatabaseUrl(value).host !== '',
 );
 
-function row<Value>(kind: Kind<Value>, value: Value, doc: string): Setting<Value> {
+function row<Value>(kind: SettingKind<Value>, value: Value, doc: string): Setting<Value> {
   return { kind, default: value, doc, secret: false };
 }
 
-function secret(kind: Kind<string>, doc: string): Setting<string> {
+function secret(kind: SettingKind<string>, doc: string): Setting<string> {
   return { kind, default: '', doc, secret: true };
 }
 
@@ -65,64 +74,64 @@ export const settings: SettingsOf<Config> = {
   data_dir: row(notEmpty, './data', 'Directory of everything that the server stores.'),
   http: {
     host: row(hostName, '127.0.0.1', 'Address to listen on.'),
-    port: row(integer(0, 65_535), 8080, 'Port to listen on. 0 takes any free one and prints it.'),
-    cookie_secure: row(boolean, true, 'True: browsers send session cookies over HTTPS only.'),
+    port: row(integerKind(0, 65_535), 8080, 'Port to listen on. 0 takes any free one and prints it.'),
+    cookie_secure: row(booleanKind, true, 'True: browsers send session cookies over HTTPS only.'),
     cookie_prefix: row(token, 'svc', 'Prefix of the names of the session cookies.'),
-    security_headers: row(boolean, true, 'True: every response has the security headers.'),
+    security_headers: row(booleanKind, true, 'True: every response has the security headers.'),
     max_body_bytes: row(
-      integer(1024, 1_073_741_824),
+      integerKind(1024, 1_073_741_824),
       8_388_608,
       'Largest request body in bytes. File uploads have a limit of their own.',
     ),
     trust_proxy: row(
-      boolean,
+      booleanKind,
       false,
       'True: the client address is the last one in `X-Forwarded-For`. For a server behind one proxy.',
     ),
   },
   rate_limit: {
-    enabled: row(boolean, true, 'True: the requests of each client address are limited.'),
+    enabled: row(booleanKind, true, 'True: the requests of each client address are limited.'),
     per_second: row(
-      number(0.001, 1_000_000),
+      numberKind(0.001, 1_000_000),
       50,
       'Requests a second that one address may send continuously.',
     ),
-    burst: row(integer(1, 10_000_000), 100, 'Requests that one address may send at once.'),
+    burst: row(integerKind(1, 10_000_000), 100, 'Requests that one address may send at once.'),
   },
   realtime: {
     streams_per_principal: row(
-      integer(1, 1_000_000),
+      integerKind(1, 1_000_000),
       1_000,
       'Event streams, WebSockets and subscriptions that one principal may have open in each API process. Every 128 characters of a filter and a query count as one more.',
     ),
     streams_per_address: row(
-      integer(1, 1_000_000),
+      integerKind(1, 1_000_000),
       5_000,
       'The same for one client address, for all its principals together.',
     ),
   },
   cors: {
-    allowed_origins: row(list(origin), [], 'Origins whose pages may call the API.'),
+    allowed_origins: row(listKind(origin), [], 'Origins whose pages may call the API.'),
   },
   database: {
     url: secret(databaseUrl, 'The PostgreSQL server to use. Empty: an embedded one in `data_dir`.'),
-    workspace_pool_cap: row(integer(1, 1000), 4, 'Connections for the users of one workspace, at most.'),
-    app_pool_cap: row(integer(1, 1000), 4, 'Connections for the records of one app, at most.'),
+    workspace_pool_cap: row(integerKind(1, 1000), 4, 'Connections for the users of one workspace, at most.'),
+    app_pool_cap: row(integerKind(1, 1000), 4, 'Connections for the records of one app, at most.'),
   },
   storage: {
-    backend: row(choice('local', 's3'), 'local', 'Where files are stored. local: in `<data_dir>/blobs`.'),
+    backend: row(choiceKind('local', 's3'), 'local', 'Where files are stored. local: in `<data_dir>/blobs`.'),
     s3: {
-      bucket: row(text(), '', 'Bucket of the s3 backend.'),
-      region: row(text(), '', 'Region of the bucket.'),
+      bucket: row(textKind(), '', 'Bucket of the s3 backend.'),
+      region: row(textKind(), '', 'Region of the bucket.'),
       endpoint: row(httpUrl, '', 'URL of the S3 service. Empty: that of Amazon.'),
-      access_key_id: row(text(), '', 'Access key of the s3 backend.'),
-      secret_access_key: secret(text(), 'Secret of the access key.'),
-      virtual_hosted_style_request: row(boolean, false, 'True: the bucket is part of the host name.'),
+      access_key_id: row(textKind(), '', 'Access key of the s3 backend.'),
+      secret_access_key: secret(textKind(), 'Secret of the access key.'),
+      virtual_hosted_style_request: row(booleanKind, false, 'True: the bucket is part of the host name.'),
     },
   },
   mail: {
     transport: row(
-      choice('outbox', 'smtp'),
+      choiceKind('outbox', 'smtp'),
       'outbox',
       'How mail is sent. outbox: as files in `<data_dir>/outbox`.',
     ),
@@ -131,36 +140,36 @@ export const settings: SettingsOf<Config> = {
   },
   hooks: {
     dir: row(
-      text(),
+      textKind(),
       '',
       'Directory of the hook files, `<workspace>/<app>/<file>`. Empty: `<data_dir>/hooks`.',
     ),
-    timeout_ms: row(integer(1, 30_000), 5000, 'Longest time of one hook call, in milliseconds.'),
-    memory_mb: row(integer(128, 65_536), 256, 'Memory of one hook process in MiB, at most.'),
+    timeout_ms: row(integerKind(1, 30_000), 5000, 'Longest time of one hook call, in milliseconds.'),
+    memory_mb: row(integerKind(128, 65_536), 256, 'Memory of one hook process in MiB, at most.'),
     idle_ms: row(
-      integer(1000, 86_400_000),
+      integerKind(1000, 86_400_000),
       300_000,
       'A hook process without a call for this long is stopped, in milliseconds.',
     ),
     max_runners: row(
-      integer(1, 10_000),
+      integerKind(1, 10_000),
       200,
       'Hook processes at once, at most. Each API process gets an equal share.',
     ),
     sandbox: row(
-      choice('auto', 'deno', 'os'),
+      choiceKind('auto', 'deno', 'os'),
       'auto',
       'The sandbox around hooks. auto: the strongest that works on this machine.',
     ),
     jit: row(
-      boolean,
+      booleanKind,
       false,
       'True: hooks are compiled to machine code. That is faster, but gives attackers more to work with.',
     ),
   },
   egress: {
     private_hosts: row(
-      either(choice('auto', 'deny', 'allow'), list(hostPattern)),
+      eitherKind(choiceKind('auto', 'deny', 'allow'), listKind(hostPattern)),
       'auto',
       'Private addresses that OAuth and hook requests may reach. auto: loopback, while the server listens only there.',
     ),
@@ -168,13 +177,13 @@ export const settings: SettingsOf<Config> = {
   auth: {
     issuer: row(notEmpty, 'bulkhead', 'The `iss` claim of access tokens.'),
     legacy_hs256_secret: secret(
-      text(),
+      textKind(),
       'Secret of an earlier release, to accept its HS256 tokens for some time.',
     ),
-    otp_ttl_sec: row(integer(1, 3600), 600, 'Lifetime of a mailed code, in seconds.'),
+    otp_ttl_sec: row(integerKind(1, 3600), 600, 'Lifetime of a mailed code, in seconds.'),
   },
   audit: {
-    retention_days: row(integer(0, 36_500), 0, 'Days that audit entries are kept. 0: for ever.'),
+    retention_days: row(integerKind(0, 36_500), 0, 'Days that audit entries are kept. 0: for ever.'),
   },
   secrets: {
     master_key: secret(
@@ -184,13 +193,13 @@ export const settings: SettingsOf<Config> = {
   },
   api: {
     workers: row(
-      integer(1, 64),
+      integerKind(1, 64),
       1,
       'API processes that share the port. An event stream shows only the writes of its own process.',
     ),
   },
   log: {
-    level: row(choice('debug', 'info', 'warn', 'error'), 'info', 'The least serious lines to write.'),
-    format: row(choice('pretty', 'json'), 'json', 'Format of log lines. Unset: pretty on a terminal.'),
+    level: row(choiceKind('debug', 'info', 'warn', 'error'), 'info', 'The least serious lines to write.'),
+    format: row(choiceKind('pretty', 'json'), 'json', 'Format of log lines. Unset: pretty on a terminal.'),
   },
 };

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
-import { codeOf } from './errors.ts';
+import { systemErrorCode } from './errors.ts';
 import { firstDescriptor, type OrphanSignal, withLifeline } from './lifeline.ts';
 import { stopReading } from './node-internals.ts';
 
@@ -36,7 +36,7 @@ export interface Exit {
 }
 
 /** A process that was started. */
-export interface Running {
+export interface RunningProcess {
   readonly pid: number;
   /** Resolves when it has ended; whatever is left of its group has been killed then. */
   readonly exited: Promise<Exit>;
@@ -56,12 +56,12 @@ export interface Running {
 }
 
 /** Starts a process in a group of its own that does not outlive the supervisor. Throws when it cannot be started. */
-export function spawn(command: Command): Running {
+export function spawn(command: Command): RunningProcess {
   const piped = command.onLine !== undefined || command.onOutput !== undefined;
   const { subprocess, pid } = start(command, piped ? 'pipe' : 'inherit');
   const { nodeChildProcess } = subprocess;
   const { stdout, stderr } = nodeChildProcess;
-  if (stdout !== null && stderr !== null) hand(command, { stdout, stderr });
+  if (stdout !== null && stderr !== null) passOutput(command, { stdout, stderr });
   nodeChildProcess.stdin?.end(command.input);
   if (command.ipc !== undefined) nodeChildProcess.on('message', command.ipc.onMessage);
   const killGroup = () => signalGroup(pid);
@@ -113,7 +113,7 @@ function start(command: Command, output: 'pipe' | 'inherit') {
   return { subprocess, pid };
 }
 
-function hand({ onLine, onOutput }: Command, output: Record<'stdout' | 'stderr', Readable>): void {
+function passOutput({ onLine, onOutput }: Command, output: Record<'stdout' | 'stderr', Readable>): void {
   onOutput?.(output);
   if (onLine === undefined) return;
   for (const input of [output.stdout, output.stderr]) createInterface({ input }).on('line', onLine);
@@ -124,6 +124,6 @@ function signalGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if (!['ESRCH', 'EPERM'].includes(codeOf(error))) throw error;
+    if (!['ESRCH', 'EPERM'].includes(systemErrorCode(error))) throw error;
   }
 }

@@ -1,16 +1,16 @@
 // Standard output of the supervisor, whose reader may stop reading: a pager, a paused terminal, a log driver that hangs.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { codeOf } from './errors.ts';
+import { systemErrorCode } from './errors.ts';
 
 /** What waits for a reader; lines beyond it are lost. */
-const mostBytes = 1_048_576;
-const againMilliseconds = 20;
+const maxBufferedBytes = 1_048_576;
+const retryMs = 20;
 /** What a reader gets to take the last lines of a process that ends. */
-const farewellMilliseconds = 500;
+const exitFlushMs = 500;
 
 /** Writes to standard output without waiting for a reader; one that went away does no harm either. */
-export function standardOutput(): (text: string) => void {
+export function openStandardOutput(): (text: string) => void {
   const descriptor = ownDescriptor();
   let waiting: Buffer[] = [];
   let bytes = 0;
@@ -25,17 +25,17 @@ export function standardOutput(): (text: string) => void {
         else waiting.shift();
       }
     } catch (error) {
-      if (codeOf(error) === 'EAGAIN') later = setTimeout(flush, againMilliseconds).unref();
-      else if (['EPIPE', 'ENOSPC', 'EIO'].includes(codeOf(error))) [waiting, bytes] = [[], 0];
+      if (systemErrorCode(error) === 'EAGAIN') later = setTimeout(flush, retryMs).unref();
+      else if (['EPIPE', 'ENOSPC', 'EIO'].includes(systemErrorCode(error))) [waiting, bytes] = [[], 0];
       else throw error;
     }
   };
   process.once('exit', () => {
-    const deadline = performance.now() + farewellMilliseconds;
-    for (flush(); bytes > 0 && performance.now() < deadline; flush()) sleepNow(againMilliseconds);
+    const deadline = performance.now() + exitFlushMs;
+    for (flush(); bytes > 0 && performance.now() < deadline; flush()) sleepNow(retryMs);
   });
   return (text) => {
-    if (bytes >= mostBytes) return;
+    if (bytes >= maxBufferedBytes) return;
     const line = Buffer.from(text);
     waiting.push(line);
     bytes += line.length;

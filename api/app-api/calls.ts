@@ -1,7 +1,7 @@
 // What hook code may ask of the server: the same features that requests use, with the rights of an admin of its own app and of
 // nothing else.
 import type { CallTable } from '../../hook-runner/calls.ts';
-import type { Call } from '../../hook-runner/protocol.ts';
+import type { CallFrame } from '../../hook-runner/protocol.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { fail, nullWhenMissing } from '../errors.ts';
@@ -87,13 +87,13 @@ const answers: Answers = {
 export async function answerCall(
   deps: Deps,
   app: AppIdentity,
-  call: Call,
+  call: CallFrame,
   context: CallContext,
 ): Promise<unknown> {
   return await answerOne({ deps, app: await ownAppNow(deps, app), context }, call);
 }
 
-function answerOne(caller: Caller, call: Call): unknown {
+function answerOne(caller: Caller, call: CallFrame): unknown {
   // Method and arguments are of the same row of the table: see `readMessage`.
   const answer = answers[call.method] as (caller: Caller, ...args: readonly unknown[]) => unknown;
   return answer(caller, ...call.args);

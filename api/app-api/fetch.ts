@@ -1,5 +1,5 @@
 // Requests that hook code sends to other servers: only to hosts that policy `hooks.egress` names.
-import type { EgressRequest, EgressResponse } from '../../hook-runner/calls.ts';
+import type { FetchRequest, FetchResponse } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { redirectStatuses } from '../egress/client.ts';
@@ -22,8 +22,8 @@ const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
 export async function fetchForHook(
   { egress, policies }: Pick<Deps, 'egress' | 'policies'>,
   { id, workspace }: AppDefinition,
-  { request, context }: { request: EgressRequest; context: CallContext },
-): Promise<EgressResponse> {
+  { request, context }: { request: FetchRequest; context: CallContext },
+): Promise<FetchResponse> {
   const url = URL.parse(request.url) ?? fail('hook_error', 'the URL cannot be read');
   const hosts = new Set(await policies.set('hooks.egress', { workspace: workspace.id, app: id }));
   const permits = (asked: URL) => namesHost(hosts, asked);

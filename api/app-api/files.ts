@@ -1,5 +1,5 @@
 // Files as hook code uses them: whole, and no larger than a frame carries.
-import type { Bytes, HookFile } from '../../hook-runner/calls.ts';
+import type { Bytes, HookFileInfo } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
@@ -20,7 +20,7 @@ export async function readForHook(
   deps: Pick<Deps, 'databases' | 'blobs'>,
   app: AppDefinition,
   id: string,
-): Promise<(HookFile & { body: Bytes }) | null> {
+): Promise<(HookFileInfo & { body: Bytes }) | null> {
   const file = await fileOf(deps, app, id).catch(nullWhenMissing);
   if (file === null) return null;
   if (file.size > mostBytes) fail('hook_error', `the file has more than ${mostBytes} bytes`);
@@ -34,7 +34,7 @@ export async function storeForHook(
   deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe' | 'now'>,
   app: AppDefinition,
   { filename, mime, body }: { filename: string; mime: string; body: Bytes },
-): Promise<HookFile> {
+): Promise<HookFileInfo> {
   const bytes = bufferOf(body);
   const file = await upload(deps, app, {
     filename: filenameOf(encodeURIComponent(filename.toWellFormed())),
@@ -62,6 +62,6 @@ async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function shown({ id, filename, mime, size, created_at }: FileRow): HookFile {
+function shown({ id, filename, mime, size, created_at }: FileRow): HookFileInfo {
   return { id, filename, mime, size, created_at: created_at.toISOString() };
 }

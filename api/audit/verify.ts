@@ -5,11 +5,11 @@ import { checkMasterKey } from '../../storage/boot/key-check.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import { listWorkspaceDatabases } from '../../storage/control/workspaces.ts';
-import type { Verified, VerifyStart } from '../../supervisor/protocol.ts';
+import type { VerifiedLog, VerifyStart } from '../../supervisor/protocol.ts';
 import { carryOut, connected } from '../process/one-shot.ts';
 
 /** Verifies what it is asked to, one log after the other. Throws `StartRefused`, `StorageError`. */
-async function verify(start: VerifyStart, tell: (verified: Verified) => void): Promise<void> {
+async function verify(start: VerifyStart, tell: (verified: VerifiedLog) => void): Promise<void> {
   const key = new Secrets(Buffer.from(start.masterKey, 'base64'));
   const expected = start.head ?? undefined;
   await connected(start.database, async (control) => {
@@ -30,7 +30,7 @@ async function verify(start: VerifyStart, tell: (verified: Verified) => void): P
   });
 }
 
-function verifiedAs(log: string, { head, ...verdict }: ChainVerdict): Verified {
+function verifiedAs(log: string, { head, ...verdict }: ChainVerdict): VerifiedLog {
   return { log, ...verdict, head: `${head.seq}:${head.hash}` };
 }
 

@@ -1,5 +1,5 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
-import type { Call, Load, ToRunner } from '../../hook-runner/protocol.ts';
+import type { CallFrame, LoadFrame, ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
 import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
@@ -32,7 +32,7 @@ export interface HookParts {
   /** Most of a core that a runner may take while nothing is asked of it; four fifths unless it is given. */
   restShare?: number | undefined;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
-  answer: (app: AppIdentity, call: Call, context: CallContext) => Promise<unknown>;
+  answer: (app: AppIdentity, call: CallFrame, context: CallContext) => Promise<unknown>;
   /** Called before a runner is started: another may have to go. */
   makeRoom: () => void;
   /** Hears that other registrations may be in effect, and again every few seconds; a load waits for it. Never throws. */
@@ -209,7 +209,7 @@ export class AppHooks {
   async #open({ files: all, env, fingerprint }: CodeSnapshot): Promise<Generation | undefined> {
     const { deps, host, starts, restShare, answer, makeRoom } = this.#parts;
     const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.place);
-    const load = async (files: Load['files']) =>
+    const load = async (files: LoadFrame['files']) =>
       Generation.open({
         host,
         starts,

@@ -1,12 +1,12 @@
 // `bulkhead admin password`: a new password for a master admin who has lost the old one.
 import type { Config, MasterPassword, ProgramStart } from '../protocol.ts';
-import { runBesideServer } from './beside-server.ts';
+import { runOneShot } from './beside-server.ts';
 
 /** Makes the password, tells it, and ends all sessions of the admin. Throws `StartRefused`. */
 export async function resetMasterPassword(config: Config, json: boolean): Promise<void> {
-  await runBesideServer<ProgramStart, MasterPassword>(config, {
+  await runOneShot<ProgramStart, MasterPassword>(config, {
     program: 'auth/reset-master',
-    ask: {},
+    input: {},
     onResult: (made) => void process.stdout.write(json ? `${JSON.stringify(made)}\n` : describe(made)),
   });
 }

@@ -1,17 +1,19 @@
 // `bulkhead audit verify`: says whether audit logs are as they were written.
-import type { Config, Verified, VerifyStart } from '../protocol.ts';
+import type { Config, VerifiedLog, VerifyStart } from '../protocol.ts';
 import { StartRefused } from '../start-refused.ts';
-import { runBesideServer } from './beside-server.ts';
+import { runOneShot } from './beside-server.ts';
 
 /** What is to be verified, and how it is told. */
-export interface VerifyWish {
+export interface VerifyOptions {
   log: VerifyStart['log'];
   head: VerifyStart['head'];
   json: boolean;
 }
 
 /** The wish that flags stand for. Throws `StartRefused`. */
-export function readVerifyWish(own: (name: string) => string | undefined): Pick<VerifyWish, 'log' | 'head'> {
+export function readVerifyOptions(
+  own: (name: string) => string | undefined,
+): Pick<VerifyOptions, 'log' | 'head'> {
   const workspace = own('workspace');
   const log = workspace !== undefined ? { workspace } : own('system') === undefined ? 'all' : 'system';
   const text = own('head');
@@ -25,11 +27,11 @@ export function readVerifyWish(own: (name: string) => string | undefined): Pick<
 }
 
 /** Answers whether all is as it was written. Throws `StartRefused`. */
-export async function verifyAudit(config: Config, { log, head, json }: VerifyWish): Promise<boolean> {
+export async function verifyAudit(config: Config, { log, head, json }: VerifyOptions): Promise<boolean> {
   let faulty = 0;
-  await runBesideServer<VerifyStart, Verified>(config, {
+  await runOneShot<VerifyStart, VerifiedLog>(config, {
     program: 'audit/verify',
-    ask: { log, head },
+    input: { log, head },
     onResult: (verified) => {
       faulty += verified.faulty;
       process.stdout.write(json ? `${JSON.stringify(verified)}\n` : describe(verified));
@@ -38,7 +40,7 @@ export async function verifyAudit(config: Config, { log, head, json }: VerifyWis
   return faulty === 0;
 }
 
-function describe({ log, sound, waiting, removed, head, faults, faulty }: Verified): string {
+function describe({ log, sound, waiting, removed, head, faults, faulty }: VerifiedLog): string {
   const counts = [`${sound} sound`];
   if (waiting > 0) counts.push(`${waiting} waiting for their seal`);
   if (removed > 0) counts.push(`${removed} removed by retention`);

@@ -15,20 +15,20 @@ import { spawn } from '../spawn.ts';
 import { StartRefused } from '../start-refused.ts';
 
 /** What is to be done. */
-export interface Errand<Start extends ProgramStart, Result> {
+export interface OneShotProgram<Start extends ProgramStart, Result> {
   /** Its file in `api/`, without the extension. */
   program: string;
   /** What it is told besides where the database is. */
-  ask: Omit<Start, keyof ProgramStart>;
+  input: Omit<Start, keyof ProgramStart>;
   onResult: (result: Result) => void;
 }
 
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 /** Has a program do its work to the end. Throws `StartRefused`, also with what the program says when it cannot. */
-export async function runBesideServer<Start extends ProgramStart, Result>(
+export async function runOneShot<Start extends ProgramStart, Result>(
   config: Config,
-  { program, ask, onResult }: Errand<Start, Result>,
+  { program, input: ask, onResult }: OneShotProgram<Start, Result>,
 ): Promise<void> {
   // A first start that was refused may have left a key and no database. A new one would be of whoever runs this.
   const { data_dir, database } = config;

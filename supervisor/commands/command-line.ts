@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type ArgsDef, type CommandDef, defineCommand, runMain, showUsage } from 'citty';
 import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from '../config.ts';
-import { type Given, type OwnFlags, readFlags } from '../flags.ts';
+import { type CommandFlags, type ParsedFlags, readFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
 import { resetMasterPassword } from './admin.ts';
-import { readVerifyWish, verifyAudit } from './audit.ts';
+import { readVerifyOptions, verifyAudit } from './audit.ts';
 import { describeConfig, describeConfigAsJson } from './config.ts';
 import { serve, type StopSignals } from './serve.ts';
 
@@ -34,7 +34,7 @@ const verify = defineCommand({
   run: ({ rawArgs }) =>
     orOneLine(async () => {
       const { config, own, json } = await resolve(rawArgs, verifyFlags);
-      const isSound = await verifyAudit(config, { ...readVerifyWish(own), json });
+      const isSound = await verifyAudit(config, { ...readVerifyOptions(own), json });
       if (!isSound) process.exitCode = 1;
     }),
 });
@@ -114,8 +114,8 @@ async function refuseMisplaced(): Promise<never> {
 
 async function resolve(
   rawArgs: readonly string[],
-  own: OwnFlags = {},
-): Promise<ResolvedConfig & Omit<Given, 'flags'>> {
+  own: CommandFlags = {},
+): Promise<ResolvedConfig & Omit<ParsedFlags, 'flags'>> {
   const cwd = process.cwd();
   const { flags, ...given } = readFlags(rawArgs, own);
   const terminal = process.stdout.isTTY === true;
@@ -136,20 +136,20 @@ async function orOneLine(work: () => Promise<void>): Promise<void> {
 }
 
 /** One Ctrl-C often arrives twice, from the terminal and from npm: only a later one means impatience. */
-const sameRequest = 1_000;
+const sameRequestMs = 1_000;
 
 function stopSignals(): StopSignals {
   const stop = new AbortController();
   const hurry = new AbortController();
   let asked = Infinity;
   const onSignal = () => {
-    if (performance.now() - asked > sameRequest) hurry.abort();
+    if (performance.now() - asked > sameRequestMs) hurry.abort();
     if (!stop.signal.aborted) asked = performance.now();
     stop.abort();
   };
   // SIGHUP comes from a terminal that is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal);
-  return { stop: stop.signal, hurry: hurry.signal };
+  return { stop: stop.signal, kill: hurry.signal };
 }
 
 /** The package's version; package.json is two folders up, and three from dist. */

@@ -1,27 +1,27 @@
 // `bulkhead serve`: brings the processes up in order and takes them down in reverse.
-import { type Api, createApi } from '../api-process.ts';
+import { type ApiProcesses, createApiProcesses } from '../api-process.ts';
 import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
 import { type DataDir, makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { checkFormerDatabase, markServed } from '../former-database.ts';
-import { createHooks, type Hooks } from '../hooks/hooks.ts';
+import { createHookProcesses, type HookProcesses } from '../hooks/hooks.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { createOutput, type Output } from '../output.ts';
 import { provisionerName } from '../postgres/cluster.ts';
 import { type Postgres, preparePostgres } from '../postgres/postgres.ts';
 import type { Config, DatabaseAccess } from '../protocol.ts';
-import { standardOutput } from '../standard-output.ts';
+import { openStandardOutput } from '../standard-output.ts';
 
 /** What tells the server to stop, and to stop at once when told again. */
 export interface StopSignals {
   stop: AbortSignal;
-  hurry: AbortSignal;
+  kill: AbortSignal;
 }
 
 /** Runs the server until it is told to stop. Throws `StartRefused`, with everything down again. */
 export async function serve(config: Config, signals: StopSignals): Promise<void> {
-  const output = createOutput({ ...config.log, now: () => new Date(), write: standardOutput() });
+  const output = createOutput({ ...config.log, now: () => new Date(), write: openStandardOutput() });
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
@@ -31,27 +31,29 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
     warnRoot(output, dataDir, uid);
     const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
     await run(placed, { signals, output, uid, masterKey });
-    output.say('info', 'stopped');
+    output.log('info', 'stopped');
   } finally {
     dataDir.release();
   }
 }
 
-interface Surroundings {
+interface ServeContext {
   signals: StopSignals;
   output: Output;
   uid: number;
   masterKey: Buffer;
 }
 
-async function run(config: Config, surroundings: Surroundings): Promise<void> {
+async function run(config: Config, surroundings: ServeContext): Promise<void> {
   const { signals, output, masterKey } = surroundings;
   const onEvent = (event: ChildEvent) => reportEvent(output, event);
-  const postgres = config.database.url === '' ? await embedded(config, surroundings, onEvent) : undefined;
+  const postgres = config.database.url === ''
+    ? await prepareEmbedded(config, surroundings, onEvent)
+    : undefined;
   if (signals.stop.aborted) return await postgres?.stop();
   const database = Promise.withResolvers<DatabaseAccess>();
-  const hooks = createHooks({ config, uid: surroundings.uid, path: searchPath(), say: output.say });
-  const api = createApi({
+  const hooks = createHookProcesses({ config, uid: surroundings.uid, path: searchPath(), say: output.log });
+  const api = createApiProcesses({
     config,
     masterKey,
     database: database.promise,
@@ -59,24 +61,26 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
     runners: hooks.runners,
     path: searchPath(),
     onEvent,
-    onProgress: (message) => output.say('info', message),
+    onProgress: (message) => output.log('info', message),
   });
   const hurry = () => [api, postgres].forEach((part) => part?.kill());
-  signals.hurry.addEventListener('abort', hurry, { once: true });
+  signals.kill.addEventListener('abort', hurry, { once: true });
   try {
     // The API loads while PostgreSQL starts.
     const ready = api.start();
     ready.catch(() => 'awaited below');
     if (postgres !== undefined) await untilStopped(postgres.start(), signals.stop);
     database.resolve(postgres?.access ?? parseDatabaseUrl(config.database.url));
-    const explained = ready.catch((error: unknown) => Promise.reject(postgres?.explain(error) ?? error));
+    const explained = ready.catch((error: unknown) =>
+      Promise.reject(postgres?.withLastError(error) ?? error)
+    );
     const started = await untilStopped(explained, signals.stop);
     if (started !== undefined) {
       await markServed(config, output);
       announce(output, config, started);
-      void hooks.watch((change) => api.announce({ type: 'hooks_changed', ...change }));
+      void hooks.watch((change) => api.broadcast({ type: 'hooks_changed', ...change }));
       await aborted(signals.stop);
-      output.say('info', 'stopping');
+      output.log('info', 'stopping');
     }
   } finally {
     await takeDown({ api, hooks, postgres });
@@ -86,7 +90,7 @@ async function run(config: Config, surroundings: Surroundings): Promise<void> {
 /** Root may serve what is another's, who then finds hooks and files that only root can read. */
 function warnRoot(output: Output, { path, owner }: DataDir, uid: number): void {
   if (uid !== 0 || owner === 0) return;
-  output.say(
+  output.log(
     'warn',
     `data_dir ${path} belongs to another user (uid ${owner}), who cannot read what is written as root: ` +
       `run chown -R ${owner} ${path} before that user starts the server`,
@@ -94,7 +98,7 @@ function warnRoot(output: Output, { path, owner }: DataDir, uid: number): void {
 }
 
 async function takeDown(
-  { api, hooks, postgres }: { api: Api; hooks: Hooks; postgres: Postgres | undefined },
+  { api, hooks, postgres }: { api: ApiProcesses; hooks: HookProcesses; postgres: Postgres | undefined },
 ): Promise<void> {
   await api.stop();
   await hooks.stop();
@@ -102,9 +106,9 @@ async function takeDown(
 }
 
 /** Undefined when the server is told to stop meanwhile: what was cut off then is made at the next start. */
-async function embedded(
+async function prepareEmbedded(
   config: Config,
-  { signals, output, uid, masterKey }: Surroundings,
+  { signals, output, uid, masterKey }: ServeContext,
   onEvent: (event: ChildEvent) => void,
 ): Promise<Postgres | undefined> {
   const prepared = preparePostgres({
@@ -118,7 +122,7 @@ async function embedded(
     stop: signals.stop,
     onEvent,
     onLine: output.postgresLine,
-    report: (level, message) => output.say(level, message),
+    report: (level, message) => output.log(level, message),
   });
   return await prepared.catch((error: unknown) => {
     if (signals.stop.aborted) return undefined;
@@ -134,8 +138,8 @@ function announce(
   const message = `listening on ${url}`;
   const fields = { url, initialized, pid: process.pid };
   // A port that nobody chose is to be learned here only.
-  if (port === 0) output.tell(message, fields);
-  else output.say('info', message, fields);
+  if (port === 0) output.logAlways(message, fields);
+  else output.log('info', message, fields);
   if (initialized) return;
   output.hint('Set the password of the master admin, which opens the server:');
   output.hint(
@@ -146,12 +150,12 @@ function announce(
 function reportEvent(output: Output, event: ChildEvent): void {
   if (event.type === 'ready') {
     const { name, pid, milliseconds } = event;
-    output.say('debug', `${name} is ready`, { process: name, pid, milliseconds });
+    output.log('debug', `${name} is ready`, { process: name, pid, milliseconds });
     return;
   }
   const { name, reason, wait, opened } = event;
   const what = opened ? 'keeps dying, and rests before it is started again' : 'died and is started again';
-  output.say('error', `${name} ${what}`, { process: name, reason, wait_ms: wait });
+  output.log('error', `${name} ${what}`, { process: name, reason, wait_ms: wait });
 }
 
 /** The result of the work, or undefined when the server is told to stop first. */

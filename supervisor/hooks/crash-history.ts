@@ -1,6 +1,6 @@
 // What is remembered of each app besides its runners: how often they crashed, and how much they wrote.
 import { type RestartRules, Restarts } from '../restarts.ts';
-import { Budget } from './runner-output.ts';
+import { OutputBudget } from './runner-output.ts';
 
 /** Which app. */
 export interface AppName {
@@ -10,24 +10,24 @@ export interface AppName {
 
 /** No wait after a crash, as callers wait for an answer; five in a minute, and the app rests for half of one. */
 const rules: RestartRules = {
-  firstWait: 0,
-  longestWait: 0,
-  crashes: 5,
-  window: 60_000,
-  rest: 30_000,
-  healthy: Infinity,
+  firstWaitMs: 0,
+  maxWaitMs: 0,
+  maxCrashes: 5,
+  windowMs: 60_000,
+  openMs: 30_000,
+  healthyMs: Infinity,
 };
 
 interface Entry {
   restarts: Restarts;
   restsUntil: number;
-  budget: Budget;
+  budget: OutputBudget;
   /** Nothing in it matters after this time. */
   staleAt: number;
 }
 
 /** How many apps are remembered before the stale ones are looked for. */
-const enough = 500;
+const maxEntries = 500;
 
 /** The crashes and the output of all apps. */
 export class CrashHistory {
@@ -43,23 +43,23 @@ export class CrashHistory {
   crashed(app: AppName): boolean {
     const now = this.#now();
     const entry = this.#entry(app);
-    const { wait, opened } = entry.restarts.crashed(now, undefined);
+    const { waitMs: wait, opened } = entry.restarts.crashed(now, undefined);
     if (opened) entry.restsUntil = now + wait;
     return opened;
   }
 
   /** Milliseconds that the app still rests. */
-  restOf(app: AppName): number {
+  openMs(app: AppName): number {
     return Math.max(0, (this.#entries.get(keyOf(app))?.restsUntil ?? 0) - this.#now());
   }
 
   /** What the app may write, by all of its runners together. */
-  budgetOf(app: AppName): Budget {
+  budgetOf(app: AppName): OutputBudget {
     return this.#entry(app).budget;
   }
 
   /** Forgets the app's crashes, not what it wrote. */
-  forget(app: AppName): void {
+  clear(app: AppName): void {
     const entry = this.#entries.get(keyOf(app));
     if (entry === undefined) return;
     entry.restarts = new Restarts(rules);
@@ -70,9 +70,9 @@ export class CrashHistory {
     const now = this.#now();
     const key = keyOf(app);
     const entry = this.#entries.get(key) ??
-      { restarts: new Restarts(rules), restsUntil: 0, budget: new Budget(), staleAt: 0 };
-    entry.staleAt = now + rules.window + rules.rest;
-    if (!this.#entries.has(key) && this.#entries.size >= enough) this.#dropStale(now);
+      { restarts: new Restarts(rules), restsUntil: 0, budget: new OutputBudget(), staleAt: 0 };
+    entry.staleAt = now + rules.windowMs + rules.openMs;
+    if (!this.#entries.has(key) && this.#entries.size >= maxEntries) this.#dropStale(now);
     this.#entries.set(key, entry);
     return entry;
   }

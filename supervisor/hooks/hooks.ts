@@ -2,24 +2,24 @@
 import { join } from 'node:path';
 import type { Output } from '../output.ts';
 import type { Config, Sandbox } from '../protocol.ts';
-import { Runners } from './runners.ts';
+import { RunnerProcesses } from './runners.ts';
 import { raiseWalls, type Walls } from './sandbox.ts';
 import { type HookChange, watchHooks } from './watch.ts';
 
 /** What hooks depend on. */
-export interface HooksOptions {
+export interface HookProcessesOptions {
   config: Config;
   uid: number;
   /** Where programs are looked for. */
   path: string;
-  say: Output['say'];
+  say: Output['log'];
 }
 
 /** Hooks as far as the supervisor has to do with them. */
-export interface Hooks {
+export interface HookProcesses {
   /** Resolves once the walls were tried. */
   sandbox: Promise<Sandbox>;
-  runners: Runners;
+  runners: RunnerProcesses;
   /** Begins to tell of changed files. */
   watch: (onChange: (change: HookChange) => void) => Promise<void>;
   /** Ends the watch and every runner. */
@@ -27,7 +27,7 @@ export interface Hooks {
 }
 
 /** Tries the walls at once; runners wait for the outcome. */
-export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
+export function createHookProcesses({ config, uid, path, say }: HookProcessesOptions): HookProcesses {
   const folder = join(config.data_dir, 'runtime');
   const walls = raiseWalls({
     config: config.hooks,
@@ -41,13 +41,13 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
     report(say, raised);
     return raised.sandbox;
   });
-  const runners = new Runners({
+  const runners = new RunnerProcesses({
     config: config.hooks,
     dataDir: config.data_dir,
     walls,
     now: () => performance.now(),
     program: 'main.js',
-    onRest: ({ workspace, app }) =>
+    onBreakerOpen: ({ workspace, app }) =>
       say('warn', 'hooks of an app keep crashing, and rest for a while', { workspace, app }),
     onUnchecked: ({ workspace, app, error }) =>
       say('warn', 'the types of hook files could not be checked', { workspace, app, error }),
@@ -60,7 +60,7 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
       const onError = (error: unknown) =>
         say('warn', 'changes of hook files may go unnoticed', { error: String(error) });
       const tell = (change: HookChange) => {
-        runners.forgive(change);
+        runners.clearCrashes(change);
         onChange(change);
       };
       watching = watchHooks({ directory: config.hooks.dir, onChange: tell, onError });
@@ -73,7 +73,7 @@ export function createHooks({ config, uid, path, say }: HooksOptions): Hooks {
   };
 }
 
-function report(say: Output['say'], { sandbox: { level, why }, slow }: Walls): void {
+function report(say: Output['log'], { sandbox: { level, why }, slow }: Walls): void {
   if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
   else say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
   if (slow !== undefined) {

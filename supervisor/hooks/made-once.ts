@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { systemErrorCode } from '../errors.ts';
 
 /** As `nameFor` makes them, and drafts of those. */
 const ownName = /^[0-9a-f]{16}(\.\d+)?$/;
 
 /** A name for what is made of these files, and in this way. */
-export async function nameFor(files: readonly string[], how = ''): Promise<string> {
+export async function contentName(files: readonly string[], how = ''): Promise<string> {
   const hash = createHash('sha256').update(how);
   for (const path of files) {
     const { size, mtimeMs } = await stat(path);
@@ -36,12 +36,12 @@ export async function makeOnce(home: string, make: (draft: string) => Promise<vo
  * Removes what earlier releases left beside a folder, with the same prefix, where all is this server's own; but leaves what
  * is another user's, such as root's, who ran this server once.
  */
-export async function dropOthers(home: string, prefix = ''): Promise<void> {
+export async function removeOlder(home: string, prefix = ''): Promise<void> {
   for (const name of await readdir(dirname(home))) {
     const path = join(dirname(home), name);
     if (path === home || !name.startsWith(prefix) || !ownName.test(name.slice(prefix.length))) continue;
     await rm(path, { recursive: true }).catch((error: unknown) => {
-      if (!['EACCES', 'EPERM'].includes(codeOf(error))) throw error;
+      if (!['EACCES', 'EPERM'].includes(systemErrorCode(error))) throw error;
     });
   }
 }

@@ -2,10 +2,10 @@
 // it again, which is a quarter of it. Filled once by our own programs, then read-only for everybody.
 import { chmod, chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dropOthers, makeOnce, nameFor } from './made-once.ts';
-import { fillingCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
-import { findPlace, makePassable } from './runner-files.ts';
-import { letEnd, tryRunner } from './smoke-test.ts';
+import { contentName, makeOnce, removeOlder } from './made-once.ts';
+import { fillingCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
+import { findOpenFolder, makePassable } from './runner-files.ts';
+import { endGracefully, smokeTest } from './smoke-test.ts';
 
 /**
  * What Deno keeps in its folder (SQLite), as far as it makes a start faster: what V8 compiled, and what the programs
@@ -20,7 +20,7 @@ const programs = ['main.js', 'probe.js'];
 export async function withCache(plan: RunnerPlan, folder: string, memory: number): Promise<RunnerPlan> {
   // What runners could write to would be storage, and code in other apps. A mount keeps them from it, or another owner.
   const isSafe = plan.platform === 'linux' && (plan.level === 'os' || plan.users !== undefined);
-  const place = isSafe ? await findPlace(folder, plan.users !== undefined) : undefined;
+  const place = isSafe ? await findOpenFolder(folder, plan.users !== undefined) : undefined;
   if (place === undefined) return plan;
   const prefix = `cache-${plan.level}${plan.jit ? '-jit' : ''}-`;
   // All that decides what V8 would make, and where it would look for it.
@@ -28,17 +28,17 @@ export async function withCache(plan: RunnerPlan, folder: string, memory: number
   // Whose users fill it, and where their filter lies, changes nothing: servers that share a place share what is there.
   const { users, ...same } = { ...plan, filter: '' };
   const anybody = users === undefined ? undefined : { first: 0, count: 1 };
-  const how = JSON.stringify(fillingCommand({ ...same, users: anybody }, seatOf('main.js', memory)));
-  const home = join(place, `${prefix}${await nameFor(files, how)}`);
+  const how = JSON.stringify(fillingCommand({ ...same, users: anybody }, firstInstance('main.js', memory)));
+  const home = join(place, `${prefix}${await contentName(files, how)}`);
   await makeOnce(home, async (draft) => {
     await fill({ ...plan, cache: join(draft, 'filling') }, memory);
     await seal(draft);
   });
-  if (place === folder) await dropOthers(home, prefix);
+  if (place === folder) await removeOlder(home, prefix);
   return { ...plan, cache: home };
 }
 
-function seatOf(program: string, memory: number): RunnerSeat {
+function firstInstance(program: string, memory: number): RunnerInstance {
   return { program, slot: 0, memory };
 }
 
@@ -46,7 +46,9 @@ async function fill(plan: RunnerPlan & { cache: string }, memory: number): Promi
   await makePassable(plan.cache);
   const { users } = plan;
   if (users !== undefined) await chown(plan.cache, users.first, users.first);
-  for (const program of programs) await tryRunner(fillingCommand(plan, seatOf(program, memory)), letEnd);
+  for (const program of programs) {
+    await smokeTest(fillingCommand(plan, firstInstance(program, memory)), endGracefully);
+  }
 }
 
 /**

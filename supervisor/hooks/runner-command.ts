@@ -23,7 +23,7 @@ export interface RunnerPlan {
 }
 
 /** What is one runner's own. */
-export interface RunnerSeat {
+export interface RunnerInstance {
   /** Which program of the code folder. */
   program: string;
   /** No other living runner of the server has the same. */
@@ -85,7 +85,7 @@ const descriptors = 32;
 const processes = 48;
 
 /** The command of one runner. It talks over its descriptor 3 and ends with the supervisor. */
-export function runnerCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
+export function runnerCommand(plan: RunnerPlan, seat: RunnerInstance): Command {
   return commandOf(plan, [
     ...limits(plan, seat),
     ...identity(plan, seat),
@@ -95,7 +95,7 @@ export function runnerCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
 }
 
 /** The same, but that the process can write files, and so fill the folder of compiled code. No hook ever runs in it. */
-export function fillingCommand(plan: RunnerPlan, seat: RunnerSeat): Command {
+export function fillingCommand(plan: RunnerPlan, seat: RunnerInstance): Command {
   return commandOf(plan, [
     ...limits(plan, seat, { writes: true }),
     ...identity(plan, seat),
@@ -117,7 +117,7 @@ function cacheMount({ cache }: RunnerPlan, how: '--ro-bind' | '--bind'): string[
  * A check of types: whose user, and the names of the files in `folder`/app. In `folder`/types are `hooks.d.ts` and
  * `deno.json`.
  */
-export interface CheckSeat {
+export interface CheckInstance {
   slot: number;
   folder: string;
   files: readonly string[];
@@ -127,7 +127,7 @@ export interface CheckSeat {
 const checkMemory = 512;
 
 /** `deno check` behind the walls of level `os`: of the machine it sees what a runner sees, and the files. */
-export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckSeat): Command {
+export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckInstance): Command {
   // It interprets nothing of the author's, and takes five times as long without machine code.
   const roomy = { ...plan, jit: true, cache: undefined };
   const seat = { program: '', slot, memory: checkMemory };
@@ -146,7 +146,7 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckSea
  * Limits that the process inherits; all in one shell, which then becomes the next command. Its descriptor 4 is the filter
  * at level `os`, which bubblewrap reads and closes, and the folder of the program where it finds that so.
  */
-function limits(plan: RunnerPlan, { memory }: RunnerSeat, { writes = false } = {}): string[] {
+function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false } = {}): string[] {
   const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', ...writes ? [] : ['ulimit -f 0']];
   if (plan.platform === 'linux') set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
   // Counted by user, so only where the user is the runner's alone. dash has another letter for it.
@@ -159,7 +159,7 @@ function limits(plan: RunnerPlan, { memory }: RunnerSeat, { writes = false } = {
 }
 
 /** A user of its own, no way to another one, and an end with the supervisor. */
-function identity({ level, platform, users, tools }: RunnerPlan, { slot }: RunnerSeat): string[] {
+function identity({ level, platform, users, tools }: RunnerPlan, { slot }: RunnerInstance): string[] {
   if (platform !== 'linux' || (users === undefined && level === 'os')) return [];
   const common = ['--no-new-privs', '--pdeathsig', 'KILL'];
   if (users === undefined) return [tools.setpriv, ...common];
@@ -203,7 +203,7 @@ function folderOf(plan: RunnerPlan): string {
   return plan.level === 'os' ? '/runner' : findsCodeOpen(plan) ? '/proc/self/fd/4' : plan.code;
 }
 
-function deno(plan: RunnerPlan, { program, memory }: RunnerSeat): string[] {
+function deno(plan: RunnerPlan, { program, memory }: RunnerInstance): string[] {
   // The collector must know a bound below the limit, or garbage alone would reach it.
   const heap = Math.max(Math.floor(memory / 2), memory - 112);
   const v8 = `--v8-flags=${[...plan.jit ? [] : small, `--max-heap-size=${heap}`].join()}`;

@@ -3,8 +3,8 @@ import { access, chmod, constants, copyFile, link, mkdir, readdir, stat, writeFi
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { dropOthers, makeOnce, nameFor } from './made-once.ts';
-import { closedDirectory } from '../closed-directory.ts';
+import { contentName, makeOnce, removeOlder } from './made-once.ts';
+import { findClosedDirectory } from '../closed-directory.ts';
 import { runToEnd } from '../run-to-end.ts';
 import { isFiltered, seccompProgram } from './seccomp.ts';
 
@@ -46,22 +46,22 @@ export async function findRunnerFiles(
   if (!isSource && isDenoOpen && (!isForeign || await isOpen(scripts, 0o004))) {
     return { deno, code: sourceCode };
   }
-  const place = await findPlace(folder, isForeign);
+  const place = await findOpenFolder(folder, isForeign);
   if (place === undefined) {
     throw new Error(
       `hook runners have users of their own, which cannot read ${deno} nor anything in ${folder}`,
     );
   }
   const home = await copy({ deno: isDenoOpen ? undefined : deno, scripts, place });
-  if (place === folder) await dropOthers(home);
+  if (place === folder) await removeOlder(home);
   return { deno: isDenoOpen ? deno : join(home, 'deno'), code: join(home, 'code') };
 }
 
 /** The first folder for files of runners that their users may pass: `folder`, or one of the system's. */
-export async function findPlace(folder: string, isForeign: boolean): Promise<string | undefined> {
+export async function findOpenFolder(folder: string, isForeign: boolean): Promise<string | undefined> {
   for (const place of [folder, join(systemFolder, 'runtime')]) {
     await makePassable(place);
-    if (!isForeign || await closedDirectory(anybody, [join(place, 'files')]) === undefined) return place;
+    if (!isForeign || await findClosedDirectory(anybody, [join(place, 'files')]) === undefined) return place;
   }
   return undefined;
 }
@@ -108,7 +108,7 @@ async function findDeno(platform: string, arch: string): Promise<string> {
 }
 
 async function isOpen(files: readonly string[], bits: number): Promise<boolean> {
-  if (await closedDirectory(anybody, files) !== undefined) return false;
+  if (await findClosedDirectory(anybody, files) !== undefined) return false;
   const modes = await Promise.all(files.map(async (path) => (await stat(path)).mode));
   return modes.every((mode) => (mode & bits) === bits);
 }
@@ -122,7 +122,7 @@ interface Wanted {
 
 async function copy({ deno, scripts, place }: Wanted): Promise<string> {
   const origins = [...deno === undefined ? [] : [deno], ...isSource ? [bundler] : [], ...scripts];
-  const home = join(place, await nameFor(origins));
+  const home = join(place, await contentName(origins));
   await makeOnce(home, async (draft) => {
     await mkdir(join(draft, 'code'), { recursive: true });
     if (deno !== undefined) await linkOrCopy(deno, join(draft, 'deno'));
@@ -141,7 +141,7 @@ async function copyCode(from: string, to: string): Promise<void> {
 }
 
 /** The bundler takes a second or two, and for ever where the system lets it start no threads. Milliseconds. */
-const longestBundling = 60_000;
+const bundleTimeoutMs = 60_000;
 
 async function bundle(from: string, to: string): Promise<void> {
   // A process of its own: the bundler would stay in this one's memory.
@@ -152,14 +152,14 @@ async function bundle(from: string, to: string): Promise<void> {
     orphanSignal: 'KILL',
   } as const;
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), longestBundling);
+  const timer = setTimeout(() => late.abort(), bundleTimeoutMs);
   const { code, lines } = await runToEnd(command, late.signal).finally(() => clearTimeout(timer));
   if (code === 0) return;
   // Node says more before that line, and after it.
   const why = lines.find((line) => /^\w*Error\b/.test(line)) ?? code;
   throw new Error(
     `the runner's code could not be prepared: ${
-      late.signal.aborted ? `it takes longer than ${longestBundling / 1000} s` : why
+      late.signal.aborted ? `it takes longer than ${bundleTimeoutMs / 1000} s` : why
     }`,
   );
 }

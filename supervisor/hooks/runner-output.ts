@@ -3,34 +3,34 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Bytes that an app may write at once, and a second for long. */
-const rate = 65_536;
+const bytesPerSecond = 65_536;
 /** Milliseconds that are waited for the last words of a process that is dead. */
-const lastWords = 500;
+const flushMs = 500;
 
 /** A token bucket of bytes. Times in milliseconds. */
-export class Budget {
-  #left = rate;
+export class OutputBudget {
+  #left = bytesPerSecond;
   #at = 0;
 
   /** Takes the bytes, which may be more than there are, and answers how long to wait before the next. */
   take(bytes: number, now: number): number {
-    this.#left = Math.min(rate, this.#left + (now - this.#at) * rate / 1000) - bytes;
+    this.#left = Math.min(bytesPerSecond, this.#left + (now - this.#at) * bytesPerSecond / 1000) - bytes;
     this.#at = now;
-    return Math.max(0, -this.#left * 1000 / rate);
+    return Math.max(0, -this.#left * 1000 / bytesPerSecond);
   }
 }
 
 /** The output of one process on its way. */
-export interface Relay {
+export interface OutputRelay {
   /** For when the process is dead: reads what is left of its output. */
   finish: () => Promise<void>;
 }
 
 /** Passes output on, as fast as the budget allows: a process that writes faster is made to wait. */
-export function relay(
+export function relayOutput(
   output: Record<'stdout' | 'stderr', Readable>,
-  { budget, onText, now }: { budget: Budget; onText: (text: string) => void; now: () => number },
-): Relay {
+  { budget, onText, now }: { budget: OutputBudget; onText: (text: string) => void; now: () => number },
+): OutputRelay {
   const dead = new AbortController();
   const follow = async (stream: Readable) => {
     // Iteration reads no further while a wait is on.
@@ -51,7 +51,7 @@ export function relay(
       const timer = new AbortController();
       await Promise.race([
         ended,
-        pause(lastWords, undefined, { signal: timer.signal }).catch(() => 'in time'),
+        pause(flushMs, undefined, { signal: timer.signal }).catch(() => 'in time'),
       ]);
       timer.abort();
     },

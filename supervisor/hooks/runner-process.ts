@@ -2,47 +2,47 @@
 import type { Socket } from 'node:net';
 import { findProcess, measure } from '../process-table.ts';
 import type { RunnerReport } from '../protocol.ts';
-import { runnerCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
-import { type Budget, type Relay, relay } from './runner-output.ts';
-import { type Running, spawn } from '../spawn.ts';
+import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
+import { type OutputBudget, type OutputRelay, relayOutput } from './runner-output.ts';
+import { type RunningProcess, spawn } from '../spawn.ts';
 
 /** Sends a report to an API process, with the socket of the runner it is about. */
-export type Tell = (report: RunnerReport, socket?: Socket) => void;
+export type SendReport = (report: RunnerReport, socket?: Socket) => void;
 
 /** What one runner depends on. */
-export interface HookRunnerOptions {
+export interface RunnerProcessOptions {
   id: string;
   plan: RunnerPlan;
-  seat: RunnerSeat;
-  budget: Budget;
-  tell: Tell;
+  seat: RunnerInstance;
+  budget: OutputBudget;
+  tell: SendReport;
   now: () => number;
 }
 
 /** What a runner that was asked to stop gets, in milliseconds. */
-const grace = 1000;
+const graceMs = 1000;
 
 /** A process of one app. */
-export class HookRunner {
+export class RunnerProcess {
   /** Resolves when it is gone and reported, with whether the app is to blame. */
   readonly ended: Promise<boolean>;
-  readonly #options: HookRunnerOptions;
-  readonly #running: Running;
-  readonly #output: Relay | undefined;
+  readonly #options: RunnerProcessOptions;
+  readonly #running: RunningProcess;
+  readonly #output: OutputRelay | undefined;
   #asked = false;
   #fault = false;
   #pid: number | undefined;
   #grace: NodeJS.Timeout | undefined;
 
   /** Starts it and reports that. Throws when no process can be made. */
-  constructor(options: HookRunnerOptions) {
+  constructor(options: RunnerProcessOptions) {
     const { id, plan, seat, budget, tell, now } = options;
     this.#options = options;
-    let output: Relay | undefined;
+    let output: OutputRelay | undefined;
     const onText = (text: string) => tell({ type: 'runner_output', id, text });
     this.#running = spawn({
       ...runnerCommand(plan, seat),
-      onOutput: (streams) => output = relay(streams, { budget, onText, now }),
+      onOutput: (streams) => output = relayOutput(streams, { budget, onText, now }),
     });
     this.#output = output;
     tell({ type: 'runner_started', id, pid: this.#running.pid }, this.#running.socket);
@@ -54,7 +54,7 @@ export class HookRunner {
     if (kill) {
       this.#fault ||= fault;
       this.#running.killGroup();
-    } else if (!this.#asked) this.#grace = setTimeout(() => this.#running.killGroup(), grace);
+    } else if (!this.#asked) this.#grace = setTimeout(() => this.#running.killGroup(), graceMs);
     this.#asked = true;
   }
 

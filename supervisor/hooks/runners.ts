@@ -3,55 +3,55 @@ import { messageOf } from '../errors.ts';
 import { CrashHistory } from './crash-history.ts';
 import type { Config, RunnerRefusal, RunnerRequest } from '../protocol.ts';
 import type { RunnerPlan } from './runner-command.ts';
-import { HookRunner, type Tell } from './runner-process.ts';
+import { RunnerProcess, type SendReport } from './runner-process.ts';
 import type { Walls } from './sandbox.ts';
 import { type FailedCheck, TypeChecks } from './type-check.ts';
 
 /** What an API process has of the runners. */
-export interface RunnerDesk {
-  ask: (request: RunnerRequest) => void;
+export interface RunnerClient {
+  handle: (request: RunnerRequest) => void;
   /** The process is gone: so are its runners. */
   close: () => void;
 }
 
 /** What the runners depend on. `now` in milliseconds, of any origin. */
-export interface RunnersOptions {
+export interface RunnerProcessesOptions {
   config: Config['hooks'];
   dataDir: string;
   walls: Promise<Walls>;
   now: () => number;
   /** Which program of the runner's code folder runs. */
   program: string;
-  onRest: (app: { workspace: string; app: string }) => void;
+  onBreakerOpen: (app: { workspace: string; app: string }) => void;
   onUnchecked: (failure: FailedCheck) => void;
 }
 
 /** What is worth another try only when the machine or its configuration changed. Milliseconds. */
-const noHurry = 60_000;
-const soon = 1000;
+const longRetryMs = 60_000;
+const shortRetryMs = 1000;
 
-interface Asked {
+interface StartRequest {
   request: Extract<RunnerRequest, { type: 'runner_start' }>;
-  tell: Tell;
-  desk: Map<string, HookRunner>;
+  tell: SendReport;
+  desk: Map<string, RunnerProcess>;
   crashes: CrashHistory;
   gone: AbortSignal;
 }
 
 /** All of them. */
-export class Runners {
-  readonly #options: RunnersOptions;
+export class RunnerProcesses {
+  readonly #options: RunnerProcessesOptions;
   /** By API process: each of them tries the same code, and finds out for itself what is wrong with it. */
   readonly #crashes = new Set<CrashHistory>();
   /** What apps wrote, by the runners of all processes. */
   readonly #written: CrashHistory;
-  readonly #living = new Set<HookRunner>();
+  readonly #living = new Set<RunnerProcess>();
   readonly #slots = new Set<number>();
   readonly #checks: TypeChecks;
   #lastSlot = -1;
   #stopped = false;
 
-  constructor(options: RunnersOptions) {
+  constructor(options: RunnerProcessesOptions) {
     this.#options = options;
     this.#written = new CrashHistory(options.now);
     this.#checks = new TypeChecks({
@@ -65,17 +65,17 @@ export class Runners {
   }
 
   /** For an API process that has just started. */
-  connect(tell: Tell): RunnerDesk {
-    const desk = new Map<string, HookRunner>();
+  connect(tell: SendReport): RunnerClient {
+    const desk = new Map<string, RunnerProcess>();
     const gone = new AbortController();
     const crashes = new CrashHistory(this.#options.now);
     this.#crashes.add(crashes);
     return {
-      ask: (request) => {
+      handle: (request) => {
         if (request.type === 'runner_start') {
           void this.#start({ request, tell, desk, crashes, gone: gone.signal });
-        } else if (request.type === 'runner_forgive') this.forgive(request);
-        else if (request.type === 'runner_check') this.#checks.ask({ request, tell });
+        } else if (request.type === 'runner_clear_crashes') this.clearCrashes(request);
+        else if (request.type === 'runner_check') this.#checks.check({ request, tell });
         else if (request.type === 'runner_stop') {
           const { kill, fault = false } = request;
           desk.get(request.id)?.end({ kill, fault });
@@ -90,8 +90,8 @@ export class Runners {
   }
 
   /** Forgets the crashes of an app whose code is another now. */
-  forgive(app: { workspace: string; app: string }): void {
-    for (const crashes of this.#crashes) crashes.forget(app);
+  clearCrashes(app: { workspace: string; app: string }): void {
+    for (const crashes of this.#crashes) crashes.clear(app);
   }
 
   /** Kills all of them; resolves when none is left. */
@@ -102,14 +102,14 @@ export class Runners {
     await Promise.all([...this.#living].map(({ ended }) => ended));
   }
 
-  async #start({ request, tell, desk, crashes, gone }: Asked): Promise<void> {
+  async #start({ request, tell, desk, crashes, gone }: StartRequest): Promise<void> {
     const { sandbox, plan } = await this.#options.walls;
     if (gone.aborted || this.#stopped) return;
     const { id, memory_mb: memory } = request;
     const refuse = (reason: RunnerRefusal, retry_ms: number, message: string) =>
       tell({ type: 'runner_refused', id, reason, retry_ms, message });
-    if (plan === undefined) return refuse('no_sandbox', noHurry, sandbox.why);
-    const rest = crashes.restOf(request);
+    if (plan === undefined) return refuse('no_sandbox', longRetryMs, sandbox.why);
+    const rest = crashes.openMs(request);
     if (rest > 0) {
       return refuse(
         'breaker_open',
@@ -118,24 +118,31 @@ export class Runners {
       );
     }
     const most = Math.min(this.#options.config.max_runners, (plan.users?.count ?? Infinity) - 1);
-    if (this.#living.size >= most) return refuse('full', soon, `there are ${most} runners already`);
+    if (this.#living.size >= most) return refuse('full', shortRetryMs, `there are ${most} runners already`);
     let slot = -1;
     try {
       slot = this.#takeSlot(plan);
       const { now, program } = this.#options;
       const seat = { program, slot, memory };
-      const runner = new HookRunner({ id, plan, seat, now, budget: this.#written.budgetOf(request), tell });
+      const runner = new RunnerProcess({
+        id,
+        plan,
+        seat,
+        now,
+        budget: this.#written.budgetOf(request),
+        tell,
+      });
       this.#living.add(runner);
       desk.set(id, runner);
       void runner.ended.then((isCrash) => {
         this.#living.delete(runner);
         this.#slots.delete(slot);
         desk.delete(id);
-        if (isCrash && crashes.crashed(request)) this.#options.onRest(request);
+        if (isCrash && crashes.crashed(request)) this.#options.onBreakerOpen(request);
       });
     } catch (error) {
       this.#slots.delete(slot);
-      refuse('cannot_start', soon, messageOf(error));
+      refuse('cannot_start', shortRetryMs, messageOf(error));
     }
   }
 

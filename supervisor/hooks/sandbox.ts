@@ -5,9 +5,9 @@ import { messageOf } from '../errors.ts';
 import { findProcess } from '../process-table.ts';
 import type { Config, Sandbox, SandboxLevel } from '../protocol.ts';
 import { withCache } from './runner-cache.ts';
-import { runnerCommand, type RunnerPlan, type RunnerSeat } from './runner-command.ts';
+import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
 import { findRunnerFiles, type RunnerFiles, sharedLibraries, writeFilter } from './runner-files.ts';
-import { tryRunner } from './smoke-test.ts';
+import { smokeTest } from './smoke-test.ts';
 
 /** The wall in effect, and how runners are started behind it; no plan at level `none`. */
 export interface Walls {
@@ -27,7 +27,7 @@ export interface WallOptions {
   arch: string;
 }
 
-const order: Record<Config['hooks']['sandbox'], readonly SandboxLevel[]> = {
+const levelsToTry: Record<Config['hooks']['sandbox'], readonly SandboxLevel[]> = {
   auto: ['os', 'deno'],
   os: ['os'],
   deno: ['deno'],
@@ -37,13 +37,13 @@ const order: Record<Config['hooks']['sandbox'], readonly SandboxLevel[]> = {
 export async function raiseWalls(options: WallOptions): Promise<Walls> {
   const { config, platform } = options;
   const failures: string[] = [];
-  for (const level of order[config.sandbox]) {
+  for (const level of levelsToTry[config.sandbox]) {
     try {
       const plan = await makePlan(options, level);
       await probe(plan, config.memory_mb);
       return {
-        sandbox: { level, why: [...failures, ...weaknesses(plan)].join('; ') || standing[level] },
-        ...await quickened(plan, options),
+        sandbox: { level, why: [...failures, ...weaknesses(plan)].join('; ') || levelDescriptions[level] },
+        ...await withCompiledCode(plan, options),
       };
     } catch (error) {
       failures.push(`no ${level} level: ${messageOf(error)}`);
@@ -56,7 +56,7 @@ export async function raiseWalls(options: WallOptions): Promise<Walls> {
   };
 }
 
-const standing: Record<SandboxLevel, string> = {
+const levelDescriptions: Record<SandboxLevel, string> = {
   os: 'Deno without permissions, limits, namespaces and a seccomp filter',
   deno: 'Deno without permissions, and limits',
 };
@@ -117,8 +117,8 @@ async function findTool(name: string, provider: string, path: string): Promise<s
 
 /** Starts a runner the way runners are started, and looks from outside at what holds it. Throws what is missing. */
 async function probe(plan: RunnerPlan, memory: number): Promise<void> {
-  const seat: RunnerSeat = { program: 'probe.js', slot: 0, memory };
-  await tryRunner(runnerCommand(plan, seat), async (running) => {
+  const seat: RunnerInstance = { program: 'probe.js', slot: 0, memory };
+  await smokeTest(runnerCommand(plan, seat), async (running) => {
     const pid = await findProcess(running.pid);
     const status = pid === undefined ? '' : await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
     if (plan.platform === 'linux') inspect(plan, status);
@@ -126,7 +126,7 @@ async function probe(plan: RunnerPlan, memory: number): Promise<void> {
 }
 
 /** The plan with compiled code, if runners start with it as well: it makes them faster, and no wall depends on it. */
-async function quickened(
+async function withCompiledCode(
   plan: RunnerPlan,
   { folder, config }: WallOptions,
 ): Promise<Required<Pick<Walls, 'plan' | 'slow'>>> {

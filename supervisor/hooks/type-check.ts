@@ -28,7 +28,7 @@ export interface FailedCheck {
   error: string;
 }
 
-interface Asked {
+interface CheckRequest {
   request: Request;
   tell: (report: RunnerReport) => void;
 }
@@ -36,19 +36,19 @@ interface Asked {
 const superseded: CheckResult = { unchecked: 'superseded' };
 const late: CheckResult = { unchecked: 'late' };
 /** Why a check is ended. */
-const other = 'the turn of another workspace';
+const otherWorkspace = 'the turn of another workspace';
 /**
  * What the checker knows besides what it is given: no more than hooks have. Deno's default would add its own names, those of
  * windows and those of Node, and takes more than twice the time.
  */
 const checkedLibraries = ['esnext', 'deno.console', 'deno.crypto', 'deno.fetch', 'deno.url', 'deno.web'];
 /** Characters of its output that are read. */
-const longestOutput = 262_144;
+const maxOutputLength = 262_144;
 
 /** The checks of all apps. */
 export class TypeChecks {
   readonly #options: TypeChecksOptions;
-  readonly #turns: CheckTurns<Asked>;
+  readonly #turns: CheckTurns<CheckRequest>;
   /** The plan, once nothing is left of an earlier server. */
   readonly #plan: Promise<RunnerPlan | undefined>;
   #current: { workspace: string; app: string; abort: AbortController } | undefined;
@@ -65,7 +65,7 @@ export class TypeChecks {
   }
 
   /** Checks in its turn; an older check of the app is of no use any more, and answered so. */
-  ask(asked: Asked): void {
+  check(asked: CheckRequest): void {
     const { workspace, app } = asked.request;
     const older = this.#turns.add({ workspace, app }, asked);
     if (older !== undefined) answer(older, superseded);
@@ -91,7 +91,7 @@ export class TypeChecks {
         this.#fail(asked.request, String(error), abort.signal)
       );
       clearTimeout(this.#room);
-      if (abort.signal.reason === other && this.#turns.putBack()) continue;
+      if (abort.signal.reason === otherWorkspace && this.#turns.putBack()) continue;
       this.#turns.end();
       answer(asked, abort.signal.aborted ? superseded : result);
     }
@@ -102,7 +102,7 @@ export class TypeChecks {
   #makeRoom(): void {
     clearTimeout(this.#room);
     const milliseconds = this.#turns.makesRoomIn();
-    if (milliseconds === 0) this.#current?.abort.abort(other);
+    if (milliseconds === 0) this.#current?.abort.abort(otherWorkspace);
     else if (milliseconds !== undefined) this.#room = setTimeout(() => this.#makeRoom(), milliseconds);
   }
 
@@ -111,7 +111,7 @@ export class TypeChecks {
     return { unchecked: 'failed' };
   }
 
-  async #check({ item: { request }, left }: Turn<Asked>, signal: AbortSignal): Promise<CheckResult> {
+  async #check({ item: { request }, left }: Turn<CheckRequest>, signal: AbortSignal): Promise<CheckResult> {
     if (left <= 0) return late;
     const plan = await this.#plan;
     // Without namespaces nothing would keep a file's imports from other files of the machine.
@@ -169,7 +169,7 @@ async function run(
   const running = spawn({
     ...command,
     onLine: (line) => {
-      if (output.length < longestOutput) output += `${line}\n`;
+      if (output.length < maxOutputLength) output += `${line}\n`;
     },
   });
   const kill = () => running.killGroup();
@@ -187,6 +187,6 @@ async function run(
   throw new Error(`deno check ended with code ${ended.code}, signal ${ended.signal}`);
 }
 
-function answer({ request: { id }, tell }: Asked, result: CheckResult): void {
+function answer({ request: { id }, tell }: CheckRequest, result: CheckResult): void {
   tell({ type: 'runner_checked', id, ...result });
 }

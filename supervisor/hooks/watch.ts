@@ -17,7 +17,7 @@ export interface WatchOptions {
 }
 
 /** An editor's way of saving is several changes; what follows the first within so many milliseconds is one with it. */
-const oneSave = 50;
+const debounceMs = 50;
 
 /** Names that hook files may have: what editors leave beside them never looks so. */
 const hookFile = /^[A-Za-z0-9_].*\.(js|ts)$/;
@@ -47,7 +47,7 @@ export async function watchHooks(
     const key = join(workspace, app);
     if (waiting.has(key)) return;
     const tell = () => waiting.delete(key) && onChange({ workspace, app });
-    waiting.set(key, setTimeout(tell, oneSave));
+    waiting.set(key, setTimeout(tell, debounceMs));
   });
   await ready;
   return async () => {

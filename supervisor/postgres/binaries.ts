@@ -1,7 +1,7 @@
 // Where the programs of the embedded PostgreSQL are.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeOf } from '../errors.ts';
+import { systemErrorCode } from '../errors.ts';
 import { StartRefused } from '../start-refused.ts';
 
 /** The programs that the embedded package has; there is no `psql` and no `pg_dump` among them. */
@@ -17,7 +17,7 @@ export function findPostgresBinaries(platform: string, arch: string): PostgresBi
     const bin = join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native', 'bin');
     return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
   } catch (error) {
-    const why = codeOf(error) || 'unknown';
+    const why = systemErrorCode(error) || 'unknown';
     throw new StartRefused(
       `there is no embedded PostgreSQL for ${platform}-${arch} (${name}: ${why}): ` +
         'run npm install without --omit=optional, or set database.url',

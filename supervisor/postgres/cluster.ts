@@ -80,17 +80,17 @@ async function run(
   const command = options.runAs({ ...program, env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC' } });
   const { code, signal, lines } = await runToEnd({ ...command, orphanSignal: 'KILL' }, options.stop);
   if (code === 0) return;
-  const why = firstComplaint(lines) ?? `code ${code}, signal ${signal}`;
+  const why = firstError(lines) ?? `code ${code}, signal ${signal}`;
   throw new StartRefused(`the PostgreSQL cluster ${options.data} could not be made: ${why}`);
 }
 
 /** The first thing that went wrong, which the rest follows from; where nothing is called an error, the last words. */
-function firstComplaint(lines: readonly string[]): string | undefined {
-  const errors = lines.map(complaintIn);
+function firstError(lines: readonly string[]): string | undefined {
+  const errors = lines.map(errorInLine);
   return errors.find((error) => error !== undefined) ?? lines.map((line) => line.trim()).findLast(Boolean);
 }
 
 /** What a line of a program of PostgreSQL's says is wrong. */
-export function complaintIn(line: string): string | undefined {
+export function errorInLine(line: string): string | undefined {
   return /\b(?:ERROR|FATAL|PANIC|initdb: error): +(.*)/.exec(line)?.[1];
 }

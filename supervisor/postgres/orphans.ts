@@ -2,7 +2,7 @@
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../errors.ts';
+import { systemErrorCode } from '../errors.ts';
 import { readStat } from '../process-table.ts';
 
 const patience = 3_000;
@@ -61,6 +61,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error;
+    if (systemErrorCode(error) !== 'ESRCH') throw error;
   }
 }

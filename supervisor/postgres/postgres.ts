@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Child, type ChildEvent } from '../child.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
-import { clusterFolder, complaintIn, makeCluster, provisionerName } from './cluster.ts';
-import { closedDirectory } from '../closed-directory.ts';
+import { clusterFolder, errorInLine, makeCluster, provisionerName } from './cluster.ts';
+import { findClosedDirectory } from '../closed-directory.ts';
 import { type ClusterPaths, type ClusterUse, pgHbaConf, postgresqlConf } from './config.ts';
 import { endOrphans, removeStalePid } from './orphans.ts';
 import { makeSocketDirectory, socketPort } from './socket.ts';
@@ -20,8 +20,8 @@ import {
   serviceUserName,
 } from './user.ts';
 import type { DatabaseAccess } from '../protocol.ts';
-import { coreRestarts } from '../restarts.ts';
-import type { Command, Running } from '../spawn.ts';
+import { coreRestartRules } from '../restarts.ts';
+import type { Command, RunningProcess } from '../spawn.ts';
 import { StartRefused } from '../start-refused.ts';
 
 /** What a start of the embedded PostgreSQL needs. */
@@ -48,16 +48,16 @@ export interface Postgres {
   access: DatabaseAccess;
   start: () => Promise<void>;
   /** What a start has failed with; while PostgreSQL does not run, also what that complained of last. */
-  explain: (failure: unknown) => unknown;
+  withLastError: (failure: unknown) => unknown;
   stop: () => Promise<void>;
   kill: () => void;
 }
 
 /** Crash recovery after a power cut may read gigabytes of log. */
-const readyDeadline = 600_000;
+const readyTimeoutMs = 600_000;
 // The last checkpoint writes all that is new; of hundreds of new workspaces that takes a while.
-const stopDeadline = 120_000;
-const readyPoll = 5;
+const stopTimeoutMs = 120_000;
+const readyPollMs = 5;
 
 /** Prepares the cluster, which is made if there is none. Throws `StartRefused`. */
 export async function preparePostgres(options: PostgresOptions): Promise<Postgres> {
@@ -92,7 +92,7 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
   await writeConfiguration(paths, options);
   let complaint = '';
   const onLine = (line: string) => {
-    complaint = complaintIn(line) ?? complaint;
+    complaint = errorInLine(line) ?? complaint;
     options.onLine(line);
   };
   const child = supervise({ options: { ...options, onLine }, binaries, runAs, paths });
@@ -103,7 +103,7 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
   return {
     access: accessBy(socket.path, options.password),
     start: () => child.start().catch((error: unknown) => Promise.reject(explain(error))),
-    explain,
+    withLastError: explain,
     stop: async () => {
       await child.stop();
       await socket.remove();
@@ -130,7 +130,7 @@ async function chooseRunAs(
   paths: readonly string[],
 ): Promise<RunAs> {
   if (account === undefined) return asCaller;
-  const closed = await closedDirectory(account, paths);
+  const closed = await findClosedDirectory(account, paths);
   if (closed === undefined) return asAccount(account);
   const problem = `the user of PostgreSQL (${serviceUserName}, uid ${account.uid}) may not pass ${closed}`;
   if (!await hasSetpriv(options.path)) throw new StartRefused(`${problem}: run chmod o+x ${closed}`);
@@ -168,11 +168,11 @@ function supervise(start: Start): Child {
       name: 'postgres',
       command: () => postmaster(start),
       whenReady: (running, ended) => untilReady(start.paths.data, running, ended),
-      readyDeadline,
+      readyTimeoutMs: readyTimeoutMs,
       // Fast shutdown: open transactions are rolled back, then everything is flushed.
       askToStop: (running) => running.signal('SIGINT'),
-      stopDeadline,
-      restarts: coreRestarts,
+      stopTimeoutMs: stopTimeoutMs,
+      restarts: coreRestartRules,
     },
     start.options.onEvent,
   );
@@ -191,11 +191,11 @@ async function postmaster({ options, binaries, runAs, paths }: Start): Promise<C
 }
 
 /** Line 1 of `postmaster.pid` is the process, line 8 its state: what `pg_ctl` reads, and no connection is needed. */
-async function untilReady(data: string, running: Running, ended: AbortSignal): Promise<void> {
+async function untilReady(data: string, running: RunningProcess, ended: AbortSignal): Promise<void> {
   const file = join(data, 'postmaster.pid');
   while (!ended.aborted) {
     const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
     if (Number(lines[0]) === running.pid && lines[7]?.trim() === 'ready') return;
-    await pause(readyPoll);
+    await pause(readyPollMs);
   }
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closedDirectory } from '../closed-directory.ts';
+import { findClosedDirectory } from '../closed-directory.ts';
 import { messageOf } from '../errors.ts';
 import type { Account } from './user.ts';
 import { StartRefused } from '../start-refused.ts';
@@ -23,7 +23,7 @@ export const socketPort = 5432;
 const socketName = `.s.PGSQL.${socketPort}`;
 
 /** Bytes that a socket's path may have everywhere: macOS allows 103, Linux 107. */
-const longestPath = 100;
+const maxPathBytes = 100;
 
 /** A directory for the socket. */
 export interface SocketDirectory {
@@ -55,7 +55,7 @@ export async function makeSocketDirectory(
 }
 
 function isFit(directory: string): boolean {
-  return Buffer.byteLength(join(directory, socketName)) <= longestPath && !directory.includes(',');
+  return Buffer.byteLength(join(directory, socketName)) <= maxPathBytes && !directory.includes(',');
 }
 
 /** What the environment calls the temporary directory may not be there, or not be fit either; `/tmp` mostly is. */
@@ -65,7 +65,7 @@ async function makeOutside(dataDir: string, account: Account | undefined): Promi
     try {
       const place = await realpath(base);
       if (!isFit(join(place, 'bulkhead-XXXXXX'))) throw new Error(`${place} is too long or has a comma`);
-      const closed = account && await closedDirectory(account, [join(place, 'bulkhead-XXXXXX')]);
+      const closed = account && await findClosedDirectory(account, [join(place, 'bulkhead-XXXXXX')]);
       if (closed !== undefined) throw new Error(`the user of PostgreSQL may not pass ${closed}`);
       const outside = await mkdtemp(join(place, 'bulkhead-'));
       await own(outside, account);

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { SandboxLevel } from '../../supervisor/protocol.ts';
 import { runnerCommand, type RunnerPlan } from '../../supervisor/hooks/runner-command.ts';
 import { raiseWalls } from '../../supervisor/hooks/sandbox.ts';
-import { type Running, spawn } from '../../supervisor/spawn.ts';
+import { type RunningProcess, spawn } from '../../supervisor/spawn.ts';
 import type { Figure } from './findings.ts';
 import { carryOut } from './load-process.ts';
 import { withDataDir } from './server.ts';
@@ -132,7 +132,7 @@ async function bareCode(folder: string): Promise<string> {
 async function start(
   plan: RunnerPlan,
   slot: number,
-): Promise<{ running: Running; socket: Socket; took: number }> {
+): Promise<{ running: RunningProcess; socket: Socket; took: number }> {
   const command = runnerCommand(plan, { program: 'main.js', slot, memory });
   const said: string[] = [];
   const started = performance.now();
@@ -147,7 +147,7 @@ async function start(
   return { running, socket, took: performance.now() - started };
 }
 
-async function end(running: Running): Promise<void> {
+async function end(running: RunningProcess): Promise<void> {
   running.killGroup();
   await running.exited;
 }

@@ -15,7 +15,7 @@ import { createWorkspace } from '../../api/workspaces/create.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
-import { createHooks as createSupervision } from '../../supervisor/hooks/hooks.ts';
+import { createHookProcesses as createSupervision } from '../../supervisor/hooks/hooks.ts';
 import type { Config, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import { type BareApp, bareApp } from './bare-app.ts';
 import { type Speaker, spokenRunners } from './spoken-runner.ts';
@@ -106,7 +106,7 @@ function supervised(
   const report = (report: RunnerReport, socket: unknown) => system.receive(report, socket);
   const desk = supervision.runners.connect(report);
   const ask = speaker === undefined
-    ? (request: RunnerRequest) => desk.ask(request)
+    ? (request: RunnerRequest) => desk.handle(request)
     : spokenRunners(speaker, report, mayStart);
   const observe = () => undefined;
   const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };

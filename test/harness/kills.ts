@@ -1,6 +1,6 @@
 // Killing the API of a server without warning, and waiting for its successor.
 import { setTimeout as pause } from 'node:timers/promises';
-import { coreRestarts } from '../../supervisor/restarts.ts';
+import { coreRestartRules } from '../../supervisor/restarts.ts';
 import { isAlive, isApi, processTree } from './processes.ts';
 import type { TestServer } from './server.ts';
 
@@ -35,6 +35,6 @@ export async function untilBack(server: TestServer): Promise<number> {
     await pause(10);
   }
   // The supervisor may hear later than we that it is ready.
-  await pause(coreRestarts.healthy + 100);
+  await pause(coreRestartRules.healthyMs + 100);
   return await apiPidOf(server);
 }

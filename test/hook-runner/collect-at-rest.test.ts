@@ -1,13 +1,13 @@
 // When a runner collects garbage, with the clock and the collector in the test's hands; and that real runners do, while
 // their hook files find no collector.
 import { describe, expect, it } from 'vitest';
-import { Rest } from '../../hook-runner/collect-at-rest.ts';
+import { IdleCollector } from '../../hook-runner/collect-at-rest.ts';
 import { startForTest } from './runner.ts';
 
 /** A rest whose time passes when the test says so. */
 function make() {
   const state = { isIdle: true, collections: 0, waiting: [] as (() => void)[] };
-  const rest = new Rest({
+  const rest = new IdleCollector({
     isIdle: () => state.isIdle,
     collect: () => void state.collections++,
     later: (run, milliseconds) => {
@@ -18,7 +18,7 @@ function make() {
   return {
     state,
     work: (times: number) => {
-      for (let n = 0; n < times; n++) rest.note();
+      for (let n = 0; n < times; n++) rest.noteInvocation();
     },
     /** Answers how many collections there have been by then. */
     passSecond: () => {

@@ -29,7 +29,7 @@ it('is sent through the API, whole', async () => {
     redirect: 'follow',
   });
   expect(call.args[0].headers).toContainEqual(['x-a', 'b']);
-  runner.answer(call, {
+  runner.respond(call, {
     url: 'https://api.example/y',
     redirected: true,
     status: 201,
@@ -73,7 +73,7 @@ it('has no body where HTTP has none, and ends with its signal', async () => {
     const id = runner.request('GET /status');
     const call = await runner.call('fetch');
     expect(call.args[0].body).toBeNull();
-    runner.answer(call, { ...answered, status, body: { text: 'x' } });
+    runner.respond(call, { ...answered, status, body: { text: 'x' } });
     expect(await runner.next('response', id)).toMatchObject({
       body: { text: JSON.stringify([status, null, '']) },
     });

@@ -1,7 +1,7 @@
 // What hook code hears when nobody waits for it any more.
 import { expect, it } from 'vitest';
 import { Invocations } from '../../hook-runner/invocations.ts';
-import { Responses } from '../../hook-runner/responses.ts';
+import { ResponseSender } from '../../hook-runner/responses.ts';
 import { startForTest } from './runner.ts';
 
 const source = `
@@ -65,7 +65,7 @@ it('lets go of an answer of which no more is asked for', async () => {
     sent.push(type);
     begun.resolve();
   };
-  const responses = new Responses({ send, sendText: () => expect.unreachable() }, 1);
+  const responses = new ResponseSender({ send, sendText: () => expect.unreachable() }, 1);
   const invocations = new Invocations();
   const answer = new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(2)) }));
   const run = invocations.run(

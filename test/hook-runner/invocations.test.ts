@@ -1,16 +1,16 @@
 // What is under way in a runner, apart from the runner itself.
 import { describe, expect, it } from 'vitest';
-import { type Invocation, Invocations } from '../../hook-runner/invocations.ts';
+import { type InvocationContext, Invocations } from '../../hook-runner/invocations.ts';
 import { oldBytesOf } from '../harness/old-objects.ts';
 
-function rethrow(_invocation: Invocation, thrown: unknown): never {
+function rethrow(_invocation: InvocationContext, thrown: unknown): never {
   throw thrown;
 }
 
 /** Invocations 1 to `count`, each under way until `end` is called with its id. */
 function underWay(count: number) {
   const invocations = new Invocations();
-  const begun: Invocation[] = [];
+  const begun: InvocationContext[] = [];
   const ends: (() => void)[] = [];
   const runs = Array.from({ length: count }, (_unused, index) =>
     invocations.run(index + 1, (invocation) => {
@@ -55,7 +55,7 @@ describe('invocations of a runner', () => {
   it('can still be answered when their work throws, and are over then', async () => {
     const invocations = new Invocations();
     const heard: unknown[] = [];
-    const fail = ({ id, ended }: Invocation, thrown: unknown) => void heard.push([id, ended, thrown]);
+    const fail = ({ id, ended }: InvocationContext, thrown: unknown) => void heard.push([id, ended, thrown]);
     await invocations.run(1, () => Promise.reject(new Error('thrown')), fail);
     expect(heard).toEqual([[1, false, new Error('thrown')]]);
     expect(invocations.isIdle).toBe(true);

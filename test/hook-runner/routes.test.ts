@@ -179,7 +179,7 @@ describe('custom routes in the hook runner', () => {
     const id = runner.request('GET /slow-stream');
     expect(await runner.next('response', id)).toMatchObject({ status: 200, body: null, end: false });
     expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'one,' } });
-    runner.answer(await runner.call('records.findOne'), null);
+    runner.respond(await runner.call('records.findOne'), null);
     expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'two' } });
     await runner.next('end', id);
   });
@@ -187,7 +187,7 @@ describe('custom routes in the hook runner', () => {
   it('sends the head of a body that has not begun', async () => {
     const id = runner.request('GET /late-stream');
     expect(await runner.next('response', id)).toMatchObject({ status: 200, body: null, end: false });
-    runner.answer(await runner.call('records.findOne'), null);
+    runner.respond(await runner.call('records.findOne'), null);
     expect(await runner.next('chunk', id)).toMatchObject({ body: { text: 'one' } });
     await runner.next('end', id);
   });
@@ -196,7 +196,7 @@ describe('custom routes in the hook runner', () => {
     const id = runner.request('GET /failing-stream');
     await runner.next('response', id);
     await runner.next('chunk', id);
-    runner.answer(await runner.call('records.findOne'), null);
+    runner.respond(await runner.call('records.findOne'), null);
     expect(await runner.next('result', id)).toMatchObject({
       outcome: 'failed',
       faults: [{ message: 'Error: torn' }],

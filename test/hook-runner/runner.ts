@@ -12,12 +12,12 @@ import { FrameReader } from '../../api/hooks/rpc/frames.ts';
 import { readMessage } from '../../api/hooks/rpc/inbound.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
 import type {
-  Call,
+  CallFrame,
   ChannelLimits,
   EventInvocation,
   FromRunner,
-  Loaded,
-  Log,
+  LoadedFrame,
+  LogFrame,
   RouteInvocation,
   ToRunner,
 } from '../../hook-runner/protocol.ts';
@@ -98,7 +98,7 @@ export class TestRunner {
   }
 
   /** Loads files given as `{ 'a.ts': text }`. */
-  async load(files: Record<string, string>, changed: Partial<ChannelLimits> = {}): Promise<Loaded> {
+  async load(files: Record<string, string>, changed: Partial<ChannelLimits> = {}): Promise<LoadedFrame> {
     const id = this.newId();
     this.send({
       type: 'load',
@@ -140,20 +140,22 @@ export class TestRunner {
   }
 
   /** The next call, which must be of that method. */
-  async call<Method extends keyof CallTable>(method: Method): Promise<Extract<Call, { method: Method }>> {
+  async call<Method extends keyof CallTable>(
+    method: Method,
+  ): Promise<Extract<CallFrame, { method: Method }>> {
     const call = await this.next('call');
     if (!isCallOf(call, method)) throw new Error(`a call of ${call.method}`);
     return call;
   }
 
-  answer<Method extends keyof CallTable>(
-    call: Extract<Call, { method: Method }>,
+  respond<Method extends keyof CallTable>(
+    call: Extract<CallFrame, { method: Method }>,
     value: CallTable[Method]['value'],
   ) {
     this.send({ type: 'result', id: call.id, ok: true, value: JSON.parse(JSON.stringify(value)) });
   }
 
-  async log(): Promise<Log> {
+  async log(): Promise<LogFrame> {
     return await this.next('log');
   }
 
@@ -179,9 +181,9 @@ function isOf<Type extends FromRunner['type']>(frame: FromRunner, type: Type): f
 }
 
 function isCallOf<Method extends keyof CallTable>(
-  call: Call,
+  call: CallFrame,
   method: Method,
-): call is Extract<Call, { method: Method }> {
+): call is Extract<CallFrame, { method: Method }> {
   return call.method === method;
 }
 

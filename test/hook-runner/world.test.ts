@@ -70,16 +70,16 @@ describe('the world of hook files', () => {
     expect(finds.map(({ parent }) => parent)).toEqual(ids);
     expect(finds[0]?.args).toEqual(['orders', 'x']);
     for (const find of finds.reverse()) {
-      runner.answer(find, order);
+      runner.respond(find, order);
       const list = await runner.call('records.list');
       expect([list.parent, list.args]).toEqual([find.parent, ['orders', {
         filter: 'total > 1',
         per_page: 5,
       }]]);
-      runner.answer(list, { items: [order], page: 1, per_page: 5, total_items: 1, total_pages: 1 });
+      runner.respond(list, { items: [order], page: 1, per_page: 5, total_items: 1, total_pages: 1 });
       const user = await runner.call('users.findOne');
       expect(user.parent).toBe(find.parent);
-      runner.answer(user, null);
+      runner.respond(user, null);
       expect(await runner.next('response', find.parent)).toMatchObject({
         body: { text: JSON.stringify([3, 1, 'shop', 'acme', 'north', null]) },
       });
@@ -142,15 +142,15 @@ describe('the world of hook files', () => {
     };
     const made = await runner.call('files.create');
     expect(made.args).toEqual([{ filename: 'a.bin', mime: 'image/png', body: { base64: 'AP8=' } }]);
-    runner.answer(made, file);
-    runner.answer(await runner.call('files.get'), { ...file, body: { base64: 'AP8=' } });
-    runner.answer(await runner.call('files.delete'), null);
+    runner.respond(made, file);
+    runner.respond(await runner.call('files.get'), { ...file, body: { base64: 'AP8=' } });
+    runner.respond(await runner.call('files.delete'), null);
     const mail = await runner.call('mail.send');
     expect(mail.args).toEqual([{ to: 'a@example.com', subject: 'Hi', text: 'Hello' }]);
-    runner.answer(mail, null);
+    runner.respond(mail, null);
     const event = await runner.call('realtime.publish');
     expect(event.args).toEqual(['orders', 'shipped', { id: 1 }]);
-    runner.answer(event, null);
+    runner.respond(event, null);
     expect(await runner.next('response', id)).toMatchObject({ body: { text: '["f1",[0,255],"a.bin"]' } });
   });
 

@@ -77,7 +77,7 @@ const testPackages = new Set([
 ]);
 
 /** The one import whose target is not written down: hook files, which are only ever texts in memory. */
-const memoryImport = { from: 'hook-runner/loader.ts', specifier: 'urlOf(file)' };
+const memoryImport = { from: 'hook-runner/loader.ts', specifier: 'fileUrl(file)' };
 
 /** Who may import whom: the arrows of the architecture. */
 export function importErrors(source: Source): string[] {

@@ -2,7 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Api, type ApiOptions, createApi } from '../../supervisor/api-process.ts';
+import {
+  type ApiProcesses,
+  type ApiProcessOptions,
+  createApiProcesses,
+} from '../../supervisor/api-process.ts';
 import type { ChildEvent } from '../../supervisor/child.ts';
 import { resolveConfig } from '../../supervisor/config.ts';
 import type { Config, DatabaseAccess } from '../../supervisor/protocol.ts';
@@ -19,7 +23,7 @@ const access: DatabaseAccess = {
 };
 const masterKey = Buffer.alloc(32, 7);
 
-let api: Api | undefined;
+let api: ApiProcesses | undefined;
 afterEach(async () => {
   await api?.stop();
   vi.unstubAllEnvs();
@@ -27,17 +31,19 @@ afterEach(async () => {
 
 function make(
   change: (config: Config) => Config,
-  { database = Promise.resolve(access), ...more }: Partial<Pick<ApiOptions, 'database' | 'pulse'>> = {},
+  { database = Promise.resolve(access), ...more }: Partial<
+    Pick<ApiProcessOptions, 'database' | 'heartbeat'>
+  > = {},
 ) {
   const { config } = resolveConfig({ file: undefined, env: {}, flags: [], cwd: '/', terminal: false });
   const events: ChildEvent[] = [];
   const progress: string[] = [];
-  api = createApi({
+  api = createApiProcesses({
     config: change({ ...config, http: { ...config.http, port: 0 } }),
     masterKey,
     database,
     sandbox: Promise.resolve({ level: 'none', why: 'nothing runs hooks here' }),
-    runners: { connect: () => ({ ask: () => {}, close: () => {} }) },
+    runners: { connect: () => ({ handle: () => {}, close: () => {} }) },
     path: '/usr/bin:/bin',
     onEvent: (event) => events.push(event),
     onProgress: (message) => progress.push(message),
@@ -92,11 +98,11 @@ describe('the API processes', () => {
   });
 
   it('are replaced when they run and do nothing, and left alone while they answer', async () => {
-    const patience = 2_000;
-    const { api: made, events } = make((config) => config, { pulse: { every: 100, patience } });
+    const timeoutMs = 2_000;
+    const { api: made, events } = make((config) => config, { heartbeat: { intervalMs: 100, timeoutMs } });
     const { url } = await made.start();
     const { pid } = await ask(url);
-    await sleep(1.5 * patience);
+    await sleep(1.5 * timeoutMs);
     expect((await ask(url)).pid).toBe(pid);
     process.kill(pid, 'SIGSTOP');
     const crash = () => events.find(({ type }) => type === 'crashed');
@@ -104,7 +110,7 @@ describe('the API processes', () => {
     expect(crash()).toMatchObject({ name: 'api', reason: 'did not answer for 2 s' });
     const successor = await vi.waitFor(() => ask(url), { timeout: 20_000, interval: 10 });
     expect(successor.pid).not.toBe(pid);
-    await sleep(1.5 * patience);
+    await sleep(1.5 * timeoutMs);
     expect((await ask(url)).pid).toBe(successor.pid);
   });
 

@@ -1,6 +1,6 @@
 // A program that says more than fits into a pipe, on the supervisor's own way to standard output, and ends.
-import { standardOutput } from '../../supervisor/standard-output.ts';
+import { openStandardOutput } from '../../supervisor/standard-output.ts';
 
-const say = standardOutput();
+const say = openStandardOutput();
 for (let number = 0; number < 3_000; number++) say(`${number} ${'x'.repeat(93)}\n`);
 process.exit(0);

@@ -1,7 +1,7 @@
 // Real processes: how they are kept alive and stopped.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Child, type ChildEvent, type ChildSpec } from '../../supervisor/child.ts';
-import { coreRestarts } from '../../supervisor/restarts.ts';
+import { coreRestartRules } from '../../supervisor/restarts.ts';
 import type { Command } from '../../supervisor/spawn.ts';
 import { StartRefused } from '../../supervisor/start-refused.ts';
 import { isAlive } from '../harness/processes.ts';
@@ -29,10 +29,10 @@ function child(text: string, more: Partial<ChildSpec> = {}): { child: Child; eve
       name: 'test',
       command: () => script(text),
       whenReady: () => Promise.resolve(),
-      readyDeadline: 5000,
+      readyTimeoutMs: 5000,
       askToStop: (running) => running.signal('SIGTERM'),
-      stopDeadline: 5000,
-      restarts: { ...coreRestarts, firstWait: 10, healthy: 0 },
+      stopTimeoutMs: 5000,
+      restarts: { ...coreRestartRules, firstWaitMs: 10, healthyMs: 0 },
       ...more,
     },
     (event) => events.push(event),
@@ -73,7 +73,7 @@ describe('a child', () => {
     const { child: made } = child('', {
       command: () =>
         script("trap '' TERM; sleep 1000 & echo $!; wait; wait", { onLine: (line) => lines.push(line) }),
-      stopDeadline: 50,
+      stopTimeoutMs: 50,
     });
     await made.start();
     await expect.poll(() => lines).toHaveLength(1);
@@ -88,8 +88,8 @@ describe('a child', () => {
         ({ pid } = running);
         return new Promise(() => {});
       },
-      readyDeadline: 20,
-      restarts: { ...coreRestarts, crashes: 1 },
+      readyTimeoutMs: 20,
+      restarts: { ...coreRestartRules, maxCrashes: 1 },
     });
     await expect(made.start()).rejects.toThrow('test does not start: was not ready within 20 ms');
     expect(events).toMatchObject([{ type: 'crashed', opened: true }]);
@@ -121,7 +121,7 @@ describe('a child', () => {
   it('that keeps dying before it is ready gives its start up', async () => {
     const { child: made, events } = child('exit 7', {
       whenReady: () => new Promise(() => {}),
-      restarts: { ...coreRestarts, firstWait: 1 },
+      restarts: { ...coreRestartRules, firstWaitMs: 1 },
     });
     await expect(made.start()).rejects.toThrow(new StartRefused('test does not start: exited with code 7'));
     expect(events).toHaveLength(5);
@@ -150,7 +150,7 @@ describe('a child', () => {
   it('can be stopped while it waits to be started again', async () => {
     const { child: made, events } = child('exit 1', {
       whenReady: () => new Promise(() => {}),
-      restarts: { ...coreRestarts, firstWait: 60_000, longestWait: 60_000 },
+      restarts: { ...coreRestartRules, firstWaitMs: 60_000, maxWaitMs: 60_000 },
     });
     const start = made.start();
     start.catch(() => {});

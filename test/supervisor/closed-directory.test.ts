@@ -2,7 +2,7 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closedDirectory } from '../../supervisor/closed-directory.ts';
+import { findClosedDirectory } from '../../supervisor/closed-directory.ts';
 import { makeTestCluster, type TestCluster } from '../harness/cluster.ts';
 
 let cluster: TestCluster;
@@ -17,12 +17,12 @@ describe('a directory', () => {
     await mkdir(inner, { mode: 0o711 });
     const path = join(inner, 'data');
     const stranger = { uid: 4_000_000, gid: 4_000_000 };
-    expect(await closedDirectory(stranger, [path])).toBeUndefined();
+    expect(await findClosedDirectory(stranger, [path])).toBeUndefined();
     await chmod(cluster.dir, 0o710);
-    expect(await closedDirectory(stranger, [path])).toBe(cluster.dir);
+    expect(await findClosedDirectory(stranger, [path])).toBe(cluster.dir);
     const { gid } = await stat(cluster.dir);
-    expect(await closedDirectory({ ...stranger, gid }, [path])).toBeUndefined();
+    expect(await findClosedDirectory({ ...stranger, gid }, [path])).toBeUndefined();
     await chmod(cluster.dir, 0o701);
-    expect(await closedDirectory({ ...stranger, gid }, [path])).toBe(cluster.dir);
+    expect(await findClosedDirectory({ ...stranger, gid }, [path])).toBe(cluster.dir);
   });
 });

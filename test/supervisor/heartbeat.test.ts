@@ -1,14 +1,14 @@
 // When a process that answers nothing is given up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { Pulse } from '../../supervisor/heartbeat.ts';
+import { Heartbeat } from '../../supervisor/heartbeat.ts';
 
 it('a process that is silent for too long is given up, not one that answers now and then', async () => {
-  const pulse = new Pulse({ every: 20, patience: 100 });
+  const pulse = new Heartbeat({ intervalMs: 20, timeoutMs: 100 });
   let asked = 0;
   const watch = pulse.watch(() => {
     asked++;
-    if (asked % 3 === 0 && asked <= 30) pulse.heard();
+    if (asked % 3 === 0 && asked <= 30) pulse.beat();
   }, new AbortController().signal);
   await expect(watch).rejects.toThrow('did not answer for 0.1 s');
   // More often when this machine was too busy to ask in time.
@@ -16,7 +16,7 @@ it('a process that is silent for too long is given up, not one that answers now 
 });
 
 it('silence while we are late ourselves counts for nothing', async () => {
-  const pulse = new Pulse({ every: 20, patience: 100 });
+  const pulse = new Heartbeat({ intervalMs: 20, timeoutMs: 100 });
   const given = vi.fn();
   const watch = pulse.watch(() => {}, new AbortController().signal);
   watch.catch(given);
@@ -31,7 +31,7 @@ it('silence while we are late ourselves counts for nothing', async () => {
 
 it('the watch ends with the process', async () => {
   const ended = new AbortController();
-  const watch = new Pulse({ every: 60_000, patience: 120_000 }).watch(() => {}, ended.signal);
+  const watch = new Heartbeat({ intervalMs: 60_000, timeoutMs: 120_000 }).watch(() => {}, ended.signal);
   ended.abort();
   await expect(watch).rejects.toThrow('aborted');
 });

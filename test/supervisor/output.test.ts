@@ -17,7 +17,7 @@ function make(change: Partial<OutputOptions> = {}) {
 describe('the output', () => {
   it('is one JSON object a line for programs', () => {
     const { output, written } = make();
-    output.say('info', 'listening', { url: 'http://127.0.0.1:1' });
+    output.log('info', 'listening', { url: 'http://127.0.0.1:1' });
     output.hint('do this');
     output.postgresLine('12 LOG:  redo starts at 0/1');
     expect(written).toEqual([
@@ -29,7 +29,7 @@ describe('the output', () => {
 
   it('is columns and plain hints for people', () => {
     const { output, written } = make({ format: 'pretty' });
-    output.say('warn', 'slow disk', { path: '/a b' });
+    output.log('warn', 'slow disk', { path: '/a b' });
     output.hint('do this');
     expect(written).toEqual([
       '2026-01-02T03:04:05.678Z warn  supervisor slow disk path=/a b\n',
@@ -39,7 +39,7 @@ describe('the output', () => {
 
   it('tells what is to be known at any level', () => {
     const { output, written } = make({ level: 'error' });
-    output.tell('listening', { url: 'http://127.0.0.1:1' });
+    output.logAlways('listening', { url: 'http://127.0.0.1:1' });
     expect(written).toEqual([
       '{"ts":"2026-01-02T03:04:05.678Z","level":"info","part":"supervisor","message":"listening","url":"http://127.0.0.1:1"}\n',
     ]);
@@ -47,7 +47,7 @@ describe('the output', () => {
 
   it('leaves out what is less serious than asked for', () => {
     const { output, written } = make({ level: 'warn' });
-    output.say('info', 'hello');
+    output.log('info', 'hello');
     output.postgresLine('12 LOG:  redo starts at 0/1');
     output.postgresLine('12 FATAL:  no space left on device');
     expect(written).toHaveLength(1);

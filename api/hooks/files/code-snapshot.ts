@@ -1,6 +1,6 @@
 // A snapshot of an app's hook files, taken before any of them runs.
 import { createHash } from 'node:crypto';
-import type { Load } from '../../../hook-runner/protocol.ts';
+import type { LoadFrame } from '../../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { openEnvironment } from '../environment.ts';
@@ -9,7 +9,7 @@ import { folderOf, readFolder, sourceOfFile } from './folder.ts';
 import type { FileFault } from '../ports.ts';
 
 /** What there is to load. */
-export interface CodeSnapshot extends Pick<Load, 'files' | 'env'> {
+export interface CodeSnapshot extends Pick<LoadFrame, 'files' | 'env'> {
   /** Faults of files that cannot be read. */
   unread: FileFault[];
   /** Tells states of the code apart. */

@@ -1,5 +1,12 @@
 // One runner with one state of an app's code: started, loaded, used, drained.
-import type { Call, InvocationResult, Load, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
+import type {
+  CallFrame,
+  InvocationResult,
+  LoadedFrame,
+  LoadFrame,
+  LogFrame,
+  ToRunner,
+} from '../../../hook-runner/protocol.ts';
 import type { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
 import { UnaryInvocation } from '../rpc/unary-invocation.ts';
@@ -39,14 +46,14 @@ export interface GenerationOptions {
   starts: FairQueue;
   wish: Omit<RunnerWish, 'onOutput'>;
   /** Without its id. */
-  load: Omit<Load, 'type' | 'id' | 'limits'>;
+  load: Omit<LoadFrame, 'type' | 'id' | 'limits'>;
   /** Tells states of the code apart. */
   fingerprint: string;
   loadMilliseconds: number;
   /** See `RestWatch`. */
   restShare: number | undefined;
-  answer: (call: Call, context: CallContext) => Promise<unknown>;
-  onLog: (log: Log, requestId: string | null) => void;
+  answer: (call: CallFrame, context: CallContext) => Promise<unknown>;
+  onLog: (log: LogFrame, requestId: string | null) => void;
   onOutput: (text: string) => void;
   /** Called once, however it ended. */
   onGone: (end: ChannelEnd, message: string) => void;
@@ -71,7 +78,7 @@ const readyMilliseconds = 3_000;
 export class Generation {
   readonly number: number;
   readonly fingerprint: string;
-  readonly loaded: Loaded;
+  readonly loaded: LoadedFrame;
   readonly registrations: Registrations;
   readonly channel: Channel;
   /** In milliseconds of `performance.now()`. */
@@ -84,7 +91,7 @@ export class Generation {
 
   private constructor(
     options: GenerationOptions,
-    parts: { runner: HostedRunner; channel: Channel; loaded: Loaded; requests: RequestIds },
+    parts: { runner: HostedRunner; channel: Channel; loaded: LoadedFrame; requests: RequestIds },
   ) {
     this.#options = options;
     this.#runner = parts.runner;
@@ -146,7 +153,7 @@ export class Generation {
   }
 
   /** Does what hook code asks for. Throws `ApiError`. */
-  answer(call: Call, context: CallContext): Promise<unknown> {
+  answer(call: CallFrame, context: CallContext): Promise<unknown> {
     return this.#options.answer(call, context);
   }
 
@@ -219,7 +226,7 @@ async function start(options: GenerationOptions): Promise<Started> {
 async function loading(
   channel: Channel,
   { load, loadMilliseconds, answer }: GenerationOptions,
-): Promise<Loaded> {
+): Promise<LoadedFrame> {
   const deadline = performance.now() + loadMilliseconds;
   const requestId = `load ${load.generation}`;
   const aside: CallContext['aside'] = (work) => channel.aside(work);

@@ -99,7 +99,7 @@ export class SupervisedRunners {
 
   /** The app's code is another now: its crashes are forgotten. */
   forgive(workspace: string, app: string): void {
-    this.#send({ type: 'runner_forgive', workspace, app });
+    this.#send({ type: 'runner_clear_crashes', workspace, app });
   }
 
   /** What `deno check` says of an app's files. */

@@ -1,5 +1,5 @@
 // The answer of one custom route on its way from the runner to the client.
-import type { RouteInvocation, RouteResponse } from '../../../hook-runner/protocol.ts';
+import type { ResponseFrame, RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { RouteRegistration } from '../../../hook-runner/registrations.ts';
 import { ApiError } from '../../errors.ts';
 import type { Header } from '../../http/header-list.ts';
@@ -63,7 +63,7 @@ export class Exchange implements CustomSink {
     await this.#begun.promise;
   }
 
-  head({ status, headers, body, end }: RouteResponse): void {
+  head({ status, headers, body, end }: ResponseFrame): void {
     const { response, headers: own } = this.#request;
     try {
       if (!end) this.#streamOn();

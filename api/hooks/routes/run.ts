@@ -1,5 +1,5 @@
 // A custom route that is being run: its answer comes as a head and, piece by piece, a body.
-import type { Call, InvocationResult, RouteResponse } from '../../../hook-runner/protocol.ts';
+import type { CallFrame, InvocationResult, ResponseFrame } from '../../../hook-runner/protocol.ts';
 import { ApiError } from '../../errors.ts';
 import { channelLimits } from '../rpc/channel.ts';
 import { ProtocolError } from '../rpc/frames.ts';
@@ -10,7 +10,7 @@ import { failureOf } from '../rpc/unary-invocation.ts';
 /** What an answer is made of, as it comes. */
 export interface CustomSink {
   /** Once, and first, unless it fails before. */
-  head(response: RouteResponse): void;
+  head(response: ResponseFrame): void;
   chunk(bytes: Buffer): void;
   end(): void;
   /** Instead of the rest. */
@@ -23,13 +23,13 @@ export type Failed = Extract<InvocationResult, { outcome: 'failed' | 'http_error
 /** The invocation of a custom route. */
 export class CustomRun implements Invocation {
   readonly deadline: number;
-  readonly answer: (call: Call) => Promise<unknown>;
+  readonly answer: (call: CallFrame) => Promise<unknown>;
   readonly #sink: CustomSink;
   #hasHead = false;
   /** Bytes of the body that may still come before more are asked for. */
   #window: number = channelLimits.window_bytes;
 
-  constructor(deadline: number, answer: (call: Call) => Promise<unknown>, sink: CustomSink) {
+  constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>, sink: CustomSink) {
     this.deadline = deadline;
     this.answer = answer;
     this.#sink = sink;

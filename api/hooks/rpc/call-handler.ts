@@ -1,5 +1,5 @@
 // Where the calls of one runner's hook code are answered: a few at a time, and so much an invocation.
-import type { Call, CallResult } from '../../../hook-runner/protocol.ts';
+import type { CallFrame, CallResult } from '../../../hook-runner/protocol.ts';
 import type { Json } from '../../../hook-runner/calls.ts';
 import { type ApiError, fail, toApiError } from '../../errors.ts';
 import type { Invocation } from './invocation.ts';
@@ -30,7 +30,7 @@ const mostAnsweredBytes = 2_097_152;
 export class CallDesk {
   readonly #options: DeskOptions;
   readonly #budgets = new WeakMap<Invocation, Budget>();
-  readonly #waiting: { call: Call; bytes: number }[] = [];
+  readonly #waiting: { call: CallFrame; bytes: number }[] = [];
   #waitingBytes = 0;
   #running = 0;
 
@@ -39,7 +39,7 @@ export class CallDesk {
   }
 
   /** Takes a call of a frame of so many bytes. */
-  take(call: Call, bytes: number): void {
+  take(call: CallFrame, bytes: number): void {
     this.#waiting.push({ call, bytes });
     this.#waitingBytes += bytes;
     this.goOn();
@@ -68,7 +68,7 @@ export class CallDesk {
     this.#options.onFull(this.#waitingBytes > mostWaitingBytes);
   }
 
-  async #run(call: Call): Promise<void> {
+  async #run(call: CallFrame): Promise<void> {
     const { find, send, report } = this.#options;
     const { id } = call;
     try {
@@ -83,7 +83,7 @@ export class CallDesk {
     }
   }
 
-  async #answer(call: Call, invocation: Invocation | undefined): Promise<Json> {
+  async #answer(call: CallFrame, invocation: Invocation | undefined): Promise<Json> {
     if (invocation === undefined) fail('hook_error', 'the call that this belongs to is over');
     const budget = this.#budgetOf(invocation);
     if (++budget.calls > mostCalls) fail('hook_error', `more than ${mostCalls} calls of $app in one run`);

@@ -1,7 +1,7 @@
 // The API's end of a runner's channel: invocations go out, results and calls come in, and the first thing that is not as the
 // protocol has it ends the runner.
 import type { Socket } from 'node:net';
-import type { FromRunner, Loaded, Log, ToRunner } from '../../../hook-runner/protocol.ts';
+import type { FromRunner, LoadedFrame, LogFrame, ToRunner } from '../../../hook-runner/protocol.ts';
 import { InFlight } from '../../../storage/connections/in-flight.ts';
 import { CallDesk } from './call-handler.ts';
 import { Deadlines } from './deadlines.ts';
@@ -25,7 +25,7 @@ export const channelLimits = {
 interface ChannelOptions {
   socket: Socket;
   onReady: () => void;
-  onLog: (log: Log) => void;
+  onLog: (log: LogFrame) => void;
   /** Called once. Unless it was `closed` or has `exited`, the runner is to be killed. */
   onEnd: (end: ChannelEnd, message: string) => void;
   /** Hears of failures of our own. */
@@ -224,7 +224,7 @@ export class Channel {
 }
 
 /** A runner lets no more be registered: all of it is looked through for requests, in this process. */
-function checkCount({ files }: Loaded): void {
+function checkCount({ files }: LoadedFrame): void {
   const count = files.reduce((sum, one) => sum + one.hooks.length + one.routes.length + one.jobs.length, 0);
   if (count > channelLimits.registrations) throw new ProtocolError(`${count} registrations`);
 }

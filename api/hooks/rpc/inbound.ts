@@ -1,16 +1,16 @@
 // What a runner sends, member by member: nothing it says is believed before it has the shape that the protocol gives it.
 import { hookEventNames } from '../../../hook-runner/events.ts';
 import type {
-  Call,
-  Chunk,
-  End,
+  CallFrame,
+  ChunkFrame,
+  EndFrame,
   FromRunner,
   InvocationResult,
-  Loaded,
-  Log,
-  Pong,
-  Ready,
-  RouteResponse,
+  LoadedFrame,
+  LogFrame,
+  PongFrame,
+  ReadyFrame,
+  ResponseFrame,
 } from '../../../hook-runner/protocol.ts';
 import type {
   FileRegistrations,
@@ -61,12 +61,12 @@ function isType(type: string): type is FromRunner['type'] {
   return Object.hasOwn(readers, type);
 }
 
-function readReady({ protocol }: Members): Ready {
+function readReady({ protocol }: Members): ReadyFrame {
   if (protocol !== 1) throw new ProtocolError('a runner of another protocol');
   return { type: 'ready', protocol };
 }
 
-function readLoaded({ id, files, errors }: Members): Loaded {
+function readLoaded({ id, files, errors }: Members): LoadedFrame {
   return { type: 'loaded', id: idOf(id), files: listOf(files, fileOf), errors: listOf(errors, faultOf) };
 }
 
@@ -136,7 +136,7 @@ function readResult(
   }
 }
 
-function readResponse({ id, status, headers, body, end }: Members): RouteResponse {
+function readResponse({ id, status, headers, body, end }: Members): ResponseFrame {
   return {
     type: 'response',
     id: idOf(id),
@@ -147,21 +147,21 @@ function readResponse({ id, status, headers, body, end }: Members): RouteRespons
   };
 }
 
-function readChunk({ id, body }: Members): Chunk {
+function readChunk({ id, body }: Members): ChunkFrame {
   return { type: 'chunk', id: idOf(id), body: bytesOf(body) };
 }
 
-function readEnd({ id }: Members): End {
+function readEnd({ id }: Members): EndFrame {
   return { type: 'end', id: idOf(id) };
 }
 
-function readPong({ id }: Members): Pong {
+function readPong({ id }: Members): PongFrame {
   return { type: 'pong', id: idOf(id) };
 }
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
-function readLog({ parent, level, message, file, fields }: Members): Log {
+function readLog({ parent, level, message, file, fields }: Members): LogFrame {
   return {
     type: 'log',
     parent: wholeOf(parent, 0, 0xffff_ffff),
@@ -205,7 +205,7 @@ const argumentsOf: Arguments = {
   },
 };
 
-function readCall({ id, parent, method, args }: Members): Call {
+function readCall({ id, parent, method, args }: Members): CallFrame {
   if (typeof method !== 'string' || !isMethod(method)) throw new ProtocolError('a call of an unknown method');
   return callOf(method, { id: idOf(id), parent: idOf(parent), args: listOf(args, (value) => value) });
 }
@@ -213,9 +213,9 @@ function readCall({ id, parent, method, args }: Members): Call {
 function callOf(
   method: keyof CallTable,
   { id, parent, args }: { id: number; parent: number; args: readonly unknown[] },
-): Call {
+): CallFrame {
   // Method and arguments come from the same row of the table, which the compiler cannot follow through a union.
-  return { type: 'call', id, parent, method, args: argumentsOf[method](args) } as Call;
+  return { type: 'call', id, parent, method, args: argumentsOf[method](args) } as CallFrame;
 }
 
 function isMethod(method: string): method is keyof CallTable {

@@ -1,5 +1,5 @@
 // Something that a runner was asked and has not finished, as its channel knows it.
-import type { Call, FromRunner } from '../../../hook-runner/protocol.ts';
+import type { CallFrame, FromRunner } from '../../../hook-runner/protocol.ts';
 
 /** Why a channel ended. */
 export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
@@ -16,5 +16,5 @@ export interface Invocation {
   /** Nothing more comes: its own time is up, or the runner has ended. */
   fail(end: ChannelEnd): void;
   /** Does what its code asks for. Throws `ApiError`. */
-  answer(call: Call): Promise<unknown>;
+  answer(call: CallFrame): Promise<unknown>;
 }

@@ -1,19 +1,19 @@
 // A unary invocation, which has one answer: a load, a record event, a job.
-import type { Call, InvocationResult, Loaded } from '../../../hook-runner/protocol.ts';
+import type { CallFrame, InvocationResult, LoadedFrame } from '../../../hook-runner/protocol.ts';
 import { ApiError } from '../../errors.ts';
 import { ProtocolError } from './frames.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
 
-type Answer = InvocationResult | Loaded;
+type Answer = InvocationResult | LoadedFrame;
 
 /** Waits for the answer of the type that it was made for. */
 export class UnaryInvocation<Type extends Answer['type']> implements Invocation {
   readonly deadline: number;
-  readonly answer: (call: Call) => Promise<unknown>;
+  readonly answer: (call: CallFrame) => Promise<unknown>;
   readonly #type: Type;
   readonly #settled = Promise.withResolvers<Extract<Answer, { type: Type }>>();
 
-  constructor(type: Type, deadline: number, answer: (call: Call) => Promise<unknown>) {
+  constructor(type: Type, deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
     this.#type = type;
     this.deadline = deadline;
     this.answer = answer;

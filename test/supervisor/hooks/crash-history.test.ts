@@ -14,12 +14,12 @@ const crash = (times: number, app = shop) => Array.from({ length: times }, () =>
 
 it('an app rests for half a minute after five crashes in a minute, and no other app does', () => {
   expect(crash(5)).toEqual([false, false, false, false, true]);
-  expect([history.restOf(shop), history.restOf({ ...shop, app: 'blog' })]).toEqual([30_000, 0]);
+  expect([history.openMs(shop), history.openMs({ ...shop, app: 'blog' })]).toEqual([30_000, 0]);
   expect(history.crashed({ ...shop, workspace: 'other' })).toBe(false);
   now += 29_999;
-  expect(history.restOf(shop)).toBe(1);
+  expect(history.openMs(shop)).toBe(1);
   now += 2;
-  expect(history.restOf(shop)).toBe(0);
+  expect(history.openMs(shop)).toBe(0);
 });
 
 it('crashes of more than a minute ago do not count', () => {
@@ -31,8 +31,8 @@ it('crashes of more than a minute ago do not count', () => {
 it('an app whose crashes are forgotten rests no longer, and may write no more than before', () => {
   crash(5);
   const budget = history.budgetOf(shop);
-  history.forget(shop);
-  expect(history.restOf(shop)).toBe(0);
+  history.clear(shop);
+  expect(history.openMs(shop)).toBe(0);
   expect(crash(5)).toEqual([false, false, false, false, true]);
   expect(history.budgetOf(shop)).toBe(budget);
 });
@@ -48,7 +48,7 @@ it('apps beyond 500 push out those whose crashes count no more, and no others', 
   crash(5, late);
   now += 20_001;
   for (let other = 0; other < 500; other++) history.crashed({ ...shop, app: `a${other}` });
-  expect(history.restOf(late)).toBe(9_999);
+  expect(history.openMs(late)).toBe(9_999);
   expect(history.crashed(early)).toBe(true);
   expect(history.budgetOf(shop)).not.toBe(budget);
 });

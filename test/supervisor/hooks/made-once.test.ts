@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { dropOthers, makeOnce, nameFor } from '../../../supervisor/hooks/made-once.ts';
+import { contentName, makeOnce, removeOlder } from '../../../supervisor/hooks/made-once.ts';
 
 let place = '';
 beforeEach(async () => {
@@ -46,13 +46,13 @@ describe('a folder that is made once', () => {
   it('has another name when what it is made of changes, and takes the place of those before it', async () => {
     const file = join(place, 'file');
     await writeFile(file, 'one');
-    const first = join(place, `kind-${await nameFor([file])}`);
+    const first = join(place, `kind-${await contentName([file])}`);
     await writeFile(file, 'another');
-    const second = join(place, `kind-${await nameFor([file])}`);
+    const second = join(place, `kind-${await contentName([file])}`);
     const kept = ['kind-of-another-sort', 'other-0123456789abcdef', 'file'];
     for (const name of [...kept.slice(0, 2), 'kind-0123456789abcdef.17']) await mkdir(join(place, name));
     for (const home of [first, second]) await makeOnce(home, fill);
-    await dropOthers(second, 'kind-');
+    await removeOlder(second, 'kind-');
     expect((await readdir(place)).sort()).toEqual([...kept, second.slice(place.length + 1)].sort());
   });
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import type { RunnerReport, SandboxLevel } from '../../../supervisor/protocol.ts';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
-import { type RunnerDesk, Runners } from '../../../supervisor/hooks/runners.ts';
+import { type RunnerClient, RunnerProcesses } from '../../../supervisor/hooks/runners.ts';
 import { raiseWalls } from '../../../supervisor/hooks/sandbox.ts';
 import type { FailedCheck } from '../../../supervisor/hooks/type-check.ts';
 import type { Program } from './runner-programs.ts';
@@ -55,9 +55,9 @@ export async function planAt(level: SandboxLevel, home: string, code = ''): Prom
 }
 
 /** What a test holds. */
-export interface Desk {
-  runners: Runners;
-  desk: RunnerDesk;
+export interface TestRunners {
+  runners: RunnerProcesses;
+  desk: RunnerClient;
   reports: RunnerReport[];
   /** Starts one and answers its socket; throws when it is refused. */
   start: (app?: string, workspace?: string) => Promise<{ id: string; pid: number; socket: Socket }>;
@@ -72,7 +72,7 @@ export interface Desk {
 }
 
 /** What a runner has written to its standard output and error. */
-export function printedBy({ reports }: Pick<Desk, 'reports'>, id: string): string {
+export function printedBy({ reports }: Pick<TestRunners, 'reports'>, id: string): string {
   return reports.map((report) => report.type === 'runner_output' && report.id === id ? report.text : '').join(
     '',
   );
@@ -109,19 +109,21 @@ export interface DeskOptions {
 }
 
 /** Opens one. */
-export function openDesk({ plan, program, most = 10, now = () => performance.now() }: DeskOptions): Desk {
+export function openDesk(
+  { plan, program, most = 10, now = () => performance.now() }: DeskOptions,
+): TestRunners {
   const { reports, put, until } = createInbox();
   const rested: string[] = [];
   const unchecked: FailedCheck[] = [];
   const sockets = new Map<string, Socket>();
   const heard = new Map<string, string>();
-  const runners = new Runners({
+  const runners = new RunnerProcesses({
     config: { ...config, max_runners: most },
     dataDir: '/nonexistent',
     walls: Promise.resolve({ sandbox: { level: plan.level, why: '' }, plan }),
     now,
     program: `${program}.ts`,
-    onRest: ({ app }) => rested.push(app),
+    onBreakerOpen: ({ app }) => rested.push(app),
     onUnchecked: (failure) => unchecked.push(failure),
   });
   const desk = runners.connect((report, socket) => {
@@ -134,12 +136,12 @@ export function openDesk({ plan, program, most = 10, now = () => performance.now
   const endOf = (id: string) =>
     until((report): report is Exited => report.type === 'runner_exited' && report.id === id);
   const kill = (id: string) => {
-    desk.ask({ type: 'runner_stop', id, kill: true });
+    desk.handle({ type: 'runner_stop', id, kill: true });
     return endOf(id);
   };
   const start = async (app = 'shop', workspace = 'acme') => {
     const id = randomUUID();
-    desk.ask({ type: 'runner_start', id, workspace, app, memory_mb: 256 });
+    desk.handle({ type: 'runner_start', id, workspace, app, memory_mb: 256 });
     const report = await until((found): found is Answer => 'id' in found && found.id === id);
     const socket = sockets.get(id);
     if (report.type !== 'runner_started' || socket === undefined) throw new Error(JSON.stringify(report));
@@ -150,7 +152,7 @@ export function openDesk({ plan, program, most = 10, now = () => performance.now
     heard: (id, text) => vi.waitFor(() => expect(heard.get(id)).toBe(text), { timeout: 10_000, interval: 2 }),
     measure: async (id) => {
       const before = reports.length;
-      desk.ask({ type: 'runner_measure', id });
+      desk.handle({ type: 'runner_measure', id });
       return await until((report): report is Measured =>
         report.type === 'runner_measured' && report.id === id && reports.indexOf(report) >= before
       );

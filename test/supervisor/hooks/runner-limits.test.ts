@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
-import { Runners } from '../../../supervisor/hooks/runners.ts';
+import { RunnerProcesses } from '../../../supervisor/hooks/runners.ts';
 import type { RunnerReport } from '../../../supervisor/protocol.ts';
 import { isAlive, processTree } from '../../harness/processes.ts';
-import { type Desk, makeRunnerHome, openDesk, planAt, printedBy } from './runner-desk.ts';
+import { makeRunnerHome, openDesk, planAt, printedBy, type TestRunners } from './runner-desk.ts';
 import { writePrograms } from './runner-programs.ts';
 
 let home = '';
@@ -26,7 +26,7 @@ afterEach(() => {
 afterAll(() => rm(home, { recursive: true }));
 
 /** Starts one and lets it end the way its program does. */
-async function crash(desk: Desk, app = 'shop', workspace = 'acme'): Promise<void> {
+async function crash(desk: TestRunners, app = 'shop', workspace = 'acme'): Promise<void> {
   const { id, socket } = await desk.start(app, workspace);
   socket.on('error', () => 'it may die while it is written to').write('go');
   await desk.endOf(id);
@@ -69,9 +69,9 @@ describe('an app whose runners crash', () => {
     const desk = openDesk({ plan, program: 'fails' });
     for (let round = 0; round < 5; round++) await crash(desk);
     await expect(desk.start()).rejects.toThrow('breaker_open');
-    desk.desk.ask({ type: 'runner_forgive', workspace: 'acme', app: 'shop' });
+    desk.desk.handle({ type: 'runner_clear_crashes', workspace: 'acme', app: 'shop' });
     await crash(desk);
-    desk.runners.forgive({ workspace: 'acme', app: 'shop' });
+    desk.runners.clearCrashes({ workspace: 'acme', app: 'shop' });
     await crash(desk);
   });
 
@@ -84,9 +84,9 @@ describe('an app whose runners crash', () => {
       socket?.destroy();
       report.resolve(first);
     });
-    other.ask({ type: 'runner_start', id: randomUUID(), workspace: 'acme', app: 'shop', memory_mb: 256 });
+    other.handle({ type: 'runner_start', id: randomUUID(), workspace: 'acme', app: 'shop', memory_mb: 256 });
     expect(await report.promise).toMatchObject({ type: 'runner_started' });
-    other.ask({ type: 'runner_forgive', workspace: 'acme', app: 'shop' });
+    other.handle({ type: 'runner_clear_crashes', workspace: 'acme', app: 'shop' });
     await crash(desk);
     await desk.runners.stop();
   });
@@ -96,7 +96,7 @@ describe('an app whose runners crash', () => {
     for (let round = 0; round < 6; round++) await desk.kill((await desk.start()).id);
     for (let round = 0; round < 5; round++) {
       const { id } = await desk.start();
-      desk.desk.ask({ type: 'runner_stop', id, kill: true, fault: true });
+      desk.desk.handle({ type: 'runner_stop', id, kill: true, fault: true });
       await desk.endOf(id);
     }
     await expect(desk.start()).rejects.toThrow('breaker_open');
@@ -142,7 +142,7 @@ describe('runners', () => {
     });
     vi.stubEnv('TMPDIR', '/nonexistent');
     for (const id of [randomUUID(), randomUUID()]) {
-      desk.ask({ type: 'runner_check', id, workspace: 'acme', app: 'shop', files: [], types: '' });
+      desk.handle({ type: 'runner_check', id, workspace: 'acme', app: 'shop', files: [], types: '' });
       await expect.poll(() => reports).toContainEqual({ type: 'runner_checked', id, unchecked: 'failed' });
     }
     const error = expect.stringContaining("ENOENT: no such file or directory, mkdtemp '/nonexistent/");
@@ -151,12 +151,12 @@ describe('runners', () => {
     await runners.stop();
   });
 
-  it.each<[string, (desk: Desk) => unknown]>([
+  it.each<[string, (desk: TestRunners) => unknown]>([
     ['who asks is gone', ({ desk }) => desk.close()],
     ['the supervisor stops', ({ runners }) => runners.stop()],
   ])('do not start when %s before the walls are known', async (_what, end) => {
     const desk = openDesk({ plan, program: 'echo' });
-    desk.desk.ask({
+    desk.desk.handle({
       type: 'runner_start',
       id: randomUUID(),
       workspace: 'acme',
@@ -170,7 +170,7 @@ describe('runners', () => {
 
   it('sandbox.require: are refused where there is no wall, with what is missing', async () => {
     const reports: unknown[] = [];
-    const runners = new Runners({
+    const runners = new RunnerProcesses({
       config: {
         dir: '',
         timeout_ms: 1,
@@ -184,12 +184,12 @@ describe('runners', () => {
       walls: Promise.resolve({ sandbox: { level: 'none', why: 'no bubblewrap' }, plan: undefined }),
       now: () => 0,
       program: 'echo.ts',
-      onRest: () => {},
+      onBreakerOpen: () => {},
       onUnchecked: () => {},
     });
     const id = randomUUID();
     const desk = runners.connect((report) => reports.push(report));
-    desk.ask({ type: 'runner_start', id, workspace: 'acme', app: 'shop', memory_mb: 256 });
+    desk.handle({ type: 'runner_start', id, workspace: 'acme', app: 'shop', memory_mb: 256 });
     await expect.poll(() => reports).toHaveLength(1);
     expect(reports).toEqual([
       { type: 'runner_refused', id, reason: 'no_sandbox', retry_ms: 60_000, message: 'no bubblewrap' },

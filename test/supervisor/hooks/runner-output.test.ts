@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Budget, relay } from '../../../supervisor/hooks/runner-output.ts';
+import { OutputBudget, relayOutput } from '../../../supervisor/hooks/runner-output.ts';
 
 const rate = 65_536;
 
@@ -11,8 +11,8 @@ function open() {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
   const passed: string[] = [];
   let clock = 0;
-  const { finish } = relay(streams, {
-    budget: new Budget(),
+  const { finish } = relayOutput(streams, {
+    budget: new OutputBudget(),
     onText: (text) => void passed.push(text),
     now: () => clock,
   });
@@ -41,7 +41,7 @@ async function flood({ stdout, beginnings }: ReturnType<typeof open>): Promise<v
 
 describe('the budget of an app', () => {
   it('is 64 KiB at once and 64 KiB a second, and what was written beyond that is waited for', () => {
-    const budget = new Budget();
+    const budget = new OutputBudget();
     expect(budget.take(rate, 0)).toBe(0);
     expect(budget.take(rate / 2, 0)).toBe(500);
     expect(budget.take(rate / 2, 1000)).toBe(0);
@@ -49,7 +49,7 @@ describe('the budget of an app', () => {
   });
 
   it('is not more for an app that was silent for long', () => {
-    const budget = new Budget();
+    const budget = new OutputBudget();
     expect(budget.take(1, 0)).toBe(0);
     expect(budget.take(2 * rate, 3_600_000)).toBe(1000);
   });

@@ -4,7 +4,7 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { isAlive, processTree } from '../../harness/processes.ts';
-import { type Desk, makeRunnerHome, openDesk, planAt, printedBy } from './runner-desk.ts';
+import { makeRunnerHome, openDesk, planAt, printedBy, type TestRunners } from './runner-desk.ts';
 import { type Program, writePrograms } from './runner-programs.ts';
 
 /** O_ACCMODE of Linux. */
@@ -43,7 +43,7 @@ async function loaded(pid: number): Promise<Set<string>> {
 
 describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
   let plan: RunnerPlan;
-  let desk: Desk;
+  let desk: TestRunners;
   beforeAll(async () => {
     plan = await planAt(level, home, code);
   });
@@ -53,7 +53,7 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
     const { socket, id } = await open('echo').start();
     socket.write('a message');
     await desk.heard(id, 'helloa message');
-    desk.desk.ask({ type: 'runner_stop', id, kill: false });
+    desk.desk.handle({ type: 'runner_stop', id, kill: false });
     socket.destroy();
     await desk.endOf(id);
     expect(printedBy(desk, id)).toBe('');
@@ -160,7 +160,7 @@ describe.each(['deno', 'os'] as const)('a runner at level %s', (level) => {
     const { socket, id } = await open('loops').start();
     socket.write('go');
     await desk.heard(id, 'hellogo');
-    desk.desk.ask({ type: 'runner_stop', id, kill: false });
+    desk.desk.handle({ type: 'runner_stop', id, kill: false });
     await desk.endOf(id);
   });
 

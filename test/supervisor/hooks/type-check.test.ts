@@ -58,7 +58,7 @@ it('makes room for another workspace when its own has had several', async () => 
   });
   const ask = (workspace: string) => {
     const id = randomUUID();
-    desk.ask({ type: 'runner_check', id, workspace, app: 'shop', files: [], types: '' });
+    desk.handle({ type: 'runner_check', id, workspace, app: 'shop', files: [], types: '' });
     return id;
   };
   const loud = ask('loud');

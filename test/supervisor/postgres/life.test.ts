@@ -55,17 +55,17 @@ describe('the embedded PostgreSQL', () => {
     const made = await cluster.prepare();
     await made.start();
     const failure = new StartRefused('the database does not answer');
-    expect(made.explain(failure)).toBe(failure);
+    expect(made.withLastError(failure)).toBe(failure);
     const data = join(cluster.dir, 'postgresql', 'data');
     await writeFile(join(data, 'PG_VERSION'), '17\n');
     process.kill(await postmaster(), 'SIGKILL');
     const complaint = 'database files are incompatible with server';
     await expect.poll(() => cluster.lines.join('\n'), { timeout: 60_000 }).toContain(complaint);
-    expect(made.explain(failure)).toEqual(
+    expect(made.withLastError(failure)).toEqual(
       new StartRefused(`the database does not answer: in ${data}: ${complaint}`),
     );
     const own = new Error('a mistake of ours');
-    expect(made.explain(own)).toBe(own);
+    expect(made.withLastError(own)).toBe(own);
   });
 
   it('begins again when a crash left a cluster half made', async () => {

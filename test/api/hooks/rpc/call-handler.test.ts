@@ -3,9 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CallDesk } from '../../../../api/hooks/rpc/call-handler.ts';
 import type { Invocation } from '../../../../api/hooks/rpc/invocation.ts';
-import type { Call, CallResult } from '../../../../hook-runner/protocol.ts';
+import type { CallFrame, CallResult } from '../../../../hook-runner/protocol.ts';
 
-const call = (id: number): Call => ({ type: 'call', id, parent: 1, method: 'users.findOne', args: ['x'] });
+const call = (id: number): CallFrame => ({
+  type: 'call',
+  id,
+  parent: 1,
+  method: 'users.findOne',
+  args: ['x'],
+});
 
 /** A desk for one invocation, whose calls are answered one by one by `answers`. */
 function deskOf(report: (error: unknown) => void = (error) => expect.unreachable(String(error))) {
