@@ -62,7 +62,7 @@ export async function putVariable(
   const actor = await actorOf(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     const details = await before(sql, app, name);
-    const variable = { name, sealed, updated_at: by.now, most: mostVariables };
+    const variable = { name, sealed, updated_at: by.now, max: mostVariables };
     if (!await putHookVariable(sql, app.schema, variable)) {
       fail('conflict', `the app has ${mostVariables} variables, the most it can have`);
     }

@@ -1,9 +1,9 @@
-// The rows of an app's `_access_rules`: which of its rules are not the default.
+// Rows of an app's `_access_rules`: the rules that are not the default.
 import type { AccessRule, Action } from '../definition.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
-/** Names a rule. */
+/** The name of a rule. */
 export interface RuleName {
   collection: string;
   action: Action;
@@ -13,14 +13,14 @@ function rulesTable(schema: string): string {
   return `${quoteIdentifier(schema)}._access_rules`;
 }
 
-/** An expression: the rules of the collection that `id` (an expression too) names, as an object by action. */
+/** An SQL expression for the rules of the collection that `id`, an expression too, names: an object by action. */
 export function collectionRules(schema: string, id: string): string {
   return `coalesce((
     select jsonb_object_agg(action, jsonb_build_object('template', template, 'filter', filter))
     from ${rulesTable(schema)} where collection = ${id}), '{}')`;
 }
 
-/** Sets a rule in the place of the one there was. */
+/** Sets a rule, in place of an earlier one. */
 export async function putAccessRule(
   sql: Sql,
   schema: string,
@@ -36,7 +36,7 @@ export async function putAccessRule(
   );
 }
 
-/** Puts the default back. */
+/** Removes a rule, so that the default applies again. */
 export async function deleteAccessRule(
   sql: Sql,
   schema: string,

@@ -1,17 +1,17 @@
-// The rows of an app's `_collections`: what its collections are declared to be.
+// Rows of an app's `_collections`: the definitions of its collections.
 import { collectionRules } from './access-rules.ts';
 import type { CollectionDefinition, CollectionKind, Field } from '../definition.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
-/** What changes with a definition. */
+/** The members of a definition that a change sets. */
 export interface CollectionChange {
   id: string;
   fields: readonly Field[];
   now: Date;
 }
 
-/** What one statement of a change may take: an index over a large table. Milliseconds. */
+/** The timeout of one statement that changes a table, in milliseconds. An index over a large table takes long. */
 export const changeTimeoutMs = 60_000;
 
 const columns = 'id, kind, fields, version, created_at, updated_at';
@@ -31,7 +31,7 @@ export async function listCollections(sql: Sql, schema: string): Promise<Collect
   ];
 }
 
-/** How long the fields of all collections of an app are together, as JSON, in bytes. */
+/** The size of the fields of all collections of an app together, as JSON, in bytes. */
 export async function definitionBytes(sql: Sql, schema: string): Promise<number> {
   const [row] = await sql.unsafe<{ size: number }[]>(
     `select coalesce(sum(octet_length(fields::text)), 0)::float8 as size from ${collectionsTable(schema)}`,
@@ -49,8 +49,8 @@ export async function lockCollections(sql: Sql, schema: string): Promise<void> {
 }
 
 /**
- * Adds a definition; false when there is one of that id, which stays as it is. Versions begin anywhere, so that a
- * collection made again under the same id has others than the one before, and so statements of its own.
+ * Adds a definition; false when there is one of that id, which stays as it is. Versions begin at a random number. So a
+ * collection that is made again under the same id has other versions, and other prepared statements.
  */
 export async function insertCollection(
   sql: Sql,
@@ -65,7 +65,7 @@ export async function insertCollection(
   return inserted.count === 1;
 }
 
-/** Replaces the fields of a definition and counts its version up. */
+/** Replaces the fields of a definition and increments its version. */
 export async function updateCollection(
   sql: Sql,
   schema: string,

@@ -1,4 +1,4 @@
-// Rows of an app's `_files`: what is known of each file. The bytes are in the blob store.
+// Rows of an app's `_files`: the metadata of each file. The bytes are in the blob store.
 import { filesId } from '../definition.ts';
 import { isUuid } from '../sql/ids.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
@@ -23,7 +23,7 @@ function filesTable(schema: string): string {
   return qualified({ schema, collection: filesId });
 }
 
-/** Adds a file, whose bytes are stored already. Throws `StorageError`. */
+/** Adds a file whose bytes are stored already. Throws `StorageError`. */
 export async function insertFile(sql: Sql, schema: string, file: FileRow): Promise<void> {
   const { id, filename, mime, size, uploaded_by, created_at } = file;
   await sql.unsafe(
@@ -33,7 +33,7 @@ export async function insertFile(sql: Sql, schema: string, file: FileRow): Promi
   );
 }
 
-/** A file by its id. */
+/** A file by its id, or undefined. */
 export async function findFile(sql: Sql, schema: string, id: string): Promise<FileRow | undefined> {
   const [row] = await sql.unsafe<FileRow[]>(
     `select ${columns} from ${filesTable(schema)} where id = $1::uuid`,
@@ -59,18 +59,18 @@ export async function listFiles(
   });
 }
 
-/** Holds off whoever begins to point to a file, until the transaction ends; false when there is none. */
+/** Locks a file, so that no record begins to point to it until the transaction ends; false when there is none. */
 export async function lockFile(sql: Sql, schema: string, id: string): Promise<boolean> {
   const found = await sql.unsafe(`select from ${filesTable(schema)} where id = $1::uuid for update`, [id]);
   return found.count > 0;
 }
 
-/** Removes a file. Throws `StorageError` `restricted` while a record needs it. */
+/** Removes a file. Throws `StorageError` `restricted` while a required field points to it. */
 export async function deleteFile(sql: Sql, schema: string, id: string): Promise<void> {
   await sql.unsafe(`delete from ${filesTable(schema)} where id = $1::uuid`, [id]);
 }
 
-/** Those of the ids that are files. */
+/** The ids among these that are files. */
 export async function knownFiles(sql: Sql, schema: string, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql.unsafe<{ id: string }[]>(
     `select id::text from ${filesTable(schema)} where id = any($1::uuid[])`,

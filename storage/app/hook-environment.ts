@@ -1,4 +1,4 @@
-// The rows of an app's `_hook_environment`: names and sealed values that its hooks may read.
+// Rows of an app's `_hook_environment`: names and sealed values that its hooks may read.
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
@@ -22,7 +22,7 @@ export async function listHookVariables(sql: Sql, schema: string): Promise<HookV
   ];
 }
 
-/** When a variable was last set, if there is one. */
+/** The time at which a variable was last set, or undefined. */
 export async function hookVariableSetAt(sql: Sql, schema: string, name: string): Promise<Date | undefined> {
   const [row] = await sql.unsafe<Pick<HookVariable, 'updated_at'>[]>(
     `select updated_at from ${environmentTable(schema)} where name = $1`,
@@ -31,18 +31,18 @@ export async function hookVariableSetAt(sql: Sql, schema: string, name: string):
   return row?.updated_at;
 }
 
-/** Sets a variable; false when the app has `most` others already. */
+/** Sets a variable; false when the app has `max` others already. */
 export async function putHookVariable(
   sql: Sql,
   schema: string,
-  { name, sealed, updated_at, most }: HookVariable & { most: number },
+  { name, sealed, updated_at, max }: HookVariable & { max: number },
 ): Promise<boolean> {
   const table = environmentTable(schema);
   const written = await sql.unsafe(
     `insert into ${table} (name, sealed, updated_at) select $1, $2, $3
      where (select count(*) from ${table} where name <> $1) < $4
      on conflict (name) do update set sealed = excluded.sealed, updated_at = excluded.updated_at`,
-    [name, sealed, updated_at, most],
+    [name, sealed, updated_at, max],
   );
   return written.count === 1;
 }

@@ -1,12 +1,12 @@
-// The tables behind collections: what is created, altered and dropped when a definition changes.
-// Everything runs as the owner of the app's schema, which owns nothing else.
+// The tables behind collections: created, altered and dropped as their definitions change. All statements run as the
+// owner of the app's schema, which owns nothing else.
 import { createHash } from 'node:crypto';
 import type { CollectionDefinition, Field } from '../definition.ts';
 import { kinds, pointsTo } from './fields/kinds.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
-/** Table of a collection: schema and name. */
+/** The name of a collection's table. */
 export interface TableName {
   schema: string;
   collection: string;
@@ -22,15 +22,15 @@ const prefixes: Record<Attachment, string> = {
 };
 
 /**
- * Name of what hangs on a table's column. Indexes share their name space with tables, so it begins as no collection
- * can, and it is a hash because 63 bytes do not hold the names of both.
+ * The name of a constraint or an index of a column. Indexes share their name space with tables, so it begins as no
+ * collection's name can. It is a hash, because 63 bytes do not hold the names of both.
  */
 export function attachmentName(attachment: Attachment, collection: string, field: string): string {
   const digest = createHash('sha256').update(`${collection}.${field}`).digest('hex');
   return prefixes[attachment] + digest.slice(0, 24);
 }
 
-/** The quoted, schema-qualified name: every connection has an empty search_path. */
+/** The quoted, schema-qualified name. Every connection has an empty search_path. */
 export function qualified({ schema, collection }: TableName): string {
   return `${quoteIdentifier(schema)}.${quoteIdentifier(collection)}`;
 }
@@ -54,8 +54,8 @@ export async function createTable(
 }
 
 /**
- * Makes a table follow its definition: columns added, dropped, and what hangs on them. Kinds and targets never
- * change. Throws `StorageError`: `conflict` for a unique field with duplicates, `invalid` where a value is too long to
+ * Alters a table from one definition to another: its columns, their constraints and indexes. Kinds and targets never
+ * change. Throws `StorageError`: `conflict` for a unique field with duplicates, `invalid` when a value is too long to
  * be indexed or the table has had too many columns.
  */
 export async function alterTable(
@@ -86,8 +86,8 @@ export async function dropTable(sql: Sql, table: TableName): Promise<void> {
 }
 
 /**
- * A profile has the id of its user, and goes with it: so there is one for each user, nobody can take another's, and what
- * it shows of the user is never stale.
+ * A profile has the id of its user and is deleted with it. So there is one for each user, nobody can take another user's,
+ * and what it shows of the user is never stale.
  */
 function profileReference({ collection }: TableName): string {
   const reference = quoteIdentifier(attachmentName('reference', collection, 'id'));
@@ -114,9 +114,9 @@ function changeAttachments(table: TableName, before: Field, after: Field): strin
   ];
 }
 
-/** Whether there is an index of a field, be it of a unique one. */
+/** True when a field has an index, a unique one included. */
 export function hasIndex(field: Field): boolean {
-  // PostgreSQL looks for the references to a record when it is deleted: without an index, in the whole table.
+  // To delete a record, PostgreSQL searches for references to it: without an index, in the whole table.
   return field.unique === true || field.index === true || pointsTo(field) !== undefined;
 }
 
@@ -157,8 +157,8 @@ function foreignKey(table: TableName, field: Field, collection: string): Attache
 }
 
 /**
- * The wall behind the API, which does the same itself, record by record, because each is an event. Not `restrict`, which
- * would refuse a record whose referrers go in the same statement.
+ * The second line of defence. The API does the same itself, record by record, because each is an event. Not `restrict`,
+ * which would refuse a record whose referrers are deleted in the same statement.
  */
 function onDelete({ cascade_delete, required }: Field): string {
   if (cascade_delete === true) return 'cascade';

@@ -75,7 +75,7 @@ export class DatabaseReader implements Reader {
     if (collection === undefined) return [];
     const { workspace: { database }, schema } = this.#app;
     const records = await this.#databases.app(database, schema).run((sql) =>
-      selectRecords(sql, planFor(schema, collection), [...ids], { room })
+      selectRecords(sql, planFor(schema, collection), [...ids], { budget: room })
     );
     room.left -= costOfReading(records);
     if (room.left < 0) throw new RowsTooLarge();

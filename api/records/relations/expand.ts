@@ -154,7 +154,7 @@ async function select(
   if (collection === undefined) return [];
   const plan = planFor(app.schema, collection);
   try {
-    return await connection.run((sql) => selectRecords(sql, plan, ids, { rule, room }));
+    return await connection.run((sql) => selectRecords(sql, plan, ids, { rule, budget: room }));
   } catch (error) {
     if (!(error instanceof RowsTooLarge)) throw error;
     failTooLarge();

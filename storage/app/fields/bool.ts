@@ -4,7 +4,7 @@ import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 /** A truth value. */
 export const bool: Kind = {
   column: 'boolean',
-  // Through text: the driver gives a boolean another parameter type than a null, and so a statement of its own.
+  // Through text: the driver sends a boolean with another parameter type than a null, which would be another statement.
   cast: '::text::boolean',
   output: '',
   comparable: 'boolean',

@@ -1,7 +1,7 @@
-// Field kind `datetime`: an instant of RFC 3339 with any offset, kept in UTC to the millisecond.
+// Field kind `datetime`: an instant in RFC 3339 with any offset, stored in UTC to the millisecond.
 import { asStored, type Kind, noFaults, type ParsedValue, pointsNowhere } from './kind.ts';
 
-/** An instant from year 1 to year 9999 in UTC: what PostgreSQL, JavaScript and four digits all hold. */
+/** An instant from year 1 to year 9999 in UTC, which PostgreSQL, JavaScript and four digits can all express. */
 export const datetime: Kind = {
   column: 'timestamptz(3)',
   cast: '::text::timestamptz',
@@ -23,10 +23,10 @@ const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Z
 const earliest = Date.parse('0001-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const day = 86_400_000;
-/** The digit. */
+/** The code of the digit 0. */
 const zero = 0x30;
 
-/** What programs send most: as `toISOString` writes it. */
+/** The form that most programs send, that of `toISOString`. */
 const canonical = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 function readInstant(value: unknown): ParsedValue {
@@ -35,7 +35,10 @@ function readInstant(value: unknown): ParsedValue {
     : readAnyInstant(value);
 }
 
-/** Whether a text of that form names a day and a time of it. A `Date` is made and written again in ten times as long. */
+/**
+ * True when a text of that form is a day and a time of day. To make a `Date` and write it again takes ten times as
+ * long.
+ */
 function isInstant(text: string): boolean {
   const [month, date] = [twoDigits(text, 5), twoDigits(text, 8)];
   const isDay = month >= 1 && month <= 12 && date >= 1 &&
@@ -47,7 +50,7 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - zero) * 10 + text.charCodeAt(at + 1) - zero;
 }
 
-/** Of the Gregorian calendar, also before there was one (RFC 3339, appendix C). */
+/** The number of days of a month in the Gregorian calendar, also before it was introduced (RFC 3339, appendix C). */
 function daysIn(month: number, year: number): number {
   if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
@@ -68,7 +71,7 @@ function readAnyInstant(value: unknown): ParsedValue {
   const sign = match[8] === '-' ? -1 : 1;
   const instant = local.setUTCHours(hour, minute, second, milliseconds) -
     sign * (offsetHour * 60 + offsetMinute) * 60_000;
-  // A leap second is the last of a day in UTC; it becomes the first moment of the next.
+  // A leap second is the last second of a day in UTC. It becomes the first moment of the next day.
   if (second === 60 && modulo(instant, day) >= 1_000) return refused;
   if (instant < earliest || instant > latest) return refused;
   return { value: new Date(instant).toISOString() };
@@ -80,19 +83,19 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-/** What changes of it from one instant to the next is written over. */
+/** A buffer for the result, whose digits are overwritten each time. */
 const shown = Buffer.from('0000-00-00T00:00:00.000Z');
 const [pointAt, zoneAt, timeAt] = [19, 23, 10];
 
 /**
  * PostgreSQL's text of an instant in UTC, `2026-01-02 03:04:05.67+00`, as responses show it. Every connection has
- * `TimeZone` UTC and `DateStyle` ISO; parsing to a `Date` and back costs ten times as much and loses years below 100. It is
- * written as bytes since V8 keeps a sum of texts as its parts, which `JSON.stringify` takes twice as long for.
+ * `TimeZone` UTC and `DateStyle` ISO. To parse a `Date` costs ten times as much and loses years below 100. The text is
+ * written as bytes, since V8 keeps a concatenation as its parts, which `JSON.stringify` takes twice as long for.
  */
 export function instantFromDatabase(value: unknown): string {
   const text = String(value);
   for (let at = 0; at < pointAt; at++) if (at !== timeAt) shown[at] = text.charCodeAt(at);
-  // A fraction may be short or missing. What stands there instead is the offset: its digits are zeros.
+  // A fraction may be short or missing. In its place stands the offset, whose digits are zeros.
   for (let at = pointAt + 1; at < zoneAt; at++) shown[at] = Math.max(zero, text.charCodeAt(at) || zero);
   return shown.toString('latin1');
 }

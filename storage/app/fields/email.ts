@@ -21,7 +21,8 @@ function read(value: unknown, field: Field): ParsedValue {
   const reading = readString(value, field);
   if ('reason' in reading) return reading;
   const text = String(reading.value);
-  // As it was sent: there are letters beyond ASCII whose lower case is within, and such an address is somebody else's.
+  // Tested before it is lowered: some letters beyond ASCII have an ASCII lower case, and such an address is another
+  // one.
   return text.length <= maxLength && address.test(text)
     ? { value: text.toLowerCase() }
     : { reason: 'must be an email address' };

@@ -5,11 +5,14 @@ import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 
 const maxDepth = 64;
 
-/** Any JSON value. Bodies are scanned before they are parsed, but hooks' values are not: all is checked here. */
+/**
+ * Any JSON value. Bodies are scanned before they are parsed, but values of hooks are not, so everything is checked
+ * here.
+ */
 export const json: Kind = {
   column: 'jsonb',
   cast: '::text::jsonb',
-  // The driver would read it.
+  // As text, since the driver would parse it.
   output: '::text',
   comparable: 'json',
   isLowerCase: false,
@@ -25,7 +28,7 @@ export const json: Kind = {
   hookType: () => 'any',
 };
 
-/** Why a value cannot be kept as it is; undefined when it can. */
+/** The reason why a value cannot be stored unchanged; undefined when it can. */
 function valueFault(value: unknown, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':

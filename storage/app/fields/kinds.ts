@@ -12,7 +12,7 @@ import { select } from './select.ts';
 import { text } from './text.ts';
 import { url } from './url.ts';
 
-/** Every kind of field by its name. */
+/** Every kind of field, by its name. */
 export const kinds: Record<FieldKind, Kind> = {
   text,
   number,
@@ -31,10 +31,10 @@ export function pointsTo(field: Field): string | undefined {
   return kinds[field.kind].pointsTo(field);
 }
 
-/** What to select of a column that holds values of a kind in another type, as those of `workspace.users_public` do. */
+/** The expression that selects a column of another type than its kind's, as `workspace.users_public` has them. */
 export function selectCast(column: string, kind: FieldKind): string {
   return `${column}::${kinds[kind].column}${kinds[kind].output}`;
 }
 
-/** Their names, in the order of the table. */
+/** The names of all kinds, in the order of the table. */
 export const kindNames = Object.keys(kinds) as FieldKind[];

@@ -1,8 +1,8 @@
-// What the kinds that hold the id of a row share: the column, and how an id is read.
+// The common part of the kinds that hold the id of a row: the column, and how an id is checked.
 import { isUuid } from '../../sql/ids.ts';
 import { asStored, type Kind, type ValueReader } from './kind.ts';
 
-/** Everything but what the id is of. PostgreSQL sees to it that the row exists. */
+/** Everything but what the id is of. A foreign key ensures that the row exists. */
 export const referenceKind: Omit<Kind, 'settings' | 'settingFaults' | 'reader' | 'pointsTo'> = {
   column: 'uuid',
   cast: '::uuid',
@@ -14,7 +14,7 @@ export const referenceKind: Omit<Kind, 'settings' | 'settingFaults' | 'reader' |
   hookType: () => 'string',
 };
 
-/** Reads the ids of rows that errors call by a `noun`. */
+/** Checks the ids of rows that error messages call `noun`. */
 export function idReader(noun: string): ValueReader {
   return (value) =>
     typeof value === 'string' && isUuid(value)

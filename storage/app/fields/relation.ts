@@ -2,7 +2,7 @@
 import type { Kind } from './kind.ts';
 import { idReader, referenceKind } from './references.ts';
 
-/** A reference to a record. That the target collection exists is checked where the app's others are known. */
+/** A reference to a record. That the target collection exists is checked with the app's other collections. */
 export const relation: Kind = {
   ...referenceKind,
   settings: ['target', 'cascade_delete', 'unique', 'index'],

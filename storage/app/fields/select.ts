@@ -6,7 +6,7 @@ import { asStored, type Kind, pointsNowhere, type SettingFault } from './kind.ts
 const maxOptions = 1_000;
 const maxOptionLength = 500;
 
-/** One of a list of words. */
+/** One of a list of options. */
 export const select: Kind = {
   column: 'text collate "C"',
   cast: '::text',

@@ -1,14 +1,17 @@
-// What the kinds that hold strings share: well-formed text, bounds in characters, and what an index can hold.
+// The common part of the kinds that hold strings: well-formed text, bounds in characters, and what an index can hold.
 import { hasCharacters, textFault } from '../../sql/characters.ts';
 import type { Field } from '../../definition.ts';
 import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
-/** A B-tree entry must fit a third of a page (https://www.postgresql.org/docs/18/btree.html), whatever compresses. */
+/**
+ * A B-tree entry must fit a third of a page, even if it does not compress
+ * (https://www.postgresql.org/docs/18/btree.html).
+ */
 const indexableBytes = 2_600;
 
 const maxTextLength = 1_000_000_000;
 
-/** Checks everything about a string but what it says. */
+/** Checks a string but for its content. */
 export function readString(value: unknown, { min, max, unique, index }: Field): ParsedValue {
   if (typeof value !== 'string') return { reason: 'must be a string' };
   const fault = textFault(value);
@@ -26,7 +29,7 @@ export function readString(value: unknown, { min, max, unique, index }: Field): 
   return { value };
 }
 
-/** Bounds of a length: whole numbers from 0, in order. */
+/** The faults of length bounds, which are whole numbers from 0, in order. */
 function lengthFaults({ min, max }: Field): SettingFault[] {
   const faults: SettingFault[] = [];
   for (const [setting, bound] of [['min', min], ['max', max]] as const) {
@@ -40,7 +43,7 @@ function lengthFaults({ min, max }: Field): SettingFault[] {
   return faults;
 }
 
-/** All of such a kind but how it reads values. */
+/** Everything but how values are checked. */
 export const stringKind: Omit<Kind, 'reader'> = {
   column: 'text collate "C"',
   cast: '::text',

@@ -1,4 +1,4 @@
-// Field kind `url`: an http or https address, kept as it was written.
+// Field kind `url`: an http or https address, stored as it was sent.
 import type { Field } from '../../definition.ts';
 import type { Kind, ParsedValue } from './kind.ts';
 import { readString, stringKind } from './strings.ts';
@@ -9,7 +9,7 @@ export const url: Kind = {
   reader: (field) => (value) => read(value, field),
 };
 
-/** The URL parser forgives white space, control characters, backslashes and a third slash; a stored address has none. */
+/** The URL parser ignores white space, control characters, backslashes and a third slash. A stored address has none. */
 // deno-lint-ignore no-control-regex
 const plain = /^https?:\/\/(?!\/)[^\s\\\u0000-\u001f\u007f]+$/i;
 

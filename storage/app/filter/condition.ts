@@ -1,37 +1,37 @@
-// A filter that has met its collection: every operand has a type, every name a column.
+// A filter that is resolved against its collection: every operand has a type, every name is a column.
 import type { Comparable } from '../fields/kind.ts';
 import type { FilterSource } from './source.ts';
 import type { Operator, RequestPart } from './parse/tree.ts';
 
-/** Types that values compare in. Whatever is not JSON is of one of them; a JSON value may be. */
+/** Types that values compare in. Every value but JSON has one of them; a JSON value may have one. */
 export type ScalarType = Exclude<Comparable, 'json'>;
 
-/** A value of a scalar type. An instant is its milliseconds since 1970, a UUID its lower-case text. */
+/** A value of a scalar type. An instant is in milliseconds since 1970, a UUID is its lower-case text. */
 export type Scalar = string | number | boolean;
 
-/** From a record to the record that one of its relation fields points to, or from a profile to its user. */
+/** A step from a record to the record that a relation field points to, or from a profile to its user. */
 export interface Hop {
   /** The relation field; `id` of a profile. */
   column: string;
-  /** Name of the collection it points to. */
+  /** The id of the collection that it points to. */
   target: string;
   source: FilterSource;
-  /** The user of a profile: what it shows of it is its own, to whoever may see it. */
+  /** Set for the user of a profile, whose shown fields are the profile's own for everybody who may read it. */
   isOwn?: true;
 }
 
-/** A column of the record itself or, by `hops`, of a related one; in a `json` column, the place that `path` leads to. */
+/** A column of the record itself or, by `hops`, of a related one. In a `json` column, `path` leads to the value. */
 export interface ColumnTerm {
   kind: 'column';
   hops: readonly Hop[];
   column: string;
   type: Comparable;
   path: readonly string[];
-  /** Whether it holds email addresses, which are stored in lower case. */
+  /** True when it holds email addresses, which are stored in lower case. */
   isEmail?: boolean | undefined;
 }
 
-/** A literal, or what a request's value has become. */
+/** A literal, or a value of the request. */
 export interface ValueTerm {
   kind: 'value';
   type: ScalarType;
@@ -43,13 +43,13 @@ export interface NowTerm {
   kind: 'now';
 }
 
-/** A member of the request. `readAs`: the type of the other side, where that is known. */
+/** A member of the request. `readAs` is the type of the other side, if that is known. */
 export interface RequestTerm {
   kind: 'request';
   part: RequestPart;
   name: string;
   readAs: ScalarType | undefined;
-  /** Whether the other side holds email addresses. */
+  /** True when the other side holds email addresses. */
   isEmail?: boolean;
 }
 
@@ -62,13 +62,13 @@ export type Condition =
   | { kind: 'and' | 'or'; parts: readonly Condition[] }
   | { kind: 'not'; part: Condition }
   | { kind: 'compare'; operator: Operator; left: Term; right: Term }
-  /** Whether there is no value: the comparison with the literal `null`. */
+  /** The comparison with the literal `null`: true when there is no value. */
   | { kind: 'empty'; term: Term };
 
 /** A condition that is neither a constant nor made of others. */
 export type Comparison = Extract<Condition, { kind: 'compare' | 'empty' }>;
 
-/** True, false, or unknown: what the request lacks can neither be met nor be failed. */
+/** True, false, or unknown: a condition on what the request lacks can be neither met nor failed. */
 export type Truth = boolean | 'unknown';
 
 /** The type of a term, as far as it is known before there is a request. */
@@ -84,32 +84,35 @@ export function termType(term: Term): Comparable | undefined {
   }
 }
 
-/** Whether values of these types can be compared: as `text` where one is a UUID and the other may be the text of one. */
+/**
+ * The type in which values of these types compare, if they do: `text` for a UUID and a text, which may be that of a
+ * UUID.
+ */
 export function commonType(left: ScalarType, right: ScalarType): ScalarType | undefined {
   if (left === right) return left;
   const types: readonly ScalarType[] = [left, right];
   return types.includes('uuid') && types.includes('text') ? 'text' : undefined;
 }
 
-/** The hops that lead to another record: a profile has the columns of its user itself. */
+/** The hops that lead to another record. A profile has the columns of its user itself. */
 function relationHops(hops: readonly Hop[]): readonly Hop[] {
   return hops.filter(({ isOwn }) => isOwn !== true);
 }
 
-/** Name of a related record as seen from the filtered one: `author`, or `author.company`; empty for itself. */
+/** The path of a related record from the filtered one, `author` or `author.company`; empty for the record itself. */
 export function hopPath(hops: readonly Hop[]): string {
   return relationHops(hops).map(({ column }) => column).join('.');
 }
 
-/** A related record that a condition looks at: how to get there, and the columns that count. */
+/** A related record that a condition reads: how to get there, and the columns that it reads. */
 export interface RelatedPart {
   hops: readonly Hop[];
   columns: ReadonlySet<string>;
 }
 
 /**
- * The related records that a condition looks at, by the name of their hops, each after the one it hangs on. With `from`, as
- * seen from where those hops begin: the condition is then one on the record that they lead to, which is a part too.
+ * The related records that a condition reads, by their paths, each after the one that it hangs on. `from` are hops
+ * before the condition: it is then a condition on the record that they lead to, which is one of the parts.
  */
 export function relatedParts(condition: Condition, from: readonly Hop[] = []): Map<string, RelatedPart> {
   const found = new Map<string, { hops: readonly Hop[]; columns: Set<string> }>();
@@ -147,7 +150,7 @@ function columnsOf(condition: Condition): ColumnTerm[] {
   }
 }
 
-/** Whether a term is a column. */
+/** True for a column. */
 export function isColumn(term: Term): term is ColumnTerm {
   return term.kind === 'column';
 }

@@ -1,4 +1,5 @@
-// A condition as a predicate over records in memory: compiled once, for streams and for records not yet stored.
+// A condition as a predicate over records in memory: compiled once, for streams and for records that are not stored
+// yet.
 import { type ColumnTerm, type Condition, hopPath, type Term, type Truth } from './condition.ts';
 import { JsonText } from '../../sql/json-text.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -12,22 +13,22 @@ export interface FilterRecord {
   updated_at: string;
 }
 
-/** A record and those that its relations lead to. */
+/** A record and the records that its relations lead to. */
 export interface FilterSubject {
   record: FilterRecord;
   /**
-   * The related record by the name of its hops (`author`, `author.company`; see `relatedIn`), or undefined where there is
-   * none, or none that the caller may see. Without it, relations lead nowhere.
+   * The related record by its path (`author`, `author.company`; see `relatedParts`); undefined when there is none, or
+   * the caller may not see it. Without this function, relations lead nowhere.
    */
   related?: (hops: string) => FilterRecord | undefined;
-  /** Bounds the work; without it, there is no bound. */
+  /** The bound of the work; unlimited by default. */
   budget?: WorkBudget | undefined;
 }
 
-/** Decides a condition for a record and a request. Throws nothing but the `RangeError` of the subject's patience. */
+/** Decides a condition for a record and a request. Throws nothing but the `RangeError` of the budget. */
 export type Predicate = (subject: FilterSubject, request: RequestValues) => Truth;
 
-/** The meaning in memory; `fold` and `toSql` together have the same: a record passes when this answers true. */
+/** The meaning in memory. That of `fold` and `toSql` together is the same: a record passes when this returns true. */
 export function compilePredicate(condition: Condition): Predicate {
   switch (condition.kind) {
     case 'constant':
@@ -57,9 +58,9 @@ export function compilePredicate(condition: Condition): Predicate {
   }
 }
 
-function spendOn(patience: WorkBudget, left: Found, right: Found): void {
-  if (typeof left === 'object') patience.spend(left?.value);
-  if (typeof right === 'object') patience.spend(right?.value);
+function spendOn(budget: WorkBudget, left: Found, right: Found): void {
+  if (typeof left === 'object') budget.spend(left?.value);
+  if (typeof right === 'object') budget.spend(right?.value);
 }
 
 function negation(part: Predicate): Predicate {
@@ -69,7 +70,7 @@ function negation(part: Predicate): Predicate {
   };
 }
 
-/** `decisive` is the truth of one part that settles the whole: true for `||`, false for `&&`. */
+/** `decisive` is the truth of one part that decides the whole: true for `||`, false for `&&`. */
 function junction(parts: readonly Predicate[], decisive: boolean): Predicate {
   return (subject, request) => {
     let whole: Truth = !decisive;
@@ -112,7 +113,7 @@ function readMember(record: FilterRecord, column: string): unknown {
   return Object.hasOwn(record.fields, column) ? record.fields[column] : undefined;
 }
 
-/** What a column's value is to an operator. A value that is not of its column's type is none. */
+/** Reads a column's value for an operator. A value of another type than the column's counts as none. */
 function valueReader({ type, path }: ColumnTerm): (value: unknown) => Found {
   switch (type) {
     case 'text':
@@ -154,7 +155,7 @@ function follow(value: unknown, path: readonly string[]): unknown {
   let place = value;
   for (const step of path) {
     if (typeof place !== 'object' || place === null) return undefined;
-    // An array's members are its numbers; its length is none.
+    // The members of an array are its items. Its length is none.
     const member = !Array.isArray(place) ? step : position.test(step) ? Number(step) : undefined;
     place = member === undefined ? undefined : Object.getOwnPropertyDescriptor(place, member)?.value;
   }

@@ -1,4 +1,4 @@
-// A condition meets a request: what needs no record is decided here, and only the rest is asked of the database.
+// Puts a request into a condition: what needs no record is decided here, and only the rest becomes SQL.
 import type {
   ColumnTerm,
   Comparison,
@@ -25,26 +25,26 @@ export type Test =
   }
   | { kind: 'empty'; term: ColumnTerm; negated: boolean };
 
-/** A condition in which only tests can be negated, and what is unknown does not pass. */
+/** A condition in which only tests are negated, and what is unknown does not pass. */
 export type Reduced<Rest> =
   | { kind: 'constant'; passes: boolean }
   | { kind: 'and' | 'or'; parts: readonly Reduced<Rest>[] }
   | Rest;
 
-/** What is left of a condition for one request. */
+/** The rest of a condition, for one request. */
 export type Residue = Reduced<Test>;
 
-/** A request, and how much of it may be looked at; there is no bound when that is left out. */
+/** A request, and the budget for reading it; unlimited by default. */
 interface BudgetedRequest extends RequestValues {
-  patience?: WorkBudget | undefined;
+  budget?: WorkBudget | undefined;
 }
 
 /**
- * Puts a request's values into a condition. Constants are gone unless all of it is one. Throws nothing but the `RangeError`
- * of the patience.
+ * Puts a request's values into a condition. The result has no constants, unless it is one as a whole. Throws nothing
+ * but the `RangeError` of the budget.
  */
-export function fold(condition: Condition, values: RequestValues, patience?: WorkBudget): Residue {
-  const request: BudgetedRequest = { ...values, patience };
+export function fold(condition: Condition, values: RequestValues, budget?: WorkBudget): Residue {
+  const request: BudgetedRequest = { ...values, budget };
   return reduce<Test>(
     condition,
     false,
@@ -55,14 +55,14 @@ export function fold(condition: Condition, values: RequestValues, patience?: Wor
   );
 }
 
-/** A comparison with the body, which nobody has read yet. */
+/** A comparison with the body, which has not been read yet. */
 interface Open {
   kind: 'open';
 }
 
 /**
- * Puts a request's values into a condition as far as that is possible before the body is read. What this refuses would be
- * refused whatever the body and the record are.
+ * Puts a request's values into a condition as far as that is possible before the body is read. What this refuses would
+ * be refused whatever the body and the record are.
  */
 export function foldEarly(condition: Condition, request: Omit<RequestValues, 'body'>): Reduced<Test | Open> {
   const withoutBody = { ...request, body: {} };
@@ -74,7 +74,7 @@ export function foldEarly(condition: Condition, request: Omit<RequestValues, 'bo
     }
     const { left, right } = comparison;
     if (!isBodyMember(left) && !isBodyMember(right)) return foldComparison(comparison, negated, withoutBody);
-    // What the body is compared with may be missing already: then no body makes the comparison true.
+    // If the value that the body is compared with is missing, no body makes the comparison true.
     const isLost = [left, right].some((term) =>
       term.kind !== 'column' && !isBodyMember(term) && isUnknown(readValue(term, withoutBody))
     );
@@ -82,13 +82,13 @@ export function foldEarly(condition: Condition, request: Omit<RequestValues, 'bo
   });
 }
 
-/** What `foldEarly` has decided; undefined when it has not. */
+/** The decision of `foldEarly`; undefined when it is still open. */
 export function decideEarly(condition: Condition, request: Omit<RequestValues, 'body'>): boolean | undefined {
   const residue = foldEarly(condition, request);
   return residue.kind === 'constant' ? residue.passes : undefined;
 }
 
-/** Whether nothing of a condition is open: then this is what `fold` makes of it, whatever the body is. */
+/** True when nothing of a condition is open. Then it is what `fold` would return, whatever the body is. */
 export function isClosed(residue: Reduced<Test | Open>): residue is Residue {
   switch (residue.kind) {
     case 'open':
@@ -105,7 +105,7 @@ function isBodyMember(term: Term): boolean {
   return term.kind === 'request' && term.part === 'body';
 }
 
-/** Negation is pushed down to the comparisons, so that unknown can be taken for a failure: it stays unknown under `!`. */
+/** Pushes negation down to the comparisons, so that unknown can count as failed: it stays unknown under `!`. */
 function reduce<Rest extends { kind: string }>(
   condition: Condition,
   negated: boolean,
@@ -172,7 +172,7 @@ function foldComparison(
   if (right.kind === 'column') {
     return foldHalf({ operator, column: right, value, negated }, (known) => ({ left: known, right }));
   }
-  return constant(decideComparison(operator, value, readValue(right, request), request.patience), negated);
+  return constant(decideComparison(operator, value, readValue(right, request), request.budget), negated);
 }
 
 function asValue(term: Term): Exclude<Term, ColumnTerm> {
@@ -187,7 +187,7 @@ interface Half {
   negated: boolean;
 }
 
-/** A column and a value that is known by now. */
+/** A comparison of a column and a known value. */
 function foldHalf(
   { operator, column, value, negated }: Half,
   sides: (value: ValueTerm) => { left: ColumnTerm | ValueTerm; right: ColumnTerm | ValueTerm },
@@ -203,6 +203,6 @@ function foldHalf(
 function readValue(term: ValueTerm | NowTerm | RequestTerm, request: BudgetedRequest): Requested {
   if (term.kind === 'value') return term;
   const found = readRequest(term, request);
-  if (typeof found === 'object') request.patience?.spend(found?.value);
+  if (typeof found === 'object') request.budget?.spend(found?.value);
   return found;
 }

@@ -5,20 +5,20 @@ import type { WorkBudget } from './work-budget.ts';
 import type { Operator } from './parse/tree.ts';
 import { lowerCase, parseScalar } from './operators/values.ts';
 
-/** Who asks. Members that this principal lacks are left out. */
+/** The caller. Members that this principal lacks are left out. */
 export interface RequestPrincipal {
   id: string;
   email?: string | undefined;
   role: string;
 }
 
-/** What a filter learns of the request it is decided for. */
+/** The request that a filter is decided for. */
 export interface RequestValues {
   /** Milliseconds since 1970. */
   now: number;
   /** Null for an anonymous caller. */
   auth: RequestPrincipal | null;
-  /** The JSON body; empty where there is none. */
+  /** The JSON body; empty without one. */
   body: Readonly<Record<string, unknown>>;
   method: string;
   /** The query's parameters, the first value of each. */
@@ -26,13 +26,13 @@ export interface RequestValues {
 }
 
 /**
- * A member of the request at the moment of comparison: none (`null`), not there at all (`absent`), or there without a value
- * to compare (`shapeless`): an array, an object, a text that PostgreSQL cannot hold. Whoever sends such a thing where a value
- * belongs must not get past a rule, whichever way the rule is turned, so it is as unknown as what is absent.
+ * A member of the request when it is compared. `null`: it is null. `absent`: it is not there. `shapeless`: it is there
+ * and cannot be compared, such as an array, an object or a text that PostgreSQL cannot hold. A shapeless value must not
+ * pass a rule, nor its negation, so it is as unknown as an absent one.
  */
 export type Requested = ValueTerm | null | 'absent' | 'shapeless';
 
-/** Any value at the moment of comparison; an array or object of a record (`composite`) is unlike everything. */
+/** Any value when it is compared. An array or object of a record (`composite`) is unlike everything. */
 export type Found = Requested | 'composite';
 
 /** Reads a member of the request. */
@@ -62,7 +62,7 @@ function own(values: object, name: string): unknown {
   return Object.getOwnPropertyDescriptor(values, name)?.value;
 }
 
-/** In a query everything is a text, so it is read as whatever it is compared with. */
+/** All values of a query are texts, so each is read as the type of the other side. */
 function readWords(value: unknown, readAs: RequestTerm['readAs']): Requested {
   const read = typeof value !== 'string' || readAs === undefined ? undefined : parseScalar[readAs](value);
   return read === undefined || readAs === undefined
@@ -70,7 +70,7 @@ function readWords(value: unknown, readAs: RequestTerm['readAs']): Requested {
     : { kind: 'value', type: readAs, value: read };
 }
 
-/** JSON has types of its own, and there is no coercion between them; only instants and UUIDs are texts there. */
+/** JSON has types of its own, without coercion between them. Only instants and UUIDs are texts there. */
 function readJson(value: unknown, readAs: RequestTerm['readAs']): Requested {
   if (value === undefined) return 'absent';
   if (value === null) return null;
@@ -83,22 +83,22 @@ function readJson(value: unknown, readAs: RequestTerm['readAs']): Requested {
     : { kind: 'value', type: readAs, value: read };
 }
 
-/** What a comparison says of two values: absence first, then emptiness, then types. */
+/** The result of comparing two values: absence is tested first, then emptiness, then types. */
 export function decideComparison(
   operator: Operator,
   left: Found,
   right: Found,
-  patience?: WorkBudget,
+  budget?: WorkBudget,
 ): Truth {
   const meaning = operators[operator];
   if (isUnknown(left) || isUnknown(right)) return 'unknown';
   if (left === null || right === null) return meaning.withoutValue;
   if (left === 'composite' || right === 'composite') return false;
   if (comparedAs(meaning, left.type, right.type) === undefined) return false;
-  return meaning.holds(left.value, right.value, patience);
+  return meaning.holds(left.value, right.value, budget);
 }
 
-/** Whether a comparison with it is unknown. */
+/** True when a comparison with it is unknown. */
 export function isUnknown(found: Found): found is 'absent' | 'shapeless' {
   return found === 'absent' || found === 'shapeless';
 }

@@ -1,4 +1,4 @@
-// A parsed filter meets its collection: names become columns, literals get the type of what they are compared with.
+// Resolves a parsed filter against its collection: names become columns, literals get the type of the other side.
 import {
   type ColumnTerm,
   type Condition,
@@ -20,10 +20,10 @@ import { lowerCase, parseScalar } from './operators/values.ts';
 type Present = Exclude<Operand, { kind: 'null' }>;
 
 const maxHops = 3;
-/** As deep as JSON may be nested; PostgreSQL's functions take at most 100 arguments. */
+/** As deep as JSON may be nested. Functions of PostgreSQL take at most 100 arguments. */
 const maxSteps = 64;
 
-/** Gives everything in a filter its meaning. Throws `FilterError`. */
+/** Resolves every part of a filter. Throws `FilterError`. */
 export function resolve(expression: Expression, scope: FilterScope): Condition {
   switch (expression.kind) {
     case 'and':
@@ -43,7 +43,7 @@ function isOneOf(left: Operand, items: readonly Operand[], scope: FilterScope): 
     return { kind: 'or', parts: items.map((item) => compare('=', [left, item], scope)) };
   }
   const term = left.kind === 'null' ? undefined : resolveTerm(left, scope, undefined);
-  // Equal to nothing, and still unknown where the request lacks it.
+  // Equal to nothing, and still unknown when the request lacks it.
   return term?.kind === 'request'
     ? { kind: 'compare', operator: '=', left: term, right: { kind: 'value', type: 'number', value: NaN } }
     : { kind: 'constant', truth: false };
@@ -68,7 +68,7 @@ function compare(
   return isUnlike ? unlike(meaning, terms) : { kind: 'compare', operator, left: terms[0], right: terms[1] };
 }
 
-/** Beside an email address, capitals in what is given by the filter or the request count as their small letters. */
+/** Lowers the capitals of what is compared with an email address, in the filter or in the request. */
 function sameCase(
   { pattern }: Meaning,
   terms: readonly [Term, Term],
@@ -77,7 +77,7 @@ function sameCase(
   return [inLowerCase(terms[0]), inLowerCase(terms[1])];
 }
 
-/** A column of addresses, or the caller's own, which is kept as they are. */
+/** True for a column of addresses, and for the caller's own address, which are kept in lower case. */
 function isAddress(term: Term): boolean {
   if (term.kind === 'request') return term.part === 'auth' && term.name === 'email';
   return isColumn(term) && term.isEmail === true;
@@ -96,7 +96,7 @@ function refuseLongPattern(operand: Present): void {
   throw new FilterError('parse_error', `more than ${maxPatternLength} characters to search for`, operand.at);
 }
 
-/** The type that a value takes on from what is beside it; a literal only from what has a type of its own. */
+/** The type that a value takes from the other side; a literal takes it only from a side with a type of its own. */
 function typeBeside(
   operand: Present,
   other: Present,
@@ -107,7 +107,7 @@ function typeBeside(
   return operand.kind === 'request' && other.kind !== 'request' ? other.kind : undefined;
 }
 
-/** Of types that never meet: false, unless a side without a value makes it true. */
+/** The result for types that never compare: false, unless a side without a value makes it true. */
 function unlike({ withoutValue }: Meaning, terms: readonly Term[]): Condition {
   if (!withoutValue) return { kind: 'constant', truth: false };
   return { kind: 'or', parts: terms.filter(isColumn).map((term) => ({ kind: 'empty', term })) };
@@ -133,7 +133,7 @@ function emptiness(operand: Operand, scope: FilterScope): Condition {
     : { kind: 'constant', truth: false };
 }
 
-/** A literal or a member of the request is read as `type`, where that is given. */
+/** A literal or a member of the request is read as `type`, if that is given. */
 function resolveTerm(operand: Present, scope: FilterScope, type: ScalarType | undefined): Term {
   switch (operand.kind) {
     case 'path':
@@ -187,7 +187,7 @@ const typeNames: Record<ScalarType, string> = {
   uuid: 'a UUID',
 };
 
-/** Beside a text, a number or truth value is the text that was written. */
+/** Compared with a text, a number or truth value is the text that was written. */
 function literalAs(literal: Literal, type: ScalarType | undefined): ValueTerm {
   if (type === undefined || type === literal.kind) {
     return { kind: 'value', type: literal.kind, value: literal.value };

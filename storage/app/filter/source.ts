@@ -1,28 +1,28 @@
-// What a filter may see of a collection: its columns, and where its relations lead.
+// The columns of a collection that a filter may name, and where its relations lead.
 import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
 import { kinds, pointsTo } from '../fields/kinds.ts';
 import { readableCollection, shownFields, usersId, usersView } from '../../workspace/identities.ts';
 import type { TableName } from '../tables.ts';
 
-/** A column that a filter may name. What is not listed does not exist for it, and no message tells the difference. */
+/** A column that a filter may name. Errors do not tell an unlisted column from one that does not exist. */
 export interface FilterColumn {
   type: Comparable;
-  /** Whether it holds email addresses: they are stored in lower case, and compared without regard to it. */
+  /** True when it holds email addresses: stored in lower case, and compared without regard to case. */
   isEmail?: boolean;
-  /** For a relation, the name of the collection it points to. */
+  /** For a field that points to rows, the id of their collection. */
   target?: string | undefined;
-  /** Where the column is when a profile shows it of its user: in the row with the same id. */
+  /** The row that holds the column, with the same id, for what a profile shows of its user. */
   ofUser?: FilterSource;
 }
 
-/** A table and those of its columns that a filter may name. */
+/** A table and the columns of it that a filter may name. */
 export interface FilterSource {
   table: TableName;
   columns: ReadonlyMap<string, FilterColumn>;
 }
 
-/** Where names are looked up: the filtered collection, and the targets of relations by name. */
+/** The scope of names: the filtered collection, and the targets of relations by name. */
 export interface FilterScope {
   source: FilterSource;
   target(name: string): FilterSource | undefined;
@@ -38,14 +38,14 @@ const shownColumns = new Map(
   shownFields.map(({ name, kind }): [string, FilterColumn] => [name, kindColumn(kind)]),
 );
 
-/** The user of a profile: what the profile shows of it. */
+/** The user of a profile: the fields that the profile shows. */
 const userOfProfile: FilterSource = { table: usersView, columns: shownColumns };
 const profileColumns = [...shownColumns].map(([name, column]): [string, FilterColumn] => [
   name,
   { ...column, ofUser: userOfProfile },
 ]);
 
-/** The workspace's users as apps see them, without whatever tells how they sign in. */
+/** The workspace's users as apps see them, without anything about how they sign in. */
 const users: FilterSource = {
   table: usersView,
   columns: new Map([

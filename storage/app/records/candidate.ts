@@ -1,4 +1,4 @@
-// A record that is not stored yet: what it would look like, and whether it would pass.
+// A record that is not stored yet: what a response would show, and whether its rule would pass.
 import type { FieldKind } from '../../definition.ts';
 import type { StoredValue } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
@@ -13,7 +13,7 @@ export function shownValue(kind: FieldKind, stored: StoredValue | null): unknown
   return stored === null ? null : kinds[kind].shown(stored);
 }
 
-/** The record as it would be answered once it is stored. */
+/** The record as a response will show it once it is stored. */
 export function candidateRecord(plan: RecordPlan, { id, now, values }: NewRecord): StoredRecord {
   const fields = Object.fromEntries(
     plan.fields.map(({ field: { name, kind } }, index) => [name, shownValue(kind, values[index] ?? null)]),
@@ -21,7 +21,7 @@ export function candidateRecord(plan: RecordPlan, { id, now, values }: NewRecord
   return { id, collection: plan.collection, fields, created_at: now, updated_at: now };
 }
 
-/** Whether a new record would meet the restriction of its insert; nothing is written. */
+/** True when a new record would pass the restriction of its insert. Writes nothing. */
 export async function wouldPass(
   sql: Sql,
   plan: RecordPlan,

@@ -6,13 +6,16 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** Its order, and whether a last column says which snapshot it saw. */
+/** The order of a list. `withSnapshot` adds a last column with the snapshot that the statement saw. */
 export interface ListShape {
   sort: readonly SortKey[];
   withSnapshot: boolean;
 }
 
-/** The keys as SQL, and then the id: every list has exactly one order. `nameOf` names a column as it is sorted by. */
+/**
+ * The keys as SQL, followed by the id, so that every list has exactly one order. `nameOf` gives the expression of a
+ * column.
+ */
 export function orderBy(sort: readonly SortKey[], nameOf: (column: string) => string): string {
   return [...sort, { column: 'id', descending: false }]
     .map(({ column, descending }) => `${nameOf(column)}${descending ? ' desc' : ''}`)

@@ -1,4 +1,4 @@
-// The statements of one version of a collection, and how its rows become records: made once, used by every request.
+// The statements of one version of a collection, and how its rows become records. Made once, used by every request.
 import { DerivedCache } from '../../connections/derived-cache.ts';
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import { instantFromDatabase } from '../fields/datetime.ts';
@@ -27,20 +27,20 @@ export type StoredRecord = {
 /** The compiled form of one version of a collection. */
 export class RecordPlan {
   readonly collection: string;
-  /** Those that were declared; a profile shows some of its user besides. */
+  /** The declared fields. A profile shows some of its user besides. */
   readonly fields: readonly PlannedField[];
-  /** Whether each record belongs to the user with its id. */
+  /** True when each record belongs to the user with its id. */
   readonly isProfile: boolean;
-  /** Positions of all fields: what an insert writes. */
+  /** Positions of all fields, which an insert writes. */
   readonly allPositions: readonly number[];
   readonly #insert: Statement;
   readonly #selectOne: Statement;
   /** Quoted name of the table. */
   readonly table: string;
-  /** The same under the alias that restrictions know. */
+  /** The same with the alias that restrictions use. */
   readonly #records: string;
   readonly #comment: string;
-  /** What is selected of a row for `record`. */
+  /** The columns that `record` reads. */
   readonly columns: string;
   readonly #rows: RecordRows;
   /** Quoted names of all columns that an insert writes. */
@@ -64,7 +64,7 @@ export class RecordPlan {
     this.allPositions = fields.map((_, position) => position);
     this.table = qualified(id === usersId ? usersView : { schema, collection: id });
     this.#records = `${this.table} as ${quoteIdentifier(recordAlias)}`;
-    // A new version is a new statement: the old one, prepared, fails where a column came back as another type.
+    // A new version has new statements: an old one, prepared, fails where a column came back with another type.
     this.#comment = `/* ${version} */ `;
     this.#rows = new RecordRows(definition, recordAlias);
     this.columns = this.#rows.columns;
@@ -78,29 +78,32 @@ export class RecordPlan {
     );
   }
 
-  /** Where a field stands in `fields`; undefined when the collection lacks it. */
+  /** The position of a field in `fields`; undefined when the collection lacks it. */
   fieldPosition(name: string): number | undefined {
     return this.#positions.get(name);
   }
 
-  /** Whether answers can show, and lists can be sorted by, a field of this name. */
+  /** True when responses can show, and lists can be sorted by, a field of this name. */
   hasField(name: string): boolean {
     return this.#positions.has(name) || this.isProfile && isUserField(name);
   }
 
-  /** The field whose unique or reference constraint this is; undefined for the primary key and anything else. */
+  /** The field that a unique or reference constraint is on; undefined for the primary key and anything else. */
   constraintField(constraint: string | undefined): string | undefined {
     return constraint === undefined ? undefined : this.#constraints.get(constraint);
   }
 
-  /** Inserts a record: `$1` id, `$2` the time, then all values. With a condition: the record as it would be stored. */
+  /**
+   * Inserts a record: `$1` id, `$2` the time, then all values. A condition is tested on the record as it would be
+   * stored.
+   */
   insert(where: string): Statement {
     return where === ''
       ? this.#insert
       : this.#inserts.of(where, () => this.#comment + this.#candidateText(where));
   }
 
-  /** One record by its id, `$1`. With a condition, a last column says whether it is true of the record. */
+  /** Selects one record by its id, `$1`. With a condition, a last column says whether it is true of the record. */
   selectOne(where: string): Statement {
     return where === '' ? this.#selectOne : this.#checkedSelects.of(
       where,
@@ -118,7 +121,9 @@ export class RecordPlan {
     });
   }
 
-  /** How many records there are, or how many a condition is true of; and the snapshot that says so. */
+  /**
+   * Counts the records that a condition is true of, or all. The second column is the snapshot that the statement saw.
+   */
   count(where: string, isAdHoc: boolean): Statement {
     const condition = where === '' ? '' : ` where ${where}`;
     return (isAdHoc ? this.#filteredCounts : this.#counts).of(
@@ -142,8 +147,8 @@ export class RecordPlan {
   }
 
   /**
-   * A page of records: the parameters of the condition, then how many and how many to skip. The keys name columns that
-   * exist. Conditions that callers made up are remembered apart, so that they take no place of the others.
+   * Selects a page of records: the parameters of the condition, then limit and offset. The keys name existing columns.
+   * Ad-hoc conditions are cached apart, so that they do not evict the others.
    */
   list({ sort, withSnapshot }: ListShape, where: Where, isAdHoc: boolean): Statement {
     const order = orderBy(sort, (column) => this.#rows.sortExpression(column));
@@ -153,14 +158,15 @@ export class RecordPlan {
     return (isAdHoc ? this.#filteredLists : this.#lists).of(
       `${withSnapshot ? '+' : ''}${order}${condition}`,
       () =>
-        // In a select of its own, so that instants become texts on the page only, not on all that is sorted for it.
+        // In a subselect, so that only the instants of the page become texts, not those of all rows that are sorted for
+        // it.
         `${this.#comment}select ${columns} from (select * from ${this.#records}${condition} ` +
         `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint) ` +
         `as ${quoteIdentifier(recordAlias)} order by ${order}`,
     );
   }
 
-  /** A selected row as a record. */
+  /** Reads a selected row as a record. */
   record(row: readonly unknown[]): StoredRecord {
     return {
       id: String(row[0]),
@@ -172,8 +178,8 @@ export class RecordPlan {
   }
 
   /**
-   * What to select from to judge the parameters of an insert before they are stored: a row of the columns' own types, with
-   * the values rounded as they will be.
+   * The source for a test of an insert's parameters before they are stored: a row with the types of the columns, whose
+   * values are rounded as they will be.
    */
   candidate(): string {
     const values = this.fields.map(({ field: { name, kind } }, index) =>
@@ -208,7 +214,7 @@ export class RecordPlan {
   }
 }
 
-/** Characters of statements' texts, of which callers can have any number made. */
+/** The budget of all statement texts, in characters. Callers can cause any number of statements. */
 const maxTextLength = 16 * 1_048_576;
 const plans = new DerivedCache<CollectionDefinition, RecordPlan>(maxTextLength);
 
@@ -216,7 +222,7 @@ function countText(characters: number): void {
   plans.grow(characters);
 }
 
-/** The plan of a definition: a pure function of it, remembered as long as the definition is in use. */
+/** The plan of a definition: a pure function of it, cached as long as the definition is in use. */
 export function planFor(schema: string, collection: CollectionDefinition): RecordPlan {
   return plans.of(collection, () => new RecordPlan(schema, collection));
 }
@@ -227,7 +233,7 @@ function constraintFields({ id, kind, fields }: CollectionDefinition): ReadonlyM
     constraints.set(attachmentName('unique', id, name), name);
     constraints.set(attachmentName('reference', id, name), name);
   }
-  // A profile has the id of its user, whom callers name by the email.
+  // A profile has the id of its user. Callers know the user by the email.
   if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), 'email');
   return constraints;
 }

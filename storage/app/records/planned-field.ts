@@ -1,4 +1,4 @@
-// A field of a collection, as every request for its records meets it.
+// A field of a collection with what does not depend on the request, computed once.
 import type { Field } from '../../definition.ts';
 import type { StoredValue, ValueReader } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
@@ -7,14 +7,14 @@ import { kinds } from '../fields/kinds.ts';
 export interface PlannedField {
   field: Field;
   read: ValueReader;
-  /** What a create stores when the field is left out; null without a default. */
+  /** The value that a create stores when the field is missing; null without a default. */
   fallback: StoredValue | null;
 }
 
-/** What can be known of a field ahead. */
+/** Computes the parts of a field that do not depend on the request. */
 export function planField(field: Field): PlannedField {
   const read = kinds[field.kind].reader(field);
-  // The declaration was refused if its default could not be read.
+  // A declaration whose default does not pass its own check is refused.
   const reading = field.default === undefined || field.default === null ? undefined : read(field.default);
   return { field, read, fallback: reading !== undefined && 'value' in reading ? reading.value : null };
 }

@@ -1,4 +1,4 @@
-// The records of a collection: one statement each, access rules included.
+// The records of a collection: one statement for each operation, access rules included.
 import type { StoredValue } from '../fields/kind.ts';
 import { selectWithin } from './row-budget.ts';
 import type { Sql } from '../../connections/pool.ts';
@@ -30,28 +30,31 @@ export interface ChangedFields {
   values: readonly (StoredValue | null)[];
 }
 
-/** Which records a list is of. */
+/** The records that a list selects from. */
 export interface RecordSelection {
   restrictions: readonly Restriction[];
-  /** Whether a caller wrote one of the restrictions, so that their number is anybody's guess. */
+  /** True when a caller wrote one of the restrictions, so that there is no bound on how many there are. */
   isAdHoc: boolean;
 }
 
-/** Which of them. */
+/** A slice of the selection. */
 export interface RecordSlice extends ListShape {
   limit: number;
   offset: number;
-  /** Of the values of all of them together, roughly. */
+  /** The budget for the values of all rows together, roughly. */
   maxBytes: number;
 }
 
-/** A slice of records; with what its statement saw (`storage/sql/snapshot.ts`) when that was asked for and there are any. */
+/**
+ * A slice of records, and the snapshot of its statement (`storage/sql/snapshot.ts`) if it was requested and there are
+ * rows.
+ */
 export interface ListedRecords {
   records: StoredRecord[];
   snapshot: string | undefined;
 }
 
-/** What a restricted look at one record finds. */
+/** A record, and whether it passes a restriction. */
 export interface CheckedRecord {
   record: StoredRecord;
   passes: boolean;
@@ -100,8 +103,8 @@ export async function selectChecked(
 }
 
 /**
- * Changes a record; undefined when there is none or the stored one does not meet the restriction: PostgreSQL asks it of
- * the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
+ * Changes a record; undefined when there is none, or when the stored one does not pass the restriction. PostgreSQL
+ * tests the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
  */
 export async function updateFields(
   sql: Sql,
@@ -120,8 +123,8 @@ export async function updateFields(
 }
 
 /**
- * Deletes a record that no relation points to. Answers it as it was; undefined when there is none or it does not pass.
- * Throws `StorageError` `restricted` when a required relation does point to it.
+ * Deletes a record that no relation points to, and returns it as it was; undefined when there is none or it does not
+ * pass. Throws `StorageError` `restricted` when a required relation points to it.
  */
 export async function deleteRecord(
   sql: Sql,
@@ -134,7 +137,7 @@ export async function deleteRecord(
   return row === undefined ? undefined : plan.record(row);
 }
 
-/** A slice of the selected records in the order of the sort keys, then by id. Throws `TooMuchAtOnce`. */
+/** A slice of the selected records in the order of the sort keys, then by id. Throws `RowsTooLarge`. */
 export async function selectSlice(
   sql: Sql,
   plan: RecordPlan,
@@ -144,7 +147,7 @@ export async function selectSlice(
   const where = whereSql(restrictions, 1);
   const { text, prepare } = plan.list({ sort, withSnapshot }, where, isAdHoc);
   const params = [...where.params, limit, offset];
-  const rows = await selectWithin(sql, { text, prepare }, { params, room: { left: maxBytes } });
+  const rows = await selectWithin(sql, { text, prepare }, { params, budget: { left: maxBytes } });
   const snapshot = withSnapshot ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),
@@ -152,26 +155,26 @@ export async function selectSlice(
   };
 }
 
-/** A number of records, and what the statement that counted them saw. */
+/** A number of records, and the snapshot of the statement that counted them. */
 export interface CountedRecords {
   total: number;
   snapshot: string;
 }
 
-/** A count that can be told from all others. */
+/** A statement that counts, comparable with all others. */
 export interface CountStatement {
   text: string;
   params: Where['params'];
   prepare: boolean;
 }
 
-/** The count of the selected records. */
+/** The statement that counts the selected records. */
 export function countStatement(plan: RecordPlan, { restrictions, isAdHoc }: RecordSelection): CountStatement {
   const { text, params } = whereSql(restrictions, 1);
   return { ...plan.count(text, isAdHoc), params };
 }
 
-/** Counts. */
+/** Runs a count. */
 export async function countRecords(
   sql: Sql,
   { params, ...statement }: CountStatement,
@@ -180,7 +183,7 @@ export async function countRecords(
   return { total: Number(row?.[0]), snapshot: String(row?.[1]) };
 }
 
-/** Whether the record with this id may be pointed to. */
+/** True when a write may point to the record with this id. */
 export async function canPointTo(
   sql: Sql,
   id: string,

@@ -1,4 +1,4 @@
-// Which relations point to a collection or to files, and what becomes of their records when what they point to is deleted.
+// The relations that point to a collection or to files, and what deleting their target does to them.
 import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
 import { pointsTo } from '../fields/kinds.ts';
 
@@ -6,13 +6,13 @@ import { pointsTo } from '../fields/kinds.ts';
 export interface Referrer {
   collection: CollectionDefinition;
   field: string;
-  /** `delete`: the record goes too. `empty`: it is left without a value. `refuse`: it must go first. */
+  /** `delete`: the record is deleted too. `empty`: its field is emptied. `refuse`: the target cannot be deleted. */
   onDelete: 'delete' | 'empty' | 'refuse';
 }
 
 type Referrers = ReadonlyMap<string, readonly Referrer[]>;
 
-// A pure function of the definition, remembered as long as it is in use.
+// A pure function of the definition, cached as long as the definition is in use.
 const known = new WeakMap<AppDefinition, Referrers>();
 
 /** The fields of an app that point to one of its collections, or (`filesId`) to its files. */

@@ -1,4 +1,4 @@
-// Records as relations lead to them: what records point to, and what points to records.
+// Related records: those that records point to, and those that point to records.
 import { type RowBudget, selectWithin } from './row-budget.ts';
 import type { Residue } from '../filter/fold.ts';
 import type { Sql } from '../../connections/pool.ts';
@@ -8,35 +8,35 @@ import { type Restriction, whereSql } from './restriction.ts';
 import { selectRows } from '../../sql/rows.ts';
 import { setUpdatedAt } from './updated-at.ts';
 
-/** A record that is locked until the transaction ends: nobody can change it, or begin to point to it. */
+/** A record that is locked until the transaction ends: nobody else can change it, or begin to point to it. */
 export interface LockedRecord {
   id: string;
-  /** Bytes of its values as text. */
+  /** Size of its values as text, in bytes. */
   size: number;
 }
 
 const lockedColumns = '"id"::text, octet_length((r.*)::text)';
 
-/** What is asked of records besides their ids. */
+/** Options of a selection by ids. */
 export interface RelatedSelection {
   rule?: Residue | undefined;
-  /** How much may be read; without it, however much there is. */
-  room?: RowBudget | undefined;
+  /** The budget of the rows; unlimited by default. */
+  budget?: RowBudget | undefined;
 }
 
-/** Records by their ids, those that pass only; in no order. Throws `TooMuchAtOnce`. */
+/** The records with these ids that pass, in no order. Throws `RowsTooLarge`. */
 export async function selectRecords(
   sql: Sql,
   plan: RecordPlan,
   ids: readonly string[],
-  { rule, room = { left: Infinity } }: RelatedSelection = {},
+  { rule, budget = { left: Infinity } }: RelatedSelection = {},
 ): Promise<StoredRecord[]> {
   const where = whereSql([rule && { residue: rule }], 2);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   const text = `select ${plan.columns} from ${plan.table} as r where r."id" = any($1::uuid[])${condition}`;
   const rows = await selectWithin(sql, { text, prepare: false }, {
     params: [[...ids], ...where.params],
-    room,
+    budget,
   });
   return rows.map((row) => plan.record(row));
 }
@@ -68,7 +68,7 @@ export async function lockReferrers(
   return rows.map(lockedRecord);
 }
 
-/** Empties a relation of these records. Answers them as they are then. */
+/** Empties a relation of these records, and returns them as they are then. */
 export async function emptyRelation(
   sql: Sql,
   plan: RecordPlan,
@@ -81,8 +81,9 @@ export async function emptyRelation(
 }
 
 /**
- * Deletes records of several collections in one statement: references are checked, and followed, when all of them are gone,
- * also where they point to each other in a circle. Throws `StorageError` `restricted` for a required relation that is left.
+ * Deletes records of several collections in one statement. PostgreSQL checks and follows references when all of them
+ * are deleted, so they may point to each other in a circle. Throws `StorageError` `restricted` for a required relation
+ * that is left.
  */
 export async function deleteTogether(
   sql: Sql,

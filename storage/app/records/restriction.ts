@@ -1,18 +1,18 @@
-// What a statement on records must ask besides what its caller wants: access rules and filters, and which related
-// records a caller may point to. They become SQL here, after the parameters that the statement has already.
+// Restrictions of statements on records: access rules and filters, and which related records a caller may point to.
+// They become SQL here, behind the parameters that the statement has already.
 import type { Residue } from '../filter/fold.ts';
 import { toSql } from '../filter/sql/to-sql.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { qualified, type TableName } from '../tables.ts';
 
-/** What a record must pass to be read or written. */
+/** The condition that a record must pass to be read or written. */
 export interface Restriction {
   residue: Residue;
-  /** What a related record must pass to be looked at, by the name of its collection; without it, every one is. */
+  /** The condition that a related record must pass to be read, by the name of its collection; without it, all pass. */
   guard?: (target: string) => Residue;
 }
 
-/** A record that a write points to, which its caller must be allowed to read. */
+/** The check that the caller of a write may read a record which the write points to. */
 export interface TargetCheck {
   /** Number of the statement's parameter that holds the id. */
   parameter: number;
@@ -20,23 +20,23 @@ export interface TargetCheck {
   residue: Residue;
 }
 
-/** What a write must pass. */
+/** The conditions that a write must pass. */
 export interface WriteRestriction {
   rule?: Restriction | undefined;
-  /** Parameters are those of the statement: the first value is number 3. */
+  /** Their parameters are those of the statement, whose first value is number 3. */
   targets: readonly TargetCheck[];
 }
 
-/** A condition and its parameters; the text is empty when nothing is to be asked. */
+/** A condition and its parameters; the text is empty when there is nothing to test. */
 export interface Where {
   text: string;
   params: (string | number)[];
 }
 
-/** Alias under which restricted statements know the table of the records. */
+/** Alias of the records' table in restricted statements. */
 export const recordAlias = 'r';
 
-/** All restrictions that there are at once, with parameters from number `firstParameter` on. */
+/** The conjunction of all restrictions, with parameters from number `firstParameter` on. */
 export function whereSql(restrictions: readonly (Restriction | undefined)[], firstParameter: number): Where {
   let text = '';
   const params: (string | number)[] = [];
@@ -51,7 +51,7 @@ export function whereSql(restrictions: readonly (Restriction | undefined)[], fir
   return { text, params };
 }
 
-/** The restrictions of a write: on the record, and on those that it points to. */
+/** The conditions of a write: on the record, and on the records that it points to. */
 export function writeWhereSql({ rule, targets }: WriteRestriction, firstParameter: number): Where {
   const whole = whereSql([rule], firstParameter);
   for (const target of targets) {
@@ -62,7 +62,7 @@ export function writeWhereSql({ rule, targets }: WriteRestriction, firstParamete
   return whole;
 }
 
-/** Whether the record that a target names is there and may be read. */
+/** The test that the record which a target check names exists and may be read. */
 export function targetCheckSql({ parameter, table, residue }: TargetCheck, firstParameter: number): Where {
   const alias = 'reached';
   const { text, params } = toSql(residue, { alias, firstParameter });

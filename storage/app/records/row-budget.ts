@@ -1,9 +1,9 @@
-// Rows for an answer, of which no more is kept than it may hold.
+// Rows within a budget: a statement whose rows take more memory than that fails.
 import type { Sql } from '../../connections/pool.ts';
 import type { Params } from '../../sql/rows.ts';
 import type { Statement } from '../../connections/statements.ts';
 
-/** The rows hold more than may be kept at once. */
+/** The error of rows that take more memory than their budget. */
 export class RowsTooLarge extends RangeError {
   constructor() {
     super('the rows hold too much');
@@ -11,29 +11,29 @@ export class RowsTooLarge extends RangeError {
   }
 }
 
-/** How much may still be kept, in characters of texts, roughly; statements for one answer share it. */
+/** A budget of memory, roughly in characters of text, that several statements may share. */
 export interface RowBudget {
   left: number;
 }
 
-/** What objects and numbers cost beside their texts, roughly. */
+/** The weight of objects and numbers beside their texts, roughly. */
 const valueWeight = 16;
 
 /**
- * Runs a statement and answers its rows as lists of values. Rows for which there is no room are let go as they come, so that
- * memory is bounded whatever was stored. Throws `TooMuchAtOnce` when there were any.
+ * Runs a statement and returns its rows as lists of values. Rows beyond the budget are dropped as they come, so that
+ * memory is bounded whatever is stored. Throws `RowsTooLarge` if there were any.
  */
 export async function selectWithin(
   sql: Sql,
   { text, prepare }: Statement,
-  { params, room }: { params: Params; room: RowBudget },
+  { params, budget }: { params: Params; budget: RowBudget },
 ): Promise<unknown[][]> {
   const rows: unknown[][] = [];
   await sql.unsafe<Record<string, unknown>[]>(text, params, { prepare }).values().forEach((row) => {
-    room.left -= weighRow(row);
-    if (room.left >= 0) rows.push(row);
+    budget.left -= weighRow(row);
+    if (budget.left >= 0) rows.push(row);
   });
-  if (room.left < 0) throw new RowsTooLarge();
+  if (budget.left < 0) throw new RowsTooLarge();
   return rows;
 }
 
@@ -48,7 +48,7 @@ function weigh(value: unknown): number {
   return typeof value === 'object' && value !== null ? weighObject(value) : valueWeight;
 }
 
-/** Of a JSON value. */
+/** The weight of a JSON value. */
 function weighObject(value: object): number {
   let weight = valueWeight;
   for (const [key, item] of Object.entries(value)) weight += key.length + weigh(item);

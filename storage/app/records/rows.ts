@@ -1,4 +1,4 @@
-// What is selected of a row, and how it becomes the fields of a record.
+// The columns that are selected of a row, and how they become the fields of a record.
 import type { CollectionDefinition } from '../../definition.ts';
 import type { Kind } from '../fields/kind.ts';
 import { kinds, selectCast } from '../fields/kinds.ts';
@@ -11,15 +11,15 @@ import {
 } from '../../workspace/identities.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 
-/** Columns of every table besides its fields, and the order in which they are selected: id, created, updated. */
+/** The number of columns before the fields: id, created_at, updated_at. */
 const ownColumns = 3;
 
 /** The rows of one version of a collection. */
 export class RecordRows {
-  /** What is to be selected for `fieldsOf`: id, created_at, updated_at, then the fields. The alias must be that of the table. */
+  /** The columns for `readFields`: id, created_at, updated_at, then the fields. The alias must be that of the table. */
   readonly columns: string;
   readonly #alias: string;
-  /** Whether the rows belong to users, and show fields of theirs. */
+  /** True when the rows belong to users, and show fields of theirs. */
   readonly #isProfile: boolean;
   readonly #names: readonly string[];
   readonly #converters: readonly Kind['fromDatabase'][];
@@ -29,7 +29,7 @@ export class RecordRows {
     this.#isProfile = kind === 'auth';
     this.#names = fields.map(({ name }) => name);
     this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
-    // Tables of collections hold milliseconds, that of the users what the clock had.
+    // Tables of collections hold milliseconds, that of the users microseconds.
     const rounded = id === usersId ? '::timestamptz(3)' : '';
     this.columns = [
       `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,

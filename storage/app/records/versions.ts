@@ -1,4 +1,4 @@
-// Records as somebody has looked at them: changed only while they are still the same.
+// Row versions of records: a change that applies only if the record is still the one that was read.
 import type { Sql } from '../../connections/pool.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { type ChangedFields, type CheckedRecord, firstValue } from './records.ts';
@@ -11,16 +11,16 @@ import {
 } from './restriction.ts';
 import { selectRows } from '../../sql/rows.ts';
 
-/** A look at one state of a record. */
+/** A record of one version, and whether it passes. */
 export interface CheckedVersion extends CheckedRecord {
-  /** Another one after each change. */
+  /** Differs after each change. */
   version: string;
 }
 
 /** Transaction and place of a row's version: https://www.postgresql.org/docs/current/ddl-system-columns.html */
 const versionColumn = `(${recordAlias}.xmin::text || ' ' || ${recordAlias}.ctid::text)`;
 
-/** One record, whether it passes, and which state of it this is; undefined when there is none. */
+/** One record, whether it passes, and its version; undefined when there is none. */
 export async function selectVersion(
   sql: Sql,
   plan: RecordPlan,
@@ -36,7 +36,7 @@ export async function selectVersion(
   return { record: plan.record(row), passes: row.at(-1) === true, version: String(row.at(-2)) };
 }
 
-/** Changes a record of this version; undefined when there is none or it does not meet the restriction. */
+/** Changes a record of this version; undefined when there is none, or it does not pass the restriction. */
 export async function updateVersion(
   sql: Sql,
   plan: RecordPlan,

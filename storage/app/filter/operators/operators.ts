@@ -1,27 +1,27 @@
-// The comparing operators, each with its two meanings side by side. A new one is named in `tree.ts`, from where the
-// compiler leads here, and `lex.ts` has to read its sign.
+// The comparing operators, each with its two meanings side by side. A new one gets its name in `tree.ts`, from where
+// the compiler leads here, and `lex.ts` has to read its sign.
 import { commonType, type Scalar, type ScalarType } from '../condition.ts';
 import type { WorkBudget } from '../work-budget.ts';
 import { likeSql, matches } from './pattern.ts';
 import type { Operator } from '../parse/tree.ts';
 import { compareScalars } from './values.ts';
 
-/** What an operator means. Sides that have no value, or values of unlike types, never reach `sql` and `holds`. */
+/** The meaning of an operator. Sides without a value, or of unlike types, never reach `sql` and `holds`. */
 export interface Meaning {
-  /** Its answer when a side has no value: such a side is unlike everything. */
+  /** The result when a side has no value: such a side is unlike everything. */
   readonly withoutValue: boolean;
-  /** Whether both sides must be texts, the right one a pattern. */
+  /** True when both sides must be texts, the right one a pattern. */
   readonly pattern: boolean;
   /**
-   * In SQL, of two expressions of one type; a pattern comes as `pattern.ts` made it. Null may stand for false,
-   * and for `withoutValue`, where a side is null: what holds then must not be false.
+   * The operator in SQL, for two expressions of one type; a pattern comes as `pattern.ts` made it. Null may stand for
+   * false and, where a side is null, for `withoutValue`. A comparison that holds is never false.
    */
   sql(left: string, right: string, type: ScalarType): string;
-  /** In memory, of two values of one type. */
-  holds(left: Scalar, right: Scalar, patience?: WorkBudget): boolean;
+  /** The operator in memory, for two values of one type. */
+  holds(left: Scalar, right: Scalar, budget?: WorkBudget): boolean;
 }
 
-/** All of them. */
+/** All comparing operators. */
 export const operators: Record<Operator, Meaning> = {
   '=': {
     withoutValue: false,
@@ -63,13 +63,13 @@ export const operators: Record<Operator, Meaning> = {
     withoutValue: false,
     pattern: true,
     sql: likeSql,
-    holds: (left, right, patience) => matches(String(left), String(right), patience),
+    holds: (left, right, budget) => matches(String(left), String(right), budget),
   },
   '!~': {
     withoutValue: true,
     pattern: true,
     sql: (left, right) => `(${likeSql(left, right)}) is not true`,
-    holds: (left, right, patience) => !matches(String(left), String(right), patience),
+    holds: (left, right, budget) => !matches(String(left), String(right), budget),
   },
 };
 

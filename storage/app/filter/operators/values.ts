@@ -1,4 +1,4 @@
-// How texts become values of the other types, and how two values of one type are ordered.
+// Reads texts as values of the other types, and orders two values of one type.
 import { textFault } from '../../../sql/characters.ts';
 import { datetime } from '../../fields/datetime.ts';
 import { isUuid } from '../../../sql/ids.ts';
@@ -20,14 +20,14 @@ export const parseScalar: Record<ScalarType, (text: string) => Scalar | undefine
   uuid: (text) => isUuid(text) ? text.toLowerCase() : undefined,
 };
 
-/** RFC 3339; a space for its `T`, and a day alone (its first moment in UTC), are understood too. */
+/** Reads RFC 3339, also with a space for its `T`, and a day alone, which is its first moment in UTC. */
 function parseInstant(text: string): number | undefined {
   const full = dayPattern.test(text) ? `${text}T00:00:00Z` : text.replace(/^(\S{10}) /, '$1T');
   const reading = readInstant(full);
   return 'value' in reading ? Date.parse(String(reading.value)) : undefined;
 }
 
-/** Which of two values of one type comes first: negative, zero or positive. Texts are ordered by code point; NaN by nothing. */
+/** Compares two values of one type: negative, zero or positive. Texts are ordered by code point; NaN is unordered. */
 export function compareScalars(left: Scalar, right: Scalar): number {
   if (left === right) return 0;
   if (typeof left === 'string' && typeof right === 'string') return orderTexts(left, right);
@@ -35,8 +35,8 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 }
 
 /**
- * Code points above U+FFFF are written with surrogates, whose units (U+D800 to U+DFFF) are below those of U+E000 to U+FFFF:
- * in the order of code points they are above.
+ * Surrogates (U+D800 to U+DFFF), which stand for code points above U+FFFF, have smaller units than U+E000 to U+FFFF. In
+ * the order of code points they come later.
  */
 function orderTexts(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
@@ -51,7 +51,7 @@ function raised(unit: number): number {
   return unit <= 0xdfff ? unit + 0x2800 : unit;
 }
 
-/** An email address as it is stored. Capitals beyond ASCII stay: the small letter of some is an ASCII one of somebody else. */
+/** An email address as it is stored. Capitals beyond ASCII stay: the small letter of some is an ASCII one. */
 export function lowerCase(address: string): string {
   return address.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }

@@ -1,9 +1,9 @@
-// What is wrong with a filter, and where in its text.
+// The error of a filter, with its position in the text.
 
-/** The two answers that a filter can be refused with; both are `400`. */
+/** The codes of the two errors; both are responses with `400`. */
 export type FilterErrorCode = 'parse_error' | 'unknown_column';
 
-/** A filter that cannot be used. The message is for whoever wrote it; `position` counts characters from 1. */
+/** A filter that cannot be used. The message is for its author; `position` counts characters from 1. */
 export class FilterError extends Error {
   readonly code: FilterErrorCode;
   readonly position: number;
@@ -18,7 +18,7 @@ export class FilterError extends Error {
 
 const maxQuotedCharacters = 40;
 
-/** A piece of the filter as a message shows it: quoted and cut short. */
+/** A piece of the filter for a message: quoted, and cut short. */
 export function quoted(piece: string): string {
   const characters = [...piece];
   const cut = characters.length > maxQuotedCharacters

@@ -1,9 +1,9 @@
-// A filter's text as a list of tokens, each with its position.
+// Splits a filter's text into tokens, each with its position.
 import { countCharacters, textFault } from '../../../sql/characters.ts';
 import { FilterError, quoted } from './error.ts';
 import type { Operator } from './tree.ts';
 
-/** Signs of the language; words (`and`, `in`, …) are names until the parser meets them where a word can stand. */
+/** Signs of the language. Words (`and`, `in`, …) are names until the parser meets them where a word can stand. */
 export type Sign = Operator | '&&' | '||' | '!' | '(' | ')' | '[' | ']' | ',';
 
 /** One token; `at` is its position in characters, from 1. */
@@ -11,7 +11,7 @@ export type Token =
   | { kind: 'sign'; sign: Sign; at: number }
   /** A name with what follows its dots. `quoted`: in backticks, so never a word of the language. */
   | { kind: 'path'; names: readonly string[]; quoted: boolean; at: number }
-  /** What follows an `@`, without it. */
+  /** The names after an `@`, without it. */
   | { kind: 'outside'; names: readonly string[]; at: number }
   | { kind: 'text'; value: string; at: number }
   | { kind: 'number'; value: number; written: string; at: number }
@@ -30,7 +30,7 @@ const tokenPattern = new RegExp(
   'gsu',
 );
 
-/** The tokens of a text, and what stands after the last. Throws `FilterError` with `parse_error`. */
+/** The tokens of a text, and the end after the last. Throws `FilterError` with `parse_error`. */
 export function lex(text: string): { tokens: Token[]; end: Token } {
   const tokens: Token[] = [];
   let at = 1;

@@ -17,7 +17,7 @@ const maxCharacters = 4_096;
 const maxDepth = 32;
 const maxComparisons = 128;
 
-/** The tokens and how far the parser has come. */
+/** The tokens, and the position of the parser. */
 interface Reader {
   readonly tokens: readonly Token[];
   readonly end: Token;
@@ -26,7 +26,7 @@ interface Reader {
   comparisons: number;
 }
 
-/** Reads a filter. Throws `FilterError`: `parse_error`, and `unknown_column` for a principal's member that does not exist. */
+/** Parses a filter. Throws `FilterError`: `parse_error`, and `unknown_column` for a member that a principal lacks. */
 export function parse(text: string): Expression {
   if (hasCharacters(text, maxCharacters + 1)) {
     throw new FilterError('parse_error', `more than ${maxCharacters} characters`, maxCharacters + 1);
@@ -90,7 +90,7 @@ function readItems(reader: Reader): Operand[] {
     count(reader, peek(reader));
     items.push(readOperand(reader));
   }
-  // An empty list costs nothing to compare, but is a comparison all the same.
+  // An empty list costs nothing to compare, but counts as a comparison all the same.
   if (items.length === 0) count(reader, peek(reader));
   return items;
 }
@@ -128,7 +128,7 @@ function readLiteralWord(token: Token): Literal | { kind: 'null'; at: number } |
   return undefined;
 }
 
-/** Members of the principal; `api` fills them for every kind of principal. */
+/** Members of the principal, which `api` fills for every kind of principal. */
 const principalMembers: ReadonlySet<string> = new Set(['id', 'email', 'role']);
 
 function readOutside(names: readonly string[], at: number): Operand {
@@ -155,7 +155,7 @@ function isComparing(sign: Sign): sign is Operator {
   return Object.hasOwn(operators, sign);
 }
 
-/** Whether the next token has an operator behind it, and so is an operand. */
+/** True when the token after the next one is an operator, so that the next one is an operand. */
 function isOperandNext(reader: Reader): boolean {
   const token = peek(reader, 1);
   if (token.kind === 'sign') return isComparing(token.sign);

@@ -1,12 +1,12 @@
-// A parsed filter: what was written, before anything is known of the collection.
+// The tree of a parsed filter, before anything is known of the collection.
 
-/** Comparing operators; what each means is in `operators.ts`. */
+/** Comparing operators. Their meanings are in `operators.ts`. */
 export type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=' | '~' | '!~';
 
-/** Members of the request that a filter may name; `auth` and `body` and `query` are followed by a name. */
+/** Members of the request that a filter may name. `auth`, `body` and `query` are followed by a name. */
 export type RequestPart = 'auth' | 'body' | 'query' | 'method';
 
-/** A literal; `written` is its source for numbers and truth values, its value for texts. */
+/** A literal. `written` is its source for numbers and truth values, its value for texts. */
 export type Literal =
   | { kind: 'text'; value: string; written: string; at: number }
   | { kind: 'number'; value: number; written: string; at: number }
@@ -16,12 +16,12 @@ export type Literal =
 export type Operand =
   | Literal
   | { kind: 'null'; at: number }
-  /** A field, a relation's field, or a place in a JSON field. */
+  /** A field, a field of a relation, or a value within a JSON field. */
   | { kind: 'path'; names: readonly string[]; at: number }
   | { kind: 'now'; at: number }
   | { kind: 'request'; part: RequestPart; name: string; at: number };
 
-/** A whole filter or a part of one. */
+/** A filter or a part of one. */
 export type Expression =
   | { kind: 'and' | 'or'; parts: readonly Expression[] }
   | { kind: 'not'; part: Expression }

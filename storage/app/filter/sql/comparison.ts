@@ -1,10 +1,10 @@
-// One comparison in SQL. What the columns are called is the business of `to-sql.ts`.
+// Writes one comparison in SQL. `to-sql.ts` names the columns.
 import type { ColumnTerm, ScalarType, ValueTerm } from '../condition.ts';
 import type { Test } from '../fold.ts';
 import { comparedAs, type Meaning, operators } from '../operators/operators.ts';
 import { isPattern, likePattern, likePatternSql } from '../operators/pattern.ts';
 
-/** The parameters of one text. */
+/** The parameters of one statement. */
 export interface BoundParameters {
   readonly firstParameter: number;
   readonly params: (string | number)[];
@@ -12,60 +12,70 @@ export interface BoundParameters {
   readonly steps: Map<string, string>;
 }
 
-/** The SQL expression of a term's column, before any path into JSON. */
+/** Writes the SQL expression of a term's column, before any path into JSON. */
 export type ColumnWriter = (term: ColumnTerm) => string;
 
 /** A test without its negation, as a boolean expression in which null may stand for false. */
-export function comparisonSql(test: Test, spell: ColumnWriter, slots: BoundParameters): string {
-  if (test.kind === 'empty') return emptySql(test.term, spell(test.term), slots);
+export function comparisonSql(test: Test, writeColumn: ColumnWriter, parameters: BoundParameters): string {
+  if (test.kind === 'empty') return emptySql(test.term, writeColumn(test.term), parameters);
   const { operator, left, right } = test;
   const meaning = operators[operator];
   if (left.type === 'json' || right.type === 'json') {
-    return jsonTest(meaning, makeSide(left, spell, slots), makeSide(right, spell, slots));
+    return jsonTest(
+      meaning,
+      makeSide(left, writeColumn, parameters),
+      makeSide(right, writeColumn, parameters),
+    );
   }
   const type = comparedAs(meaning, left.type, right.type);
   if (type === undefined) return 'false';
-  const first = scalarSql(left, type, spell, slots);
+  const first = scalarSql(left, type, writeColumn, parameters);
   const second = meaning.pattern
-    ? makeSide(right, spell, slots).asPattern()
-    : scalarSql(right, type, spell, slots);
+    ? makeSide(right, writeColumn, parameters).asPattern()
+    : scalarSql(right, type, writeColumn, parameters);
   return meaning.sql(first, second, type);
 }
 
-/** A value, or a column that is not JSON: by itself, as every request with a rule has some of them. */
+/** A value, or a column that is not JSON. Apart from `Side`, because it is in every request with a rule. */
 function scalarSql(
   term: ColumnTerm | ValueTerm,
   type: ScalarType,
-  spell: ColumnWriter,
-  slots: BoundParameters,
+  writeColumn: ColumnWriter,
+  parameters: BoundParameters,
 ): string {
-  if (term.kind === 'value') return bindValue(slots, term, type);
-  const column = spell(term);
+  if (term.kind === 'value') return bindValue(parameters, term, type);
+  const column = writeColumn(term);
   return term.type === type ? column : `(${column}::text)`;
 }
 
-function emptySql(term: ColumnTerm, column: string, slots: BoundParameters): string {
+function emptySql(term: ColumnTerm, column: string, parameters: BoundParameters): string {
   return term.type === 'json'
-    ? `coalesce(jsonb_typeof(${placeSql(term, column, slots)}), 'null') = 'null'`
+    ? `coalesce(jsonb_typeof(${placeSql(term, column, parameters)}), 'null') = 'null'`
     : `${column} is null`;
 }
 
-/** One side of a comparison. Its parameters are bound when it is first asked for SQL, because unused ones are an error. */
+/** One side of a comparison. It binds its parameters when its SQL is first read, because unused ones are an error. */
 interface Side {
   /** Types that its values may have. */
   readonly types: readonly ScalarType[];
   as(type: ScalarType): string;
-  /** As the pattern of `~`. */
+  /** The side as the pattern of `~`. */
   asPattern(): string;
-  /** Whether it has a value of the type; undefined when only `types` matter. */
+  /** The test that it has a value of the type; undefined when `types` alone decide. */
   hasType(type: ScalarType): string | undefined;
-  /** Whether it has no value; undefined when it always has one. */
+  /** The test that it has no value; undefined when it always has one. */
   isEmpty(): string | undefined;
 }
 
-function makeSide(term: ColumnTerm | ValueTerm, spell: ColumnWriter, slots: BoundParameters): Side {
-  if (term.kind === 'value') return valueSide(term, slots);
-  return term.type === 'json' ? jsonSide(term, spell, slots) : columnSide(term.type, once(() => spell(term)));
+function makeSide(
+  term: ColumnTerm | ValueTerm,
+  writeColumn: ColumnWriter,
+  parameters: BoundParameters,
+): Side {
+  if (term.kind === 'value') return valueSide(term, parameters);
+  return term.type === 'json'
+    ? jsonSide(term, writeColumn, parameters)
+    : columnSide(term.type, once(() => writeColumn(term)));
 }
 
 function rightSide(meaning: Meaning, right: Side, type: ScalarType): string {
@@ -75,29 +85,29 @@ function rightSide(meaning: Meaning, right: Side, type: ScalarType): string {
 const casts: Record<ScalarType, string> = {
   text: '::text',
   number: '::double precision',
-  // Through text: the driver would make something of its own of these two.
+  // Through text: the driver would convert these two by itself.
   boolean: '::text::boolean',
   datetime: '::text::timestamptz',
   uuid: '::uuid',
 };
 
-function bind(slots: BoundParameters, value: string | number, type: ScalarType): string {
-  slots.params.push(value);
-  return `$${slots.firstParameter + slots.params.length - 1}${casts[type]}`;
+function bind(parameters: BoundParameters, value: string | number, type: ScalarType): string {
+  parameters.params.push(value);
+  return `$${parameters.firstParameter + parameters.params.length - 1}${casts[type]}`;
 }
 
-function bindValue(slots: BoundParameters, { type, value }: ValueTerm, wanted: ScalarType): string {
+function bindValue(parameters: BoundParameters, { type, value }: ValueTerm, wanted: ScalarType): string {
   const held = type === 'datetime' ? new Date(Number(value)).toISOString() : value;
-  return bind(slots, typeof held === 'boolean' ? String(held) : held, wanted);
+  return bind(parameters, typeof held === 'boolean' ? String(held) : held, wanted);
 }
 
-function valueSide(term: ValueTerm, slots: BoundParameters): Side {
+function valueSide(term: ValueTerm, parameters: BoundParameters): Side {
   const { type, value } = term;
   return {
     types: [type],
-    as: (wanted) => bindValue(slots, term, wanted),
+    as: (wanted) => bindValue(parameters, term, wanted),
     asPattern: () =>
-      isPattern(String(value)) ? bind(slots, likePattern(String(value)), 'text') : `null${casts.text}`,
+      isPattern(String(value)) ? bind(parameters, likePattern(String(value)), 'text') : `null${casts.text}`,
     hasType: () => undefined,
     isEmpty: () => undefined,
   };
@@ -114,21 +124,21 @@ function columnSide(type: ScalarType, column: () => string): Side {
   };
 }
 
-/** Written when it is first used, and only once: a related column brings parameters of its own. */
+/** Writes an expression when it is first used, and only once: a related column brings parameters of its own. */
 function once(write: () => string): () => string {
   let written: string | undefined;
   return () => written ??= write();
 }
 
-/** Types that JSON has, with PostgreSQL's names for them: https://www.postgresql.org/docs/18/functions-json.html */
+/** The types of JSON, with PostgreSQL's names for them: https://www.postgresql.org/docs/18/functions-json.html */
 const jsonTypes: ReadonlyMap<ScalarType, string> = new Map([
   ['text', 'string'],
   ['number', 'number'],
   ['boolean', 'boolean'],
 ]);
 
-function jsonSide(term: ColumnTerm, spell: ColumnWriter, slots: BoundParameters): Side {
-  const place = once(() => placeSql(term, spell(term), slots));
+function jsonSide(term: ColumnTerm, writeColumn: ColumnWriter, parameters: BoundParameters): Side {
+  const place = once(() => placeSql(term, writeColumn(term), parameters));
   const as = (type: ScalarType) => type === 'text' ? `(${place()} #>> '{}')` : `${place()}${jsonCasts(type)}`;
   return {
     types: [...jsonTypes.keys()],
@@ -143,22 +153,22 @@ function jsonCasts(type: ScalarType): string {
   return type === 'number' ? '::double precision' : '::boolean';
 }
 
-function placeSql({ path }: ColumnTerm, column: string, slots: BoundParameters): string {
+function placeSql({ path }: ColumnTerm, column: string, parameters: BoundParameters): string {
   if (path.length === 0) return column;
-  return `jsonb_extract_path(${[column, ...path.map((step) => bindStep(slots, step))].join(', ')})`;
+  return `jsonb_extract_path(${[column, ...path.map((step) => bindStep(parameters, step))].join(', ')})`;
 }
 
-function bindStep(slots: BoundParameters, step: string): string {
-  const known = slots.steps.get(step);
+function bindStep(parameters: BoundParameters, step: string): string {
+  const known = parameters.steps.get(step);
   if (known !== undefined) return known;
-  const bound = bind(slots, step, 'text');
-  slots.steps.set(step, bound);
+  const bound = bind(parameters, step, 'text');
+  parameters.steps.set(step, bound);
   return bound;
 }
 
 /**
- * A comparison with a JSON value: what type it has is known row by row, and a cast must only be tried where it fits.
- * `case` is what keeps that order: https://www.postgresql.org/docs/18/sql-expressions.html#SYNTAX-EXPRESS-EVAL
+ * A comparison with a JSON value. Its type is known row by row, and a cast must only be evaluated where it fits. `case`
+ * guarantees that order: https://www.postgresql.org/docs/18/sql-expressions.html#SYNTAX-EXPRESS-EVAL
  */
 function jsonTest(meaning: Meaning, left: Side, right: Side): string {
   const types = commonTypes(meaning, left, right);

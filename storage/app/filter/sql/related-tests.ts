@@ -1,30 +1,30 @@
-// Which tests of a residue look at a related record, and which of them a single look answers.
+// Groups the tests of a residue that read the same related record, so that one subselect decides them.
 import { type ColumnTerm, isColumn } from '../condition.ts';
 import type { Reduced, Residue, Test } from '../fold.ts';
 import { operators } from '../operators/operators.ts';
 
-/** A test of one related record, and the only column in it that is not the filtered record's own. */
+/** A test of one related record, and its only column that is not the filtered record's own. */
 export interface RelatedTest {
   test: Test;
   column: ColumnTerm;
 }
 
-/** Tests of one related record that all pass, or all fail, where there is none. */
+/** Tests of one related record that all pass, or all fail, when there is none. */
 export interface RelatedTests {
   kind: 'related';
-  /** How they are tied to each other. */
+  /** How they are combined. */
   glue: 'and' | 'or';
   passWithoutRecord: boolean;
   tests: [RelatedTest, ...RelatedTest[]];
 }
 
-/** A residue whose looks at related records are put together. What is still a `Test` looks at none, or at two. */
+/** A residue whose tests of related records are grouped. A `Test` that is left reads no related record, or two. */
 export type GroupedResidue = Reduced<Test | RelatedTests>;
 
 /**
- * Puts tests of the same related record together, where one `and` or `or` ties them: there is one such record at most, and to
- * look it up, and to ask whether the caller may, costs more than to test it. Those that may take long stay apart: what looks
- * once is a single step of the plan.
+ * Groups tests of the same related record that one `and` or `or` combines. There is one such record at most. Finding
+ * it, and checking that the caller may read it, costs more than testing it. Tests that may take long stay apart: a
+ * subselect is a single step of the plan.
  */
 export function groupRelatedTests(residue: Residue): GroupedResidue {
   switch (residue.kind) {
@@ -63,12 +63,12 @@ function relatedTest(test: Test): RelatedTests | undefined {
   return { kind: 'related', glue: 'and', passWithoutRecord, tests: [{ test, column }] };
 }
 
-/** Whether a test that is not negated passes where a side of it has no value. */
+/** True when a test that is not negated passes if a side of it has no value. */
 export function passesWithoutValue(test: Test): boolean {
   return test.kind === 'empty' || operators[test.operator].withoutValue;
 }
 
-/** Whether a single evaluation may take long: of a pattern in a text, and of a place in JSON, of up to megabytes. */
+/** True when a single evaluation may take long: of a pattern in a text, and of a path in JSON, of up to megabytes. */
 export function mayTakeLong(test: Test): boolean {
   return test.kind === 'compare' && operators[test.operator].pattern ||
     testColumns(test).some(({ type }) => type === 'json');

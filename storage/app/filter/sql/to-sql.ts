@@ -1,5 +1,5 @@
-// The meaning in SQL: a condition's residue as a text with parameters only. All synchronous: a postgres.js fragment is a
-// thenable, and an async function that returned one would run it.
+// Writes a residue as SQL with parameters only. All functions are synchronous: a postgres.js fragment is a thenable,
+// and an async function that returned one would run it.
 import { quoteIdentifier } from '../../../sql/quote.ts';
 import { qualified } from '../../tables.ts';
 import type { ColumnTerm, Hop } from '../condition.ts';
@@ -14,48 +14,57 @@ import {
 } from './related-tests.ts';
 import { type BoundParameters, type ColumnWriter, comparisonSql } from './comparison.ts';
 
-/** Where the text will stand. */
+/** The position of the text in its statement. */
 export interface SqlPosition {
   /** Alias of the filtered table in the statement; not `related_<number>`. */
   alias: string;
-  /** Number of the first parameter that is free. */
+  /** Number of the first free parameter. */
   firstParameter: number;
   /**
-   * What a related record must pass to be looked at, as the residue of a condition on its own collection; without it every
-   * related record is. A record that does not pass is as if it were not there.
+   * The residue that a related record must pass to be read, by the id of its collection; without it, all pass. A record
+   * that does not pass is treated as missing.
    */
   guard?: (target: string) => Residue;
 }
 
-/** A boolean expression for `where`; null stands for false. `true` and `false` alone when nothing is to be asked. */
+/**
+ * A boolean expression for `where`. Null stands for false. The text is `true` or `false` when there is nothing to test.
+ */
 export interface SqlCondition {
   text: string;
   params: (string | number)[];
 }
 
 /**
- * How many tests of related records PostgreSQL may join with everything else, which lets it start from either end. To plan
- * joins takes memory by the square of their number: gigabytes for a few hundred, and no timeout ends it in time.
+ * The number of tests of related records that PostgreSQL may join with everything else, so that it can start from
+ * either end. Planning joins takes memory by the square of their number: gigabytes for a few hundred, and no timeout
+ * ends it in time.
  */
 const maxJoined = 8;
 
 interface Context {
-  readonly slots: BoundParameters;
+  readonly parameters: BoundParameters;
   readonly aliases: { count: number };
-  /** Whether tests of related records may become joins; else each is looked up by itself. */
+  /** True when tests of related records may become joins; else each is a subselect of its own. */
   readonly joins: boolean;
   /** Quoted alias of the table whose columns are meant. */
   readonly alias: string;
   readonly guard: SqlPosition['guard'];
 }
 
-/** Writes a residue down. */
+/** Writes a residue. */
 export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPosition): SqlCondition {
-  const slots: BoundParameters = { firstParameter, params: [], steps: new Map() };
-  const gathered = groupRelatedTests(residue);
-  const joins = countRelated(gathered) <= maxJoined;
-  const text = write(gathered, { slots, aliases: { count: 0 }, joins, alias: quoteIdentifier(alias), guard });
-  return { text, params: slots.params };
+  const parameters: BoundParameters = { firstParameter, params: [], steps: new Map() };
+  const grouped = groupRelatedTests(residue);
+  const joins = countRelated(grouped) <= maxJoined;
+  const text = write(grouped, {
+    parameters,
+    aliases: { count: 0 },
+    joins,
+    alias: quoteIdentifier(alias),
+    guard,
+  });
+  return { text, params: parameters.params };
 }
 
 function countRelated(residue: GroupedResidue): number {
@@ -89,24 +98,25 @@ function write(residue: GroupedResidue, context: Context): string {
 }
 
 function writeTest(test: Test, context: Context): string {
-  const spell: ColumnWriter = (term) =>
+  const writeColumn: ColumnWriter = (term) =>
     term.hops.length === 0 ? columnIn(context.alias, term) : subselect(term, context);
-  const inside = comparisonSql(test, spell, context.slots);
+  const inside = comparisonSql(test, writeColumn, context.parameters);
   const isOwn = testColumns(test).every(({ hops }) => hops.length === 0);
   return negateIf(isOwn && mayTakeLong(test) ? interruptible(inside) : inside, test.negated);
 }
 
-/** Tests of one related record become a semi-join, unless there are too many tests; `is true` keeps them from that. */
+/** Writes tests of one related record as a semi-join; `is true` prevents the join where there are too many. */
 function writeRelatedTests({ tests, glue, passWithoutRecord }: RelatedTests, context: Context): string {
   const { from, alias } = join(tests[0].column.hops, context);
-  const sought = tests.map(({ test, column }) => {
-    const spell: ColumnWriter = (term) => columnIn(term === column ? alias : context.alias, term);
-    const inside = comparisonSql(test, spell, context.slots);
+  const tested = tests.map(({ test, column }) => {
+    const writeColumn: ColumnWriter = (term) => columnIn(term === column ? alias : context.alias, term);
+    const inside = comparisonSql(test, writeColumn, context.parameters);
     return passesWithoutValue(test) ? `(${inside}) is not true` : `(${inside})`;
   });
-  // Where they pass without a record, one is sought that fails them: all of several when one that passes is enough.
+  // Where they pass without a record, the search is for one that fails them: all of them when one that passes is
+  // enough.
   const tie = passWithoutRecord === (glue === 'and') ? 'or' : 'and';
-  const found = `exists (select ${from} and (${sought.join(` ${tie} `)}))`;
+  const found = `exists (select ${from} and (${tested.join(` ${tie} `)}))`;
   return `${passWithoutRecord ? 'not ' : ''}${context.joins ? found : `(${found}) is true`}`;
 }
 
@@ -115,8 +125,8 @@ function columnIn(alias: string, { column }: ColumnTerm): string {
 }
 
 /**
- * PostgreSQL tests for a timeout between the steps of a plan, not within the expressions of one row, however many there
- * are; a subselect is a step of its own.
+ * PostgreSQL checks its timeouts between the steps of a plan, not within the expressions of one row, however many they
+ * are. A subselect is a step of its own.
  */
 function interruptible(test: string): string {
   return `(select ${test})`;
@@ -126,7 +136,7 @@ function negateIf(text: string, negated: boolean): string {
   return negated ? `((${text}) is not true)` : `(${text})`;
 }
 
-/** The tables behind hops, tied to each other and to the row outside. */
+/** The tables behind hops, joined to each other and to the outer row. */
 function join(hops: readonly Hop[], context: Context): { from: string; alias: string } {
   const { aliases, guard } = context;
   let { alias } = context;
@@ -146,7 +156,7 @@ function join(hops: readonly Hop[], context: Context): { from: string; alias: st
   return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };
 }
 
-/** At most one row: every hop leads to a primary key. */
+/** At most one row, since every hop leads to a primary key. */
 function subselect(term: ColumnTerm, context: Context): string {
   const { from, alias } = join(term.hops, context);
   return `(select ${columnIn(alias, term)} ${from})`;
