@@ -1,4 +1,4 @@
-// What a workspace, an app and a collection are, as the definitions cache holds them.
+// The definitions of a workspace, an app and a collection, as the definitions cache holds them.
 
 /** A workspace: its public members and the opaque name of its database and login role. */
 export interface WorkspaceDefinition {
@@ -6,7 +6,7 @@ export interface WorkspaceDefinition {
   name: string;
   created_at: Date;
   updated_at: Date;
-  /** Name of the database, and of the role that may connect to it. */
+  /** The name of the database, and of the role that may connect to it. */
   database: string;
 }
 
@@ -17,12 +17,12 @@ export interface AppDefinition {
   name: string;
   created_at: Date;
   updated_at: Date;
-  /** Name of the schema, and of the role that owns it. */
+  /** The name of the schema, and of the role that owns it. */
   schema: string;
   collections: ReadonlyMap<string, CollectionDefinition>;
 }
 
-/** Which app it is, without what is declared in it: for whoever keeps that for longer than a request takes. */
+/** The identity of an app without its definition, for what outlives a request. */
 export type AppIdentity = Pick<AppDefinition, 'workspace' | 'id' | 'schema'>;
 
 /** Kinds of collection; `view` is announced but not built. */
@@ -44,7 +44,7 @@ export type FieldKind =
   | 'relation'
   | 'file';
 
-/** One field of a collection, as its owner declared it. */
+/** One field of a collection, as it was declared. */
 export interface Field {
   name: string;
   kind: FieldKind;
@@ -59,10 +59,10 @@ export interface Field {
   index?: boolean | undefined;
 }
 
-/** What access rules are about. */
+/** The actions that access rules are for. */
 export type Action = 'list' | 'get' | 'create' | 'update' | 'delete';
 
-/** Who passes: anyone, any signed-in principal, admins only, or whoever the filter is true for. */
+/** The callers that pass: anyone, any signed-in principal, admins only, or those that the filter is true for. */
 export type Template = 'any' | 'auth' | 'admin' | 'filter';
 
 /** An access rule as it was set. */
@@ -72,7 +72,7 @@ export interface AccessRule {
   filter: string | null;
 }
 
-/** A collection and its version, which grows with every change, so that prepared statements follow it. */
+/** A collection. Its version grows with every change, and its prepared statements with it. */
 export interface CollectionDefinition {
   id: string;
   kind: CollectionKind;
@@ -80,6 +80,6 @@ export interface CollectionDefinition {
   version: number;
   created_at: Date;
   updated_at: Date;
-  /** The rules that were set; an action without one admits admins only. */
+  /** The rules that were set. An action without one admits admins only. */
   rules: Readonly<Partial<Record<Action, AccessRule>>>;
 }

@@ -1,9 +1,9 @@
-// What can go wrong below the features, and the only translation of driver errors.
+// The failures of the storage, and the only translation of driver errors.
 import type driver from 'postgres';
 import { postgres } from './connections/driver/driver.ts';
 import { errorCode } from './sql/error-code.ts';
 
-/** Closed set of storage failures; `api/errors.ts` gives each its HTTP answer. */
+/** The closed set of storage failures; `api/errors.ts` gives each its HTTP response. */
 export type StorageFailure =
   | 'unavailable' // no connection, server starting or stopping, or no permit in time
   | 'timeout' // statement_timeout or lock_timeout
@@ -14,7 +14,7 @@ export type StorageFailure =
   | 'serialization' // deadlock or serialization failure: may be tried again
   | 'invalid'; // the server refused a value
 
-/** A failure that a caller can act on. `constraint` names the violated constraint where there is one. */
+/** A failure that a caller can act on. `constraint` names the violated constraint, if there is one. */
 export class StorageError extends Error {
   readonly failure: StorageFailure;
   readonly constraint: string | undefined;
@@ -31,14 +31,16 @@ export class StorageError extends Error {
   }
 }
 
-/** Nothing came in time, neither a permit for a connection nor a word of the server: to ask on would be to wait on. */
+/**
+ * Nothing came in time, neither a permit for a connection nor a byte of the server. Another attempt would wait as long.
+ */
 export class NoResponseInTime extends StorageError {
   constructor(message: string) {
     super('unavailable', message);
   }
 }
 
-/** No connection was free in time: the server was asked nothing. */
+/** No connection was free in time. Nothing was sent to the server. */
 export class NoPermit extends NoResponseInTime {
   constructor() {
     super('all database connections are busy');
@@ -64,10 +66,10 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '54011': 'invalid',
   '42P01': 'undefined',
   '42703': 'undefined',
-  // A column is of another type than the statement was made for, or the prepared one returned another type.
+  // A column has another type than the statement was made for, or the prepared statement returned another type.
   '42804': 'undefined',
   '42846': 'undefined',
-  // No operator for these types: a column was dropped and added again as another kind.
+  // No operator for these types: a column was dropped and added again with another kind.
   '42883': 'undefined',
   '0A000': 'undefined',
   '3F000': 'undefined',
@@ -78,7 +80,7 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
   '55P03': 'timeout',
   '57014': 'timeout',
   '25P04': 'timeout',
-  // No memory, as for locks, and no more room for temporary files.
+  // No memory, as for locks, and no space for temporary files.
   '53200': 'unavailable',
   '53400': 'unavailable',
   '53300': 'unavailable',
@@ -93,7 +95,10 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
 
 const denied = '42501';
 
-/** Two sessions changed one row of a catalog, such as the rights of a database: an internal error, yet nobody's fault. */
+/**
+ * Two transactions changed one row of a catalog, such as the rights of a database. PostgreSQL reports an internal
+ * error.
+ */
 const catalogClash = /^tuple concurrently (?:updated|deleted)$/;
 
 const connectionFailures = new Set([
@@ -109,41 +114,43 @@ const connectionFailures = new Set([
   'EACCES',
 ]);
 
-/** Whether a prepared statement has outlived the table that it was made for ("cached plan must not change result type"). */
+/** True when a prepared statement has outlived its table's definition ("cached plan must not change result type"). */
 export function isStaleStatement(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === '0A000';
 }
 
-/** Whether the role that a statement ran as may not do this: it has lost its rights, or never had them. */
+/** True when the role of a statement may not do this: it has lost its rights, or never had them. */
 export function isDenied(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === denied && !isFatal(error);
 }
 
-/** Whether it ended the connection, or its beginning. */
+/** True when it ended the connection, or its beginning. */
 function isFatal({ severity }: driver.PostgresError): boolean {
   return severity === 'FATAL';
 }
 
-/** A tenant's connections are ended and it cannot connect any more; in the end its row and its tables are gone. */
+/** The failures of a deleted tenant: its connections are ended, it cannot connect, its row and its tables are gone. */
 const ofDropped: ReadonlySet<StorageFailure> = new Set(['unavailable', 'missing_reference', 'undefined']);
 
-/** Whether a failure may come of the tenant being deleted whom the statement was for. */
+/** True when a failure may come from the deletion of the statement's tenant. */
 export function mayBeDropped(error: unknown): boolean {
   if (!(error instanceof StorageError) || error instanceof NoResponseInTime) return false;
   return ofDropped.has(error.failure) && errorCode(error.cause) !== 'CONNECT_TIMEOUT';
 }
 
-/** A connection is ended by these also where what was asked on it has just been committed. */
+/** These end a connection, possibly right after the commit of what was sent on it. */
 const endings = new Set(['57P01', '57P02']);
 
-/** Whether what was asked may have been done all the same, or may yet be: nobody has said that it was not. */
+/**
+ * True when the work may have been done all the same, or may still be done: the server has not said that it was not.
+ */
 export function mayBeDone(error: unknown): boolean {
   if (!(error instanceof StorageError) || error.failure !== 'unavailable') return false;
   if (error instanceof NoPermit) return false;
   return !(error.cause instanceof postgres.PostgresError) || endings.has(error.cause.code);
 }
 
-/** Turns a driver error into a `StorageError`; anything unknown is returned as it came. */
+/** Turns a driver error into a `StorageError`. Anything unknown is returned as it is. */
 export function translate(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) {
     const failure = failureOf(error);
@@ -158,9 +165,9 @@ export function translate(error: unknown): unknown {
 
 function failureOf(error: driver.PostgresError): StorageFailure | undefined {
   const { code, message } = error;
-  // The role may not connect: its rights go with it when a tenant is deleted.
+  // The role may not connect: it loses its rights when a tenant is deleted.
   if (code === denied && isFatal(error)) return 'unavailable';
-  // 23503 says both that a reference points nowhere and, without RESTRICT, that a row is still referenced.
+  // 23503 is the code both of a reference to nothing and, without RESTRICT, of a row that is still referenced.
   if (message.startsWith('update or delete on table')) return 'restricted';
   return code === 'XX000' && catalogClash.test(message) ? 'serialization' : bySqlState[code];
 }

@@ -1,8 +1,8 @@
-// Rows of control.lockouts and workspace.lockouts: failed logins of one subject, and until when it is locked.
+// Rows of control.lockouts and workspace.lockouts: failed logins of a subject, and until when it is locked.
 import type { Fragment, Sql } from './connections/pool.ts';
 import type { ServerSchema } from './sessions.ts';
 
-/** How many failures within which time lock a subject, and for how long. */
+/** The number of failures within a window that lock a subject, and for how long. */
 export interface LockoutLimits {
   failures: number;
   windowMs: number;
@@ -10,12 +10,12 @@ export interface LockoutLimits {
 }
 
 /**
- * What is further ahead was written under a clock that has been set back since, and says nothing; clocks of several
- * machines, and one that is trimmed, differ by less.
+ * A time further ahead than this was written under a clock that has since been set back, and is ignored. The clocks of
+ * several machines differ by less.
  */
 const maxAheadMs = 60_000;
 
-/** Until when the subject is locked; undefined when it is not. */
+/** The end of the subject's lock; undefined when it is not locked. */
 export async function findLock(
   sql: Sql,
   schema: ServerSchema,
@@ -28,14 +28,14 @@ export async function findLock(
   return row?.locked_until;
 }
 
-/** Puts attempts of one subject in line until the transaction ends: each sees what became of the one before. */
+/** Serializes attempts of one subject until the transaction ends, so that each sees the outcome of the one before. */
 export async function lockSubject(sql: Sql, subject: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`attempt ${subject}`}, 0))`;
 }
 
 /**
- * Counts a failure unless the subject is locked. `counted`: false when it was locked already; `lockedUntil`: set when
- * it is locked now. One statement on one row, so that failures at the same time are counted one after another.
+ * Counts a failure unless the subject is locked. `counted` is false when it was locked already; `lockedUntil` is set
+ * when it is locked now. One statement on one row, so that simultaneous failures are counted one after another.
  */
 export async function countFailure(
   sql: Sql,
@@ -62,7 +62,7 @@ export async function countFailure(
   return { counted: false, lockedUntil: await findLock(sql, schema, { subject, now }) };
 }
 
-/** Forgets a subject's failures after a completed login, unless it is locked: then until when. */
+/** Deletes a subject's failures after a completed login, unless it is locked: then returns until when. */
 export async function clearUnlessLocked(
   sql: Sql,
   schema: ServerSchema,
@@ -74,18 +74,18 @@ export async function clearUnlessLocked(
       holds(sql, now)
     }) is not true`;
   };
-  // Sent together, done one after the other: a failure at the same time may have locked the subject after all, when the
-  // delete waited for it and then spared the row. A statement is sent when it is first awaited, so each has a function.
+  // Sent together, done one after the other. A simultaneous failure may lock the subject while the delete waits for it,
+  // and the delete then spares the row. A statement is sent when it is first awaited, so each has a function.
   const [, until] = await Promise.all([forget(), findLock(sql, schema, { subject, now })]);
   return until;
 }
 
-/** Forgets a subject's failures, and its lock. */
+/** Deletes a subject's failures, and its lock. */
 export async function deleteFailures(sql: Sql, schema: ServerSchema, subject: string): Promise<void> {
   await sql`delete from ${table(sql, schema)} where subject = ${subject}`;
 }
 
-/** Removes a few rows that say nothing any more, so that made-up names do not fill the table. */
+/** Removes a few rows that no longer count, so that made-up names do not fill the table. */
 export async function pruneLockouts(
   sql: Sql,
   schema: ServerSchema,
@@ -100,7 +100,7 @@ export async function pruneLockouts(
       for update skip locked)`;
 }
 
-/** Whether the lock of the row `known` is one. */
+/** The condition that the lock of the row `known` holds. */
 function holds(sql: Sql, now: Date): Fragment {
   return sql`known.locked_until > ${now} and known.last_failed_at <= ${latest(now)}`;
 }

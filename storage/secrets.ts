@@ -1,4 +1,4 @@
-// What the master key protects: passwords of database roles, and secrets at rest.
+// The secrets that depend on the master key: passwords of database roles, and sealed values.
 import {
   createCipheriv,
   createDecipheriv,
@@ -8,7 +8,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** What a sealed value is; each purpose has a key of its own. */
+/** The purposes of sealed values. Each has a key of its own. */
 export type SealPurpose =
   | 'signing-key'
   | 'refresh-token'
@@ -17,7 +17,7 @@ export type SealPurpose =
   | 'oauth-client-secret'
   | 'hook-environment';
 
-/** A sealed value that this master key does not open, for this purpose and owner. */
+/** The error of a sealed value that this master key does not open, for this purpose and owner. */
 export class UnsealError extends Error {
   constructor(purpose: SealPurpose) {
     super(`a sealed ${purpose} cannot be opened: wrong master key, wrong owner, or changed`);
@@ -44,39 +44,44 @@ export class Secrets {
     this.#masterKey = masterKey;
   }
 
-  /** The password of a tenant's database role: 256 bits that need not be stored anywhere. */
+  /** The password of a tenant's database role: 256 bits that are stored nowhere. */
   derivePassword(role: string): string {
     return createHmac('sha256', this.#key('role-password')).update(role).digest('base64url');
   }
 
-  /** A hash of a secret too short to be hashed without a key; `owner` keeps equal secrets apart. */
+  /** A hash of a secret that is too short to be hashed without a key. `owner` keeps equal secrets apart. */
   keyedHash(owner: string, secret: string): Buffer {
     return createHmac('sha256', this.#key('short-secret')).update(`${owner}\0${secret}`).digest();
   }
 
-  /** Proves that a link to a file was made here. `text` names the file and the time. */
+  /** The signature of a link to a file. `text` names the file and the time. */
   linkSignature(text: string): Buffer {
     return createHmac('sha256', this.#key('file-link')).update(text).digest();
   }
 
-  /** What ties a row of an audit log to the one before it. `chain` keeps the logs of an installation apart. */
+  /**
+   * The seal of a row of an audit log, which covers the seal before it. `chain` keeps the logs of an installation
+   * apart.
+   */
   auditSeal(chain: string, previous: Buffer, text: string): Buffer {
     const seal = createHmac('sha256', this.#key('audit-seal')).update(`${chain}\0${previous.length}\0`);
     return seal.update(previous).update(text).digest();
   }
 
-  /** A value that only this master key makes: kept in the control database to notice a wrong key at once. */
+  /** A value that only this master key makes. The control database keeps it, so that a wrong key is noticed at once. */
   keyCheck(): Buffer {
     return createHmac('sha256', this.#key('key-check')).update('bulkhead').digest();
   }
 
-  /** Whether the stored check value came from this master key. */
+  /** True when the stored check value came from this master key. */
   matches(keyCheck: Buffer): boolean {
     const own = this.keyCheck();
     return own.length === keyCheck.length && timingSafeEqual(own, keyCheck);
   }
 
-  /** Encrypts with AES-256-GCM; `owner` (an id) must be repeated to open it, so that values cannot be swapped. */
+  /**
+   * Encrypts with AES-256-GCM. `owner` (an id) must be repeated to open the value, so that values cannot be swapped.
+   */
   seal(purpose: SealPurpose, owner: string, plaintext: Buffer): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#key(`seal:${purpose}`), nonce);
@@ -85,7 +90,7 @@ export class Secrets {
     return Buffer.concat([Buffer.of(formatVersion), nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** Opens what `seal` made. Throws `UnsealError`. */
+  /** Opens a value that `seal` made. Throws `UnsealError`. */
   open(purpose: SealPurpose, owner: string, sealed: Buffer): Buffer {
     const start = 1 + nonceBytes + tagBytes;
     if (sealed.length < start || sealed[0] !== formatVersion) throw new UnsealError(purpose);
@@ -110,7 +115,7 @@ export class Secrets {
   }
 }
 
-/** Unambiguous: no purpose holds a NUL. */
+/** Unambiguous, since no purpose holds a NUL. */
 function associatedData(purpose: SealPurpose, owner: string): Buffer {
   return Buffer.from(`${purpose}\0${owner}`);
 }

@@ -1,10 +1,10 @@
-// Rows of control.sessions (masters) and workspace.sessions (admins and end-users): one a refresh token.
+// Rows of control.sessions (masters) and workspace.sessions (admins and end-users): one for each refresh token.
 import type { Fragment, Sql } from './connections/pool.ts';
 
-/** Which of the two tables: that of the database that `sql` is connected to. */
+/** The schema of a table that both databases have; `sql` must be connected to the database that has it. */
 export type ServerSchema = 'control' | 'workspace';
 
-/** Whose session it is; `admin` is a workspace or app admin. */
+/** The kind of principal; `admin` is a workspace or app admin. */
 export type SessionKind = 'master' | 'admin' | 'user';
 
 /** A refresh token as it is stored. */
@@ -15,7 +15,7 @@ export interface SessionRow {
   family: string;
   kind: SessionKind;
   principal_id: string;
-  /** The only app that the tokens are good for. */
+  /** The only app that the tokens are valid for; null for all. */
   app: string | null;
   /** SHA-256. */
   token_hash: Buffer;
@@ -28,7 +28,7 @@ export interface SessionRow {
 /** A session as it is found by its token. */
 export type FoundSession = Pick<SessionRow, 'id' | 'family' | 'kind' | 'principal_id' | 'app' | 'created_at'>;
 
-/** Adds a session, and removes a few that have long expired. */
+/** Adds a session, and removes a few that have expired. */
 export async function insertSession(sql: Sql, schema: ServerSchema, row: SessionRow): Promise<void> {
   const add = async () => {
     await sql`
@@ -37,11 +37,11 @@ export async function insertSession(sql: Sql, schema: ServerSchema, row: Session
       values (${row.id}, ${row.family}, ${row.kind}, ${row.principal_id}, ${row.app}, ${row.token_hash},
         ${row.created_at}, ${row.expires_at}, ${row.user_agent}, ${row.ip})`;
   };
-  // Sent together: a round trip for each would take as long again.
+  // Sent together: a round trip for each would take twice as long.
   await Promise.all([add(), pruneSessions(sql, schema, row.created_at)]);
 }
 
-/** The session with this token or id, good or not, or undefined. */
+/** The session with this token or id, valid or not, or undefined. */
 export async function findSession(
   sql: Sql,
   schema: ServerSchema,
@@ -54,14 +54,14 @@ export async function findSession(
 }
 
 /**
- * Waits until nobody else exchanges or ends a token of the login, and holds them off until the transaction ends: else
- * a token could be added to it while it is being ended.
+ * Waits until no other transaction exchanges or ends a token of the login, and blocks those until this one ends. Else a
+ * token could be added to a login while it is being ended.
  */
 export async function lockFamily(sql: Sql, family: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`session ${family}`}, 0))`;
 }
 
-/** Uses a token up: of several exchanges at once, exactly one is answered true. */
+/** Uses a token up: of several exchanges at once, exactly one gets true. */
 export async function rotateSession(
   sql: Sql,
   schema: ServerSchema,
@@ -74,7 +74,7 @@ export async function rotateSession(
   return row !== undefined;
 }
 
-/** Ends a login if its token was used before; answers the sessions that this ended, which have been rotated or not. */
+/** Ends a login if its token was used before. Returns the sessions that this ended, rotated or not. */
 export async function revokeReusedFamily(
   sql: Sql,
   schema: ServerSchema,
@@ -89,7 +89,7 @@ export async function revokeReusedFamily(
     returning id, created_at`;
 }
 
-/** Ends a login; answers the sessions that this ended, which have been rotated or not. */
+/** Ends a login. Returns the sessions that this ended, rotated or not. */
 export async function revokeFamily(
   sql: Sql,
   schema: ServerSchema,
@@ -100,7 +100,7 @@ export async function revokeFamily(
     returning id, created_at`;
 }
 
-/** Ends all logins of a principal, but for the one that the session `spared` belongs to. */
+/** Ends all logins of a principal, except the one that the session `spared` belongs to. */
 export async function revokeSessions(
   sql: Sql,
   schema: ServerSchema,

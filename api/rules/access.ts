@@ -153,7 +153,7 @@ export function residueOf(
   const { condition } = ruleOf(app, collection, action);
   const residue = settled?.condition === condition
     ? settled.residue
-    : withinBudget((patience) => fold(condition, { ...request, body }, patience)) ?? failTooLarge();
+    : withinBudget((budget) => fold(condition, { ...request, body }, budget)) ?? failTooLarge();
   if (residue.kind !== 'constant') return residue;
   return residue.passes ? undefined : refuse(access);
 }
@@ -187,7 +187,7 @@ export function glanceOf(
   const { glance } = ruleOf(app, collection, action);
   const asked = { ...request, body: noBody };
   return glance &&
-    ((record) => withinBudget((patience) => glance({ record, budget: patience }, asked) === true));
+    ((record) => withinBudget((budget) => glance({ record, budget }, asked) === true));
 }
 
 /** Ends the request: the rule does not admit this caller. */

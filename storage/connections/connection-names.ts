@@ -1,39 +1,42 @@
-// The sessions of one process with its database server: what each is set to, and names by which they are told from others.
+// The names of this process's connections, by which the server tells them apart, and their settings.
 import { randomBytes } from 'node:crypto';
 
-const word = 'bulkhead';
-/** What the names begin with, and those of no other sessions. */
-export const namePrefix = `${word} `;
+const product = 'bulkhead';
+/** The beginning of all names, and of the names of no other connections. */
+export const namePrefix = `${product} `;
 
-/** What a session is set to. Every role of the cluster can read its name (pg_stat_activity), which says nothing. */
-export function connectionSettings(name = word) {
+/**
+ * The settings of a connection. Every role of the cluster can read its name (pg_stat_activity), so the name is random.
+ */
+export function connectionSettings(name = product) {
   return {
     application_name: name,
-    // The quoted empty name: nothing is found without its schema, so no tenant's object can be met by accident.
+    // The quoted empty name: nothing is found without its schema, so no statement reaches a tenant's object by
+    // accident.
     search_path: '""',
-    // Instants come back as one text, whatever the server's own settings.
+    // Instants come back in one text form, whatever the server's own settings.
     TimeZone: 'UTC',
     DateStyle: 'ISO, YMD',
   };
 }
 
-/** Names of the sessions that answers may come from. */
+/** The names of the open connections, whose responses may still come. */
 export class ConnectionNames {
   readonly #names = new Set<string>();
 
-  /** Names one that begins. */
+  /** Names a connection that is opened. */
   begin(): string {
     const name = namePrefix + randomBytes(8).toString('hex');
     this.#names.add(name);
     return name;
   }
 
-  /** Nobody may hear any more how what was asked in it ends. */
+  /** Ends a name: no response to what was sent under it can come any more. */
   end(name: string | undefined): void {
     if (name !== undefined) this.#names.delete(name);
   }
 
-  /** Whether it has begun and not ended. */
+  /** True while the connection of this name is open. */
   has(name: string): boolean {
     return this.#names.has(name);
   }

@@ -1,4 +1,4 @@
-// Every connection of an API process: the control database, each workspace as its role, each app as its role.
+// The connections of an API process: the control database, each workspace as its role, each app as its role.
 import { availableParallelism } from 'node:os';
 import type { Change } from '../control/changes.ts';
 import { ChangeNotifier } from '../control/change-notifier.ts';
@@ -12,11 +12,11 @@ import { ConnectionNames } from './connection-names.ts';
 import { isSocketFolder } from './driver/socket.ts';
 import { Turns } from './connection-scheduler.ts';
 
-/** How to reach PostgreSQL as the provisioner, and how the passwords of tenant roles are derived. */
+/** How to reach PostgreSQL as the provisioner, and how to derive the passwords of tenant roles. */
 export interface DatabasesOptions {
-  /** The provisioner's endpoint; its `database` is the control database. */
+  /** The provisioner's endpoint. Its `database` is the control database. */
   provisioner: Endpoint;
-  /** Password of a tenant role, from the role's opaque name. */
+  /** The password of a tenant role, derived from the role's opaque name. */
   passwordOf: (role: string) => string;
   workspacePoolCap: number;
   appPoolCap: number;
@@ -27,47 +27,50 @@ export interface DatabasesOptions {
 
 const idleMs = 30_000;
 const sweepIntervalMs = 10_000;
-/** A tenant that has asked nothing for so long can spare its connections rather than others one of several. */
+/** After this time without a statement, a tenant's connections are taken before one of several of another tenant. */
 const restingMs = 1_000;
 const permitTimeoutMs = 2_000;
-/** Tenants' statements end after 5 s (roles.ts), if there is still somebody to end them. */
+/** The server ends tenants' statements after 5 s (roles.ts), if it still runs. */
 const silenceTimeoutMs = 5_500;
-/** So many have work at a server that shares our cores: enough for it never to wait for us. */
+/** Connections with work in flight, for each core of a server on this machine: enough to keep it busy. */
 const turnsPerCore = 4;
-const longestTurnMilliseconds = 4;
-/** So many workspaces whose apps do all that they can have room side by side. */
+const maxTurnMs = 4;
+/** This many workspaces can have all their apps' connections at work side by side. */
 const minWorkspaces = 4;
-/** Longer than a statement takes: whoever asks beside those that take all of theirs still has its turn. */
+/** Longer than a statement takes: even beside apps that use the whole share, a waiter gets its turn. */
 const shareTimeoutMs = 10_000;
 const controlConnections = 4;
 const sessions = 2;
 const ownConnectionTimeoutMs = 10_000;
 const visits = 1;
-/** Nobody waits for what visits do; one may be long. */
+/** No request waits for visits, and one may take long. */
 const visitTimeoutMs = 600_000;
 
-/** Connections outside the tenants' budget that one process may hold: the control pool, sessions, a visit, the listener. */
+/** Connections of a process outside the tenants' budget: control pool, own connections, visits, change listener. */
 export const ownConnections = controlConnections + sessions + visits + 1;
 
 /** The pools of one API process. Tenant pools open lazily and share one budget of connections. */
 export class Databases {
-  /** The control database as the provisioner; apart from the tenants' budget, so that they cannot starve it. */
+  /** The control database as the provisioner. It has connections of its own, so that tenants cannot starve it. */
   readonly control: Pool;
-  /** Those who may yet do what was asked of tenants' databases. */
+  /** Lost connections whose work in tenants' databases may still be done. */
   readonly lostConnections: LostConnections;
-  readonly #herald: ChangeNotifier;
+  readonly #changeNotifier: ChangeNotifier;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
   readonly #pools = new Map<string, Map<string, Pool>>();
-  /** Of connections at work for all apps of one database. */
+  /** The share of connections at work, for all apps of one database. */
   readonly #shares = new Map<string, PermitCount>();
-  readonly #mostAtWork: number;
+  readonly #maxAtWork: number;
   readonly #permits: PermitCount;
-  readonly #sessionPermits = new PermitCount({ count: sessions, waitMilliseconds: ownConnectionTimeoutMs });
+  readonly #ownPermits = new PermitCount({ count: sessions, waitMilliseconds: ownConnectionTimeoutMs });
   readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitTimeoutMs });
   readonly #outage = new Outage();
-  readonly #sessions = new ConnectionNames();
-  /** A server elsewhere has cores of its own, and each answer of it takes a while: nobody should wait for others' there. */
+  readonly #connectionNames = new ConnectionNames();
+  /**
+   * Undefined for a server elsewhere: it has cores of its own, and its responses take a while, so nothing should queue
+   * here.
+   */
   readonly #turns: Turns<Client> | undefined;
   readonly #sweep: NodeJS.Timeout;
 
@@ -75,11 +78,11 @@ export class Databases {
     this.#options = options;
     let share = Math.floor(options.tenantConnections / minWorkspaces);
     if (isSocketFolder(options.provisioner.host)) {
-      const most = turnsPerCore * availableParallelism();
-      this.#turns = new Turns({ most, longest: longestTurnMilliseconds });
-      share = Math.min(share, most);
+      const maxAtOnce = turnsPerCore * availableParallelism();
+      this.#turns = new Turns({ most: maxAtOnce, longest: maxTurnMs });
+      share = Math.min(share, maxAtOnce);
     }
-    this.#mostAtWork = Math.max(share, options.appPoolCap);
+    this.#maxAtWork = Math.max(share, options.appPoolCap);
     this.#permits = new PermitCount({
       count: options.tenantConnections,
       waitMilliseconds: permitTimeoutMs,
@@ -90,10 +93,10 @@ export class Databases {
       permits: unlimitedPermits,
       now: options.now,
       outage: this.#outage,
-      silenceTimeoutMs: silenceTimeoutMs,
+      silenceTimeoutMs,
     });
-    this.#herald = new ChangeNotifier(this.control);
-    this.lostConnections = new LostConnections(this.control, this.#sessions);
+    this.#changeNotifier = new ChangeNotifier(this.control);
+    this.lostConnections = new LostConnections(this.control, this.#connectionNames);
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepIntervalMs);
     this.#sweep.unref();
   }
@@ -103,12 +106,14 @@ export class Databases {
     return this.#pool(database, database, this.#options.workspacePoolCap);
   }
 
-  /** An app's schema as the role that reads and writes in it. The apps of a workspace share what they may have at work. */
+  /**
+   * An app's schema as the role that reads and writes in it. The apps of a workspace share their connections at work.
+   */
   app(database: string, schema: string): Pool {
     return this.#pool(database, schema, this.#options.appPoolCap);
   }
 
-  /** An app's schema as its owner: making and changing tables. */
+  /** An app's schema as its owner, which makes and alters tables. */
   appOwner(database: string, schema: string): Pool {
     return this.#pool(database, ownerRole(schema), this.#options.appPoolCap);
   }
@@ -119,30 +124,30 @@ export class Databases {
     void this.app(database, schema).warm();
   }
 
-  /** A workspace's database as the provisioner: making and dropping apps, migrations. One connection. */
+  /** A workspace's database as the provisioner, which makes and drops apps and migrates. One connection. */
   provisioner(database: string): Pool {
     return this.#pool(database, this.#options.provisioner.username, 1);
   }
 
   /**
-   * Work on the control database on a connection of its own, which is closed afterwards: for session-level locks and
-   * for CREATE and DROP DATABASE, which must not hold up others. Throws `StorageError`.
+   * Does work on the control database on a connection of its own, which is closed afterwards: for session-level locks,
+   * and for CREATE and DROP DATABASE, which must not block others. Throws `StorageError`.
    */
   async onOwnConnection<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     const { provisioner } = this.#options;
-    return await this.#apart(provisioner, this.#sessionPermits, (connection) => connection.run(work));
+    return await this.#withOwnConnection(provisioner, this.#ownPermits, (connection) => connection.run(work));
   }
 
   /**
-   * Work on a tenant's database as the provisioner on a connection of its own, outside the tenants' budget and closed
-   * afterwards: for going through all databases, which must take no connection from tenants who use theirs. One at a time
-   * in this process. Throws `StorageError`.
+   * Does work on a tenant's database as the provisioner on a connection of its own, outside the tenants' budget and
+   * closed afterwards: for work on all databases, which must take no connection from active tenants. One at a time in
+   * this process. Throws `StorageError`.
    */
   async visit(database: string, work: (connection: Connection) => Promise<void>): Promise<void> {
-    await this.#apart({ ...this.#options.provisioner, database }, this.#visitPermits, work);
+    await this.#withOwnConnection({ ...this.#options.provisioner, database }, this.#visitPermits, work);
   }
 
-  async #apart<Result>(
+  async #withOwnConnection<Result>(
     endpoint: Endpoint,
     permits: PermitCount,
     work: (connection: Connection) => Promise<Result>,
@@ -155,29 +160,32 @@ export class Databases {
     }
   }
 
-  /** Tells every process of a change that is committed in a tenant's database: see `Herald`. Throws `StorageError`. */
+  /**
+   * Notifies every process of a change that is committed in a tenant's database: see `ChangeNotifier`. Throws
+   * `StorageError`.
+   */
   async notify(change: Change): Promise<void> {
-    await this.#herald.notify(change);
+    await this.#changeNotifier.notify(change);
   }
 
   /** Closes all pools of a database that is about to be dropped, or those of an app that is. */
   async closePools(database: string, schema?: string): Promise<void> {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
-    const gone = [...pools].filter(([name]) =>
+    const closed = [...pools].filter(([name]) =>
       schema === undefined || name === schema || name === ownerRole(schema)
     );
-    for (const [name] of gone) pools.delete(name);
+    for (const [name] of closed) pools.delete(name);
     if (pools.size === 0) {
       this.#pools.delete(database);
       this.#shares.delete(database);
     }
-    await Promise.all(gone.map(([, pool]) => pool.end()));
+    await Promise.all(closed.map(([, pool]) => pool.end()));
   }
 
-  /** Lets what is in flight finish and closes everything. */
+  /** Lets everything in flight finish, then closes all connections. */
   async end(): Promise<void> {
     clearInterval(this.#sweep);
-    this.#herald.close();
+    this.#changeNotifier.close();
     this.lostConnections.close();
     const pools = [...this.#tenantPools()];
     this.#pools.clear();
@@ -191,22 +199,22 @@ export class Databases {
   #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
     const shared = { permits: this.#permits, outage: this.#outage, turns: this.#turns };
-    const common = { cap, now, sessions: this.#sessions, ...shared };
+    const common = { cap, now, connectionNames: this.#connectionNames, ...shared };
     const own = { ...provisioner, database, username: role, password: passwordOf(role) };
-    const share = role === database ? unlimitedPermits : this.#shareOf(database);
-    // Dropping the schema of a large app takes as long as it takes.
+    const share = role === database ? unlimitedPermits : this.#share(database);
+    // No limit of silence: dropping the schema of a large app may take long.
     const pool = role === provisioner.username
       ? new Pool({ ...provisioner, database }, common)
-      : new Pool(own, { ...common, silenceTimeoutMs: silenceTimeoutMs, share });
+      : new Pool(own, { ...common, silenceTimeoutMs, share });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));
     return pool;
   }
 
-  #shareOf(database: string): PermitCount {
+  #share(database: string): PermitCount {
     const known = this.#shares.get(database);
     if (known !== undefined) return known;
-    const share = new PermitCount({ count: this.#mostAtWork, waitMilliseconds: shareTimeoutMs });
+    const share = new PermitCount({ count: this.#maxAtWork, waitMilliseconds: shareTimeoutMs });
     this.#shares.set(database, share);
     return share;
   }
@@ -216,32 +224,32 @@ export class Databases {
   }
 
   /**
-   * Frees a permit: from the pool that was idle longest, unless that is hardly idle; else from the one that holds most
-   * connections. So each of as many tenants as there are connections comes to have one, and keeps it. Where there are
-   * more tenants than that, one after the other gives its only connection up, at the pace that the permits set.
+   * Frees a permit: from the pool that was idle longest, unless it was used just now; else from the pool with most
+   * connections. So each of as many tenants as there are connections gets one, and keeps it. With more tenants than
+   * connections, one after the other gives up its only connection, at the pace that the permits set.
    */
   #reclaim(): void {
-    let calmest: Pool | undefined;
+    let idlest: Pool | undefined;
     let largest: Pool | undefined;
     for (const pool of this.#tenantPools()) {
       if (pool.size === 0) continue;
-      if (calmest === undefined || isCalmer(pool, calmest)) calmest = pool;
+      if (idlest === undefined || isIdler(pool, idlest)) idlest = pool;
       if (largest === undefined || pool.size > largest.size) largest = pool;
     }
-    if (calmest === undefined || largest === undefined) return;
+    if (idlest === undefined || largest === undefined) return;
     const restingSince = this.#options.now() - restingMs;
-    if (calmest.inFlight === 0 && calmest.idleSince <= restingSince) void calmest.closeIdle(0);
+    if (idlest.inFlight === 0 && idlest.idleSince <= restingSince) void idlest.closeIdle(0);
     else if (largest.size > 1) largest.retireOne();
-    else if (this.#permits.pressing) calmest.retireOne();
+    else if (this.#permits.pressing) idlest.retireOne();
   }
 
-  /** Pools themselves are kept: whoever holds one may open a connection in it at any time. */
+  /** The pools themselves stay: a caller that holds one may open a connection in it at any time. */
   async #closeIdle(): Promise<void> {
     for (const pool of this.#tenantPools()) await pool.closeIdle(idleMs);
   }
 }
 
-function isCalmer(one: Pool, other: Pool): boolean {
+function isIdler(one: Pool, other: Pool): boolean {
   const difference = one.inFlight - other.inFlight;
   return difference < 0 || difference === 0 && one.idleSince < other.idleSince;
 }

@@ -1,31 +1,33 @@
-// A bounded cache of what is derived from definitions; an entry goes with its definition.
+// A bounded cache of values that are derived from definitions. An entry goes with its definition.
 
-/** Values by what they were made of. */
+/** Values by the objects that they were made of. */
 export class DerivedCache<Key extends object, Value> {
-  readonly #most: number;
-  #known = new WeakMap<Key, Value>();
+  readonly #max: number;
+  #values = new WeakMap<Key, Value>();
   #size = 0;
 
-  /** `most`: how large all values together may grow before they are forgotten, and made anew when they are needed. */
-  constructor(most: number) {
-    this.#most = most;
+  /**
+   * `max` is the size of all values together. When they grow beyond it, all are dropped, and made again when needed.
+   */
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** The value of a key, made the first time that it is asked for. */
+  /** The value of a key, made when it is first needed. */
   of(key: Key, make: () => Value): Value {
-    let value = this.#known.get(key);
+    let value = this.#values.get(key);
     if (value === undefined) {
       value = make();
-      this.#known.set(key, value);
+      this.#values.set(key, value);
     }
     return value;
   }
 
-  /** Hears how much one of the values has grown. */
+  /** Adds to the size of all values. */
   grow(size: number): void {
     this.#size += size;
-    if (this.#size <= this.#most) return;
-    this.#known = new WeakMap();
+    if (this.#size <= this.#max) return;
+    this.#values = new WeakMap();
     this.#size = 0;
   }
 }

@@ -1,11 +1,11 @@
-// Connections of a pool on their way out: they finish what they have in flight, are closed, and free their permits.
+// Draining connections of a pool: they finish what is in flight, are closed, and free their permits.
 import type { Client } from './client.ts';
 import type { Permits } from './permits.ts';
 
-/** How long what is in flight may take once a connection is to be closed. */
+/** The time for what is in flight once a connection is to be closed. */
 const closeSeconds = 5;
 
-/** Clients that take no new work and are closed as soon as they have none. */
+/** Clients that take no new work, and are closed as soon as they have none. */
 export class DrainingConnections {
   readonly #permits: Permits;
   readonly #clients = new Set<Client>();
@@ -26,7 +26,7 @@ export class DrainingConnections {
     if (client.inFlight === 0) await this.close(client);
   }
 
-  /** Closes one of them, of which nothing is in flight, or nothing that may take longer than this. */
+  /** Closes one of them that has nothing in flight, or nothing that may take longer than `seconds`. */
   async close(client: Client, seconds = closeSeconds): Promise<void> {
     if (this.#clients.has(client) && !this.#closing.has(client)) {
       this.#closing.add(client);
@@ -36,20 +36,20 @@ export class DrainingConnections {
     this.drop(client);
   }
 
-  /** A connection is gone: its permit is free, once. */
+  /** Removes a connection that is closed, and frees its permit, once. */
   drop(client: Client): void {
     if (!this.#clients.delete(client)) return;
     this.#permits.give({ promised: this.#closing.delete(client) });
     if (this.#clients.size === 0) this.#whenEmpty?.();
   }
 
-  /** Waits until all are gone, and closes those that take too long. */
+  /** Waits until all are closed, and closes those that take too long. */
   async end(): Promise<void> {
     if (this.#clients.size === 0) return;
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       for (const client of this.#clients) void this.close(client, 0);
     }, closeSeconds * 1_000);
     await new Promise<void>((resolve) => this.#whenEmpty = resolve);
-    clearTimeout(patience);
+    clearTimeout(timer);
   }
 }

@@ -1,11 +1,11 @@
-// Whether a pool may have a further connection made, once the server has refused it one.
+// A pause in which a pool opens no further connection, because the server has refused it one.
 import { StorageError, translate } from '../errors.ts';
 import type { Client } from './client.ts';
 
-/** How long a pool does with the connections that it has. */
+/** The length of the pause, in milliseconds. */
 const pauseMs = 1_000;
 
-/** What one pool knows of the connections that it tried to add. */
+/** The pause of one pool. */
 export class GrowthPause {
   /** By the monotonic clock, in milliseconds. */
   #pausedUntil = 0;
@@ -15,8 +15,8 @@ export class GrowthPause {
   }
 
   /**
-   * Hears of an error, and answers whether the server refused the connection before anything was asked on it, for which it may
-   * have its reasons: no more than these for this role, or none left because of what others use it for.
+   * True for an error of a connection that the server refused before a statement was sent; begins the pause. The role
+   * may have as many connections as its limit allows, or others may use all that the server has.
    */
   wasRefused(client: Client, error: unknown): boolean {
     if (client.isAdmitted) return false;

@@ -1,28 +1,28 @@
-// What is in flight, under a number each; entries come and go with every request.
+// A table of what is in flight, by number. Entries come and go with every request.
 
 interface Entry<Value> {
   readonly number: number;
   value: Value;
-  /** The next older one of the same list. */
+  /** The next older entry of the same list. */
   next: Entry<Value> | undefined;
 }
 
-/** Numbers follow one another, so that about as many can be under way until two share a list. */
+/** Numbers are consecutive, so about as many entries can be in flight before two share a list. */
 const lists = 64;
 
 /**
- * Values by numbers that are given out one after another, each for a short time.
+ * Values by consecutive numbers, each for a short time.
  *
- * It takes the place of a `Map` or a `Set`. V8 copies those after a number of additions, whether or not entries were deleted
- * meanwhile, and the old table keeps the new one alive, with all it holds. A full collection promotes the table in use to the
- * old generation, and from then on every young collection promotes its successors too: under load most of what requests
- * allocate then outlives them, until the next full collection, after which the same begins again.
+ * It replaces `Map` and `Set`. V8 copies those after a number of additions, even if entries were deleted meanwhile, and
+ * the old table keeps the new one alive with all its values. A full collection promotes the table in use to the old
+ * generation. From then on every young collection promotes its successors too: under load, most of what requests
+ * allocate then survives until the next full collection, and the same begins again.
  */
 export class InFlight<Value> {
   readonly #newest: (Entry<Value> | undefined)[] = Array.from({ length: lists }, () => undefined);
   #size = 0;
 
-  /** How many there are. */
+  /** The number of entries. */
   get size(): number {
     return this.#size;
   }
@@ -32,7 +32,7 @@ export class InFlight<Value> {
     return this.#find(number)?.value;
   }
 
-  /** Gives a number a value, in the place of an earlier one. */
+  /** Sets the value of a number. */
   set(number: number, value: Value): void {
     const known = this.#find(number);
     if (known !== undefined) {
@@ -44,7 +44,7 @@ export class InFlight<Value> {
     this.#size++;
   }
 
-  /** Takes a number away; answers whether there was one. */
+  /** Deletes a number; false when it was not there. */
   delete(number: number): boolean {
     const list = number % lists;
     let newer: Entry<Value> | undefined;
@@ -60,13 +60,13 @@ export class InFlight<Value> {
     return false;
   }
 
-  /** Takes all away. */
+  /** Deletes all. */
   clear(): void {
     this.#newest.fill(undefined);
     this.#size = 0;
   }
 
-  /** All numbers and values, as they are now, in no order. */
+  /** All numbers and values as they are now, in no order. */
   entries(): [number, Value][] {
     const found: [number, Value][] = [];
     for (const newest of this.#newest) {

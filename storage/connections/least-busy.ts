@@ -1,7 +1,7 @@
-// Which of several connections is to do what comes next.
+// The choice of a connection for the next piece of work.
 import type { Client } from './client.ts';
 
-/** The first that is idle, else the one with the least work ahead of what is put on it. */
+/** The first idle connection, else the one with the least work ahead of the next. */
 export function leastBusy(clients: readonly Client[]): Client | undefined {
   let best: Client | undefined;
   for (const client of clients) {

@@ -1,48 +1,48 @@
-// Sessions of which nobody hears any more, as of a process that was killed or of a connection that was given up: what was asked
-// in them may yet be done.
+// Connections that nothing waits on any more, of a killed process or given up here. What was sent on them may still be
+// done.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection, Sql } from './pool.ts';
 import { type ConnectionNames, namePrefix } from './connection-names.ts';
 
 const checkIntervalMs = 500;
 
-/** Somebody who waits, and for which sessions: undefined until these have been looked for. */
+/** A waiter, and the connections that it waits for: undefined until the first check. */
 interface Waiting {
   resolve: () => void;
   names: ReadonlySet<string> | undefined;
 }
 
-/** Finds out when there are none, for a process that has its server to itself. */
+/** Finds out when there are none left, for a process that has its server to itself. */
 export class LostConnections {
   readonly #control: Connection;
-  readonly #sessions: ConnectionNames;
+  readonly #connectionNames: ConnectionNames;
   #waiting: Waiting[] = [];
-  #isLooking = false;
+  #isChecking = false;
   #closed = false;
 
-  constructor(control: Connection, sessions: ConnectionNames) {
+  constructor(control: Connection, connections: ConnectionNames) {
     this.#control = control;
-    this.#sessions = sessions;
+    this.#connectionNames = connections;
   }
 
   /**
-   * Resolves once all that were there by now have ended. No time will do: a process that is stopped, or waits for a disk, does
-   * what it was asked when it goes on.
+   * Resolves once all that are there by now have ended. A timeout would not do: a process that is stopped, or waits for
+   * a disk, does its work when it goes on.
    */
   whenEnded(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ resolve, names: undefined });
-    if (!this.#isLooking) void this.#look();
+    if (!this.#isChecking) void this.#check();
     return promise;
   }
 
-  /** Stops looking. */
+  /** Stops checking. */
   close(): void {
     this.#closed = true;
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
+  async #check(): Promise<void> {
+    this.#isChecking = true;
     while (this.#waiting.length > 0 && !this.#closed) {
       const waiting = this.#waiting;
       this.#waiting = [];
@@ -51,22 +51,22 @@ export class LostConnections {
       this.#waiting.push(...left);
       if (left.length > 0) await pause(checkIntervalMs, undefined, { ref: false });
     }
-    // At once: who has been told that they are gone may ask again before anything else is done.
-    this.#isLooking = false;
+    // Set at once: a caller that was just resolved may wait again before anything else runs.
+    this.#isChecking = false;
   }
 
-  /** PostgreSQL lists a session until its transaction has ended. */
+  /** PostgreSQL lists a connection until its transaction has ended. */
   async #find(sql: Sql): Promise<ReadonlySet<string>> {
-    const sessions = await sql<{ name: string }[]>`
+    const connections = await sql<{ name: string }[]>`
       select application_name as name from pg_catalog.pg_stat_activity
       where datname <> current_database() and starts_with(application_name, ${namePrefix})`;
-    return new Set(sessions.map(({ name }) => name).filter((name) => !this.#sessions.has(name)));
+    return new Set(connections.map(({ name }) => name).filter((name) => !this.#connectionNames.has(name)));
   }
 }
 
 /**
- * Tells who waits when they are. It waits for none that came later: where tenants take each other's connections, some session
- * is on its way out at every look.
+ * Resolves a waiter when its connections have ended. It does not wait for later ones: where tenants take each other's
+ * connections, some connection is always about to end.
  */
 function haveEnded(waiting: Waiting, found: ReadonlySet<string>): boolean {
   waiting.names = waiting.names?.intersection(found) ?? found;

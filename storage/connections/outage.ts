@@ -1,28 +1,28 @@
-// Whether the database server takes connections, and how often it is asked while it does not.
+// The state of a server that refuses connections, and the pace of attempts while it does.
 
 /**
- * Milliseconds between two attempts while the server turns connections away. Each attempt costs it a process, beside the
- * recovery that everybody waits for; without a pause every request would make one.
+ * Milliseconds between two attempts while the server refuses connections. Each attempt costs it a process, beside the
+ * recovery that everybody waits for. Without a pause every request would make one.
  */
 const pause = 50;
 
 /** https://www.postgresql.org/docs/18/protocol-message-formats.html: ErrorResponse */
 const errorResponse = 'E'.charCodeAt(0);
-/** The field of its code: `cannot_connect_now`, of a server that starts, recovers or stops. */
+/** The field of the code `cannot_connect_now`, of a server that starts, recovers or stops. */
 const cannotConnectNow = 'C57P03\0';
 
-/** What all connections of a process to one server know of it. */
+/** The state that all connections of a process to one server share. */
 export class Outage {
   readonly #now: () => number;
-  /** When the next attempt may be made; undefined while the server takes connections, as far as is known. */
+  /** The time of the next attempt; undefined while the server accepts connections, as far as is known. */
   #next: number | undefined;
 
-  /** `now` in milliseconds, of a clock that is never set back. */
+  /** `now` is in milliseconds, by a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Whether to try to connect: always, but during an outage only one in each pause. */
+  /** True when a connection may be tried: always, but during an outage only once in each pause. */
   mayTry(): boolean {
     if (this.#next === undefined) return true;
     const now = this.#now();
@@ -31,12 +31,12 @@ export class Outage {
     return true;
   }
 
-  /** Hears that the server could not be reached, or turned a connection away. */
+  /** Begins the outage: the server could not be reached, or refused a connection. */
   begin(): void {
     this.#next = this.#now() + pause;
   }
 
-  /** Hears the first bytes that the server says on a new connection. */
+  /** Reads the first bytes that the server sends on a new connection. */
   noteFirstBytes(answer: Uint8Array | string): void {
     const bytes = Buffer.from(answer);
     if (bytes[0] === errorResponse && bytes.includes(cannotConnectNow)) this.begin();

@@ -3,20 +3,22 @@ import { NoPermit } from '../errors.ts';
 
 /** Counts connections over several pools, so that their sum stays below the server's `max_connections`. */
 export interface Permits {
-  /** Somebody waits for a permit that nobody is about to give: whoever has a connection to spare should close it. */
+  /**
+   * True when somebody waits for a permit that is not about to be given. Who has a connection to spare should close it.
+   */
   readonly wanted: boolean;
-  /** The same, and it is time again to take a connection even from somebody who is about to need it. */
+  /** The same, and it is time again to take a connection even from a pool that is about to need it. */
   readonly pressing: boolean;
-  /** Takes one at once, or says that there is none. */
+  /** Takes one if there is one. */
   tryTake(): boolean;
   /** Takes one, waiting for a while. Throws `StorageError` `unavailable`. */
   take(): Promise<void>;
-  /** Says that a permit will be given at once, as soon as a connection without work is closed. */
+  /** Announces that a permit will be given as soon as a connection without work is closed. */
   promise(): void;
   give(options?: { promised: boolean }): void;
 }
 
-/** Permits without end, for a pool whose cap alone bounds it. */
+/** Unlimited permits, for a pool that only its cap bounds. */
 export const unlimitedPermits: Permits = {
   wanted: false,
   pressing: false,
@@ -27,11 +29,11 @@ export const unlimitedPermits: Permits = {
 };
 
 /**
- * How long whoever has a connection keeps it, once another was taken away. With more who ask all the time than there are
- * connections, each that opens one would take that of somebody who asks next; and opening costs as much as fifty reads.
+ * How long all keep their connections once one was taken away. If more tenants are active than there are connections,
+ * each that opens one takes that of a tenant with work. Opening one costs as much as fifty reads.
  */
 const restMs = 20;
-/** All who wait get one within this time, which makes rests shorter when there are many of them. */
+/** All waiters get a connection within this time. So rests are shorter when there are many of them. */
 const roundMs = 1_000;
 
 /** A counting semaphore: first come, first served, and waiters give up after a while. */
@@ -41,11 +43,11 @@ export class PermitCount implements Permits {
   readonly #waitMilliseconds: number;
   readonly #reclaim: () => void;
   readonly #waiting = new Set<() => void>();
-  /** Asks again for those who still wait. */
+  /** The timer that calls `reclaim` again while somebody waits. */
   #again: NodeJS.Timeout | undefined;
   #isResting = false;
 
-  /** `reclaim` is asked, for each waiter and then again as long as somebody waits, to have one permit given back. */
+  /** `reclaim` is called for each waiter, and again as long as somebody waits, to have one permit given back. */
   constructor(options: { count: number; waitMilliseconds: number; reclaim?: () => void }) {
     this.#free = options.count;
     this.#waitMilliseconds = options.waitMilliseconds;

@@ -1,5 +1,5 @@
-// Connections to one database as one role: several single-connection clients with our own least-busy pick,
-// because a stock pool slows down without end while more requests are in flight than connections
+// Connections to one database as one role: several clients with a single connection each, of which the least busy is
+// chosen. The driver's own pool slows down without end while more statements are in flight than it has connections
 // (porsager/postgres issue 747).
 import type postgres from 'postgres';
 import { Client, type Login, type ServerOptions } from './client.ts';
@@ -10,26 +10,29 @@ import { leastBusy } from './least-busy.ts';
 import { DrainingConnections } from './draining.ts';
 import { type Permits, unlimitedPermits } from './permits.ts';
 
-/** What runs SQL: a connection or an open transaction. Every storage function takes one first. */
+/** Runs SQL: a connection or an open transaction. Every storage function takes one as its first parameter. */
 export type Sql = postgres.ISql;
 
 /** A piece of a statement, made by the `sql` tag. It is a thenable: never return one from an async function. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-/** Where and as whom to connect. */
+/** The address of a server, and the database and role to connect as. */
 export type Endpoint = Login;
 
 /** Work on one database as one role. */
 export interface Connection {
   /** Runs statements outside a transaction. Throws `StorageError`. */
   run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
-  /** Runs statements in one transaction; throwing rolls it back. `patience`: see `Client`. Throws `StorageError`. */
-  transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result>;
+  /**
+   * Runs statements in one transaction; throwing rolls it back. `silenceTimeoutMs`: see `Client`. Throws
+   * `StorageError`.
+   */
+  transaction<Result>(work: (sql: Sql) => Promise<Result>, silenceTimeoutMs?: number): Promise<Result>;
 }
 
 /**
- * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use
- * the `sql` it was given, never the pool: with all connections in transactions it would wait for itself.
+ * A pool of at most `cap` connections to one endpoint, opened when first needed. Work inside `transaction` must use the
+ * `sql` that it gets, never the pool: with all connections in transactions it would wait for itself.
  */
 export class Pool implements Connection {
   readonly endpoint: Endpoint;
@@ -37,18 +40,18 @@ export class Pool implements Connection {
   readonly #permits: Permits;
   readonly #share: Permits;
   readonly #now: () => number;
-  readonly #terms: ServerOptions;
+  readonly #serverOptions: ServerOptions;
   #clients: Client[] = [];
-  readonly #leaving: DrainingConnections;
+  readonly #draining: DrainingConnections;
   #admission: Promise<Client> | undefined;
-  readonly #growth = new GrowthPause();
+  readonly #growthPause = new GrowthPause();
   #ended = false;
   #ending: Promise<void> | undefined;
 
-  /** `share` is of connections at work, where `permits` is of open ones. */
+  /** `permits` are for open connections, `share` is for connections at work. */
   constructor(
     endpoint: Endpoint,
-    { cap, permits, share = unlimitedPermits, now, outage = new Outage(), ...terms }:
+    { cap, permits, share = unlimitedPermits, now, outage = new Outage(), ...serverOptions }:
       & { cap: number; permits: Permits; share?: Permits; now: () => number }
       & Partial<ServerOptions>,
   ) {
@@ -56,9 +59,9 @@ export class Pool implements Connection {
     this.#cap = cap;
     this.#permits = permits;
     this.#share = share;
-    this.#leaving = new DrainingConnections(permits);
+    this.#draining = new DrainingConnections(permits);
     this.#now = now;
-    this.#terms = { outage, ...terms };
+    this.#serverOptions = { outage, ...serverOptions };
   }
 
   /** Connections that take work, busy or not. */
@@ -66,12 +69,12 @@ export class Pool implements Connection {
     return this.#clients.length;
   }
 
-  /** Statements and transactions that have not been answered yet. */
+  /** Statements and transactions that have no response yet. */
   get inFlight(): number {
     return this.#clients.reduce((sum, client) => sum + client.inFlight, 0);
   }
 
-  /** When the pool was last used, in milliseconds; for the least-recently-used order of closing. */
+  /** The time of the pool's last use, in milliseconds. Pools are closed in its order. */
   get idleSince(): number {
     return this.#clients.reduce((latest, client) => Math.max(latest, client.idleSince), 0);
   }
@@ -80,19 +83,19 @@ export class Pool implements Connection {
     return this.#withClient((client) => client.run(work));
   }
 
-  transaction<Result>(work: (sql: Sql) => Promise<Result>, patience?: number): Promise<Result> {
-    return this.#withClient((client) => client.transaction(work, patience));
+  transaction<Result>(work: (sql: Sql) => Promise<Result>, silenceTimeoutMs?: number): Promise<Result> {
+    return this.#withClient((client) => client.transaction(work, silenceTimeoutMs));
   }
 
   async #withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     for (;;) {
-      const client = this.#take() ?? await this.#takeInTurn();
+      const client = this.#take() ?? await this.#takeWhenAdmitted();
       try {
         return await work(client);
       } catch (error) {
-        const isRefused = this.#growth.wasRefused(client, error);
+        const isRefused = this.#growthPause.wasRefused(client, error);
         if (isRefused) void this.#retire(client);
-        // Nothing was asked on it, so the others can do it.
+        // Nothing was sent on it, so another connection can do the work.
         if (isRefused && this.#clients.some(({ isAdmitted }) => isAdmitted)) continue;
         throw await this.#explain(client, error);
       } finally {
@@ -102,8 +105,8 @@ export class Pool implements Connection {
   }
 
   /**
-   * Opens a connection ahead of the first statement, when that is possible without waiting for a permit. A failure is
-   * nobody's: whoever needs the connection meets it again, and can answer for it.
+   * Opens a connection ahead of the first statement, if that is possible without waiting for a permit. Errors are
+   * ignored: the statement that needs the connection meets them again.
    */
   async warm(): Promise<void> {
     if (this.#clients.length > 0 || this.#admission !== undefined || this.#ended) return;
@@ -114,14 +117,14 @@ export class Pool implements Connection {
     this.#release(client);
   }
 
-  /** Closes connections that nobody has used for `milliseconds`. */
+  /** Closes connections that were not used for so many milliseconds. */
   async closeIdle(milliseconds: number): Promise<void> {
     const before = this.#now() - milliseconds;
     const idle = this.#clients.filter((client) => client.inFlight === 0 && client.idleSince <= before);
     await Promise.all(idle.map((client) => this.#retire(client)));
   }
 
-  /** Gives a connection up, as soon as what it has in flight is answered. */
+  /** Closes a connection as soon as nothing is in flight on it. */
   retireOne(): void {
     const least = leastBusy(this.#clients);
     if (least !== undefined) void this.#retire(least);
@@ -131,7 +134,7 @@ export class Pool implements Connection {
   end(): Promise<void> {
     this.#ended = true;
     for (const client of [...this.#clients]) void this.#retire(client);
-    return this.#ending ??= this.#leaving.end();
+    return this.#ending ??= this.#draining.end();
   }
 
   #release(client: Client): void {
@@ -139,17 +142,17 @@ export class Pool implements Connection {
     client.idleSince = this.#now();
     const isDone = client.inFlight === 0;
     if (isDone) this.#endWork(client);
-    if (!this.#leaving.has(client)) {
-      const spares = this.#permits.wanted && (this.#clients.length > 1 || this.#permits.pressing);
-      if (client.prepared.isFull || (isDone && spares)) void this.#retire(client);
-    } else if (isDone) void this.#leaving.close(client);
+    if (!this.#draining.has(client)) {
+      const canSpare = this.#permits.wanted && (this.#clients.length > 1 || this.#permits.pressing);
+      if (client.prepared.isFull || (isDone && canSpare)) void this.#retire(client);
+    } else if (isDone) void this.#draining.close(client);
   }
 
   async #retire(client: Client): Promise<void> {
     if (!this.#clients.includes(client)) return;
     this.#clients = this.#clients.filter((other) => other !== client);
     if (client.inFlight === 0) this.#endWork(client);
-    await this.#leaving.add(client);
+    await this.#draining.add(client);
   }
 
   #drop(client: Client): void {
@@ -157,19 +160,22 @@ export class Pool implements Connection {
     if (this.#clients.includes(client)) {
       this.#clients = this.#clients.filter((other) => other !== client);
       this.#permits.give();
-    } else this.#leaving.drop(client);
+    } else this.#draining.drop(client);
   }
 
-  /** A connection outlives its role for a moment, when the tenant is removed: without a role it has no rights. */
+  /** A connection outlives its role for a moment when the tenant is removed. Without a role it has no rights. */
   async #explain(client: Client, error: unknown): Promise<unknown> {
-    // Its prepared statements are of tables as they were; a new connection has none.
+    // Its prepared statements are of the tables as they were. A new connection has none.
     if (isStaleStatement(error)) void this.#retire(client);
     if (!isDenied(error) || await client.hasRole()) return translate(error);
     void this.#retire(client);
     return new StorageError('undefined', 'the role of this connection is gone', { cause: error });
   }
 
-  /** `admitted` comes first where it still has nothing to do: it holds a share, which another would take once more. */
+  /**
+   * A client for the next piece of work. `admitted` comes first while it is idle: it holds a share, and another client
+   * would take a second one.
+   */
   #take(admitted?: Client): Client | undefined {
     const known = this.#clients.find((client) => client === admitted);
     const isHeld = known?.isAtWork === true && known.inFlight === 0;
@@ -179,20 +185,20 @@ export class Pool implements Connection {
   }
 
   /**
-   * An idle client, else a new one while cap, share and permits allow, else the one at work that has least ahead of it. None
-   * while others wait for their share of the work: to go on adding to ours would keep it from them.
+   * An idle client; else a new one, if cap, share and permits allow; else the client at work with the least ahead of
+   * it. None while others wait for their share: adding to our own work would keep it from them.
    */
   #choose(): Client | undefined {
     const least = leastBusy(this.#clients);
     if (least?.inFlight === 0 && (least.isAtWork ||= this.#share.tryTake())) return least;
     if (least === undefined || this.#share.wanted) return undefined;
-    const mayGrow = this.#clients.length < this.#cap && !this.#growth.isPaused;
+    const mayGrow = this.#clients.length < this.#cap && !this.#growthPause.isPaused;
     const added = mayGrow ? this.#tryOpen() : undefined;
     return added ?? (least.isAtWork ? least : leastBusy(this.#clients.filter(({ isAtWork }) => isAtWork)));
   }
 
-  /** All who come while somebody waits for share and permit wait for the same ones. */
-  async #takeInTurn(): Promise<Client> {
+  /** All callers that come while one waits for share and permit wait for the same ones. */
+  async #takeWhenAdmitted(): Promise<Client> {
     for (;;) {
       if (this.#ended) throw closed();
       const admitted = await (this.#admission ??= this.#admit().finally(() => this.#admission = undefined));
@@ -201,7 +207,7 @@ export class Pool implements Connection {
     }
   }
 
-  /** Waits for a share of the work, and answers who is to do it: somebody who has work already needs none. */
+  /** Waits for a share, and returns the client to use. A client that is at work already needs no share. */
   async #admit(): Promise<Client> {
     await this.#share.take();
     const least = leastBusy(this.#clients);
@@ -238,7 +244,7 @@ export class Pool implements Connection {
     const client: Client = new Client(this.endpoint, {
       now: this.#now(),
       onLost: () => this.#drop(client),
-      ...this.#terms,
+      ...this.#serverOptions,
     });
     client.isAtWork = true;
     this.#clients.push(client);

@@ -1,4 +1,4 @@
-// Texts of statements, remembered by what makes them different, so that each is prepared once a connection.
+// Texts of statements, cached by what distinguishes them, so that each is prepared once on each connection.
 
 /** A statement's text, and whether it is one of the few that are worth preparing. */
 export interface Statement {
@@ -6,7 +6,7 @@ export interface Statement {
   prepare: boolean;
 }
 
-/** Texts of one sort that are prepared; a caller can make up any number of them, and a server holds each. */
+/** The number of prepared texts of one sort. Callers can cause any number of them, and the server holds each. */
 const maxPrepared = 64;
 
 /** The statements of one sort. */
@@ -14,12 +14,12 @@ export class Statements {
   readonly #texts = new Map<string, string>();
   readonly #onKept: (characters: number) => void;
 
-  /** `onKept` hears how long a text is that is remembered. */
+  /** `onKept` gets the length of each text that is cached. */
   constructor(onKept: (characters: number) => void) {
     this.#onKept = onKept;
   }
 
-  /** The statement of a shape, written the first time that it is asked for. */
+  /** The statement of a shape, written when it is first needed. */
   of(shape: string, write: () => string): Statement {
     const known = this.#texts.get(shape);
     if (known !== undefined) return { text: known, prepare: true };

@@ -1,8 +1,11 @@
-// An open transaction in the place of a connection, for work that need not know which of them it has.
+// An open transaction as a `Connection`, for work that may run on either.
 import { translate } from '../errors.ts';
 import type { Connection, Sql } from './pool.ts';
 
-/** What runs on it is part of the transaction; so is a transaction, which cannot be undone alone. Throws `StorageError`. */
+/**
+ * Wraps a transaction. What runs on it is part of it; so is a transaction, which cannot be rolled back alone. Throws
+ * `StorageError`.
+ */
 export function transactionAsConnection(sql: Sql): Connection {
   const run: Connection['run'] = async (work) => {
     try {

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 import type driver from 'postgres';
 import { patched } from './patches.ts';
 
-/** Loads the driver. Files whose text is not the one that the patches expect are loaded as they are, and named. */
+/** Loads the driver. A file whose text the patches do not fit is loaded as it is, and named. */
 async function load(): Promise<{ postgres: typeof driver; unpatchedFiles: readonly string[] }> {
   const unpatchedFiles: string[] = [];
   const hooks = registerHooks({

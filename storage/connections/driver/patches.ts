@@ -4,17 +4,19 @@
 type Patch = readonly [written: string, instead: string];
 
 /**
- * Assigns a function that each statement, or each transaction, makes anew. V8 takes `object.name = () => …` for a method of
- * something that lasts, and allocates the function in the old generation at once. There it keeps all that it closes over, the
- * statement with its parameters and rows, until the next full collection. The value of an expression is allocated young.
+ * Assigns a function that each statement, or each transaction, creates. V8 takes `object.name = () => …` for a method
+ * of a long-lived object, and allocates the function in the old generation. There it keeps what it closes over, the
+ * statement with its parameters and rows, until the next full collection. The value of an expression is allocated
+ * young.
  */
 function young(written: string): Patch {
   return [`= ${written}`, `= (0, ${written})`];
 }
 
 /**
- * Members of a result besides its rows, hidden from whatever lists its members. Upstream defines them as properties of each
- * result, which takes longer than everything else that is done for a small one (1.4 µs). Members of the class cost nothing.
+ * The members of a result besides its rows, hidden from enumeration. Upstream defines them as properties of each
+ * result, which takes longer than everything else that is done for a small one (1.4 µs). Members of the class cost
+ * nothing.
  */
 const hidden = ['count', 'state', 'command', 'columns', 'statement']
   .map((name) =>
@@ -24,7 +26,7 @@ const hidden = ['count', 'state', 'command', 'columns', 'statement']
 
 const patches: Readonly<Record<string, readonly Patch[]>> = {
   'connection.js': [
-    // The count of a statement's rows starts anew also after one that failed half-way.
+    // The row count starts anew also after a statement that failed amid its rows.
     ['query = results = errorResponse = null', 'rows = 0; query = results = errorResponse = null'],
     // `begin` reserves its connection also when its own bytes fill the socket or the pipeline.
     [

@@ -1,21 +1,21 @@
-// What a server has prepared for one connection. It keeps all of it until the connection ends, some 100 KiB for each statement
-// about sixty columns, and callers can have many prepared: each set of fields that is updated is a statement.
+// The statements that a server has prepared for one connection. It keeps them until the connection ends, some 100 KiB
+// for each statement about sixty columns. Callers can cause many: each set of fields that is updated is a statement.
 import type driver from 'postgres';
 
-/** Characters of all statements together. What is prepared of them takes the server some 30 times as much. */
+/** The limit of all texts together. The prepared statements take the server some 30 times as much. */
 const maxCharacters = 524_288;
 
-/** The statements of a connection that it has had prepared. */
+/** The prepared statements of one connection. */
 export class PreparedStatements {
   readonly #texts = new Set<string>();
   #characters = 0;
 
-  /** Whether the connection should give way to a new one. */
+  /** True when the connection should be replaced by a new one. */
   get isFull(): boolean {
     return this.#characters >= maxCharacters;
   }
 
-  /** Has what is sent by this connection, or by a transaction on it, noted. */
+  /** Counts what is sent on this connection, or in a transaction on it. */
   watch<Sender extends driver.ISql>(sql: Sender): Sender {
     const send = sql.unsafe;
     sql.unsafe = (text, parameters, options) => {

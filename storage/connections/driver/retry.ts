@@ -2,8 +2,8 @@
 import { postgres } from './driver.ts';
 
 /**
- * Keeps the driver from sending a statement once more when the table has changed under the prepared one. It knows these errors by
- * their `routine`, which nothing else reads and which is hidden here. May be called any number of times.
+ * Keeps the driver from sending a statement again when the table has changed under the prepared one. The driver knows
+ * these errors by their `routine`, which nothing else reads. May be called any number of times.
  */
 export function disableRetry(): void {
   Object.defineProperty(postgres.PostgresError.prototype, 'routine', {

@@ -1,23 +1,23 @@
-// The socket under a connection to PostgreSQL, made by us and not by the driver.
+// The socket under a connection to PostgreSQL, opened here and not by the driver.
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Where a server listens: the directory of its Unix socket, or a host name. */
+/** The address of a server: the directory of its Unix socket, or a host name. */
 export interface Address {
   host: string;
   port: number;
   ssl: 'disable' | 'prefer' | 'require' | 'verify-full';
 }
 
-/** Whether a host is the directory of a Unix socket: the server then is on this machine. */
+/** True when a host is the directory of a Unix socket, so that the server is on this machine. */
 export function isSocketFolder(host: string): boolean {
   return host.startsWith('/');
 }
 
-/** A connected socket whose end is told once, and never to the driver. */
+/** A connected socket whose end is reported once, and never to the driver. */
 export interface OwnSocket {
   socket: Socket;
-  /** From now on the driver may see the socket close, because it is the one that closes it. */
+  /** Lets the driver see the `close` event from now on, because the driver itself closes the socket. */
   release(): void;
 }
 
@@ -27,10 +27,9 @@ const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const sslAccepted = 'S'.charCodeAt(0);
 
 /**
- * Connects. When the connection is lost, the driver is not told by `close`: it would forget its socket, write to it all
- * the same (an exception that nobody can catch: porsager/postgres issues 1154 and 1208), and connect again in the middle
- * of a transaction. Instead `onLost` is called, and whoever owns the driver's client ends it.
- * Throws an error with a `code`.
+ * Connects. When the connection is lost, the driver gets no `close` event: it would drop its socket, write to it all
+ * the same (an exception that nobody can catch), and connect again in the middle of a transaction. Instead `onLost` is
+ * called, and the owner of the driver's client ends it. Throws an error with a `code`.
  */
 export async function openSocket(address: Address, onLost: () => void): Promise<OwnSocket> {
   const plain = await connected(address);
@@ -44,7 +43,7 @@ export async function openSocket(address: Address, onLost: () => void): Promise<
     lost = true;
     return true;
   };
-  // The driver listens a moment later; what happens until then must not be an exception.
+  // The driver adds its listener a moment later. An error until then must not be an exception.
   socket.on('error', ignore);
   return {
     socket,
@@ -54,7 +53,7 @@ export async function openSocket(address: Address, onLost: () => void): Promise<
   };
 }
 
-/** An error is always followed by the end of the socket, and that is what counts. */
+/** An error is always followed by `close`, which is what counts. */
 function ignore(): void {}
 
 function connected({ host, port }: Address): Promise<Socket> {
@@ -71,7 +70,7 @@ async function encrypted(socket: Socket, { host, ssl }: Address): Promise<Socket
     socket.destroy();
     throw failure('ECONNREFUSED', 'the database server does not speak TLS');
   }
-  // An address is no name to ask a server by, but what its certificate is looked at for.
+  // An address is no name for SNI, but the certificate is checked against it.
   const servername = isIP(host) === 0 ? host : '';
   return await settled(
     connectTls({ socket, host, servername, rejectUnauthorized: ssl === 'verify-full' }),
@@ -79,7 +78,7 @@ async function encrypted(socket: Socket, { host, ssl }: Address): Promise<Socket
   );
 }
 
-/** Asks whether the server speaks TLS; it answers with one byte. */
+/** Requests TLS. The server responds with one byte. */
 async function accepts(socket: Socket): Promise<boolean> {
   socket.write(sslRequest);
   await settled(socket, 'readable');
@@ -87,7 +86,7 @@ async function accepts(socket: Socket): Promise<boolean> {
   return Buffer.isBuffer(answer) && answer[0] === sslAccepted;
 }
 
-/** Waits for an event of a socket; an error, or too long a wait, destroys it. */
+/** Waits for an event of a socket. An error, or a timeout, destroys it. */
 function settled(socket: Socket, event: 'connect' | 'secureConnect' | 'readable'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const end = (error: Error) => {

@@ -1,9 +1,9 @@
-// The fallback for the patch of the row count: results are made whole one by one, where the driver may begin them with holes.
+// The fallback for the patch of the row count: drops the holes that results may begin with.
 import type driver from 'postgres';
 
 /**
- * Checks the result of every statement of the process, and drops the holes that it begins with. The driver gives a statement its
- * `resolve` by an assignment, which is caught here. May be called any number of times.
+ * Checks the result of every statement of the process. The driver assigns `resolve` to each statement, and a setter of
+ * the prototype wraps it. May be called any number of times.
  */
 export function makeRowsWhole(sql: driver.Sql): void {
   const prototype: object = Object.getPrototypeOf(sql.unsafe(''));
@@ -17,7 +17,7 @@ export function makeRowsWhole(sql: driver.Sql): void {
   });
 }
 
-/** A text of several statements has a plain array of their results. */
+/** Statements that are sent as one text have a plain array of results. */
 function whole(result: unknown): unknown {
   if (!Array.isArray(result)) return result;
   if (result.constructor === Array) return result.map(whole);

@@ -21,7 +21,7 @@ const pool = (database: string, of?: ConnectionNames) => {
     cap: 1,
     permits: unlimitedPermits,
     now: Date.now,
-    sessions: of,
+    connectionNames: of,
   });
   open.push(made);
   return made;
@@ -80,7 +80,11 @@ it('those of a process before it are, until they have ended', async () => {
 it('those that this process has lost are, until they have ended', async () => {
   const patience = 100;
   const impatient = new Pool({ ...access, database: tenant }, {
-    ...{ cap: 1, permits: unlimitedPermits, now: Date.now, sessions, silenceTimeoutMs: patience },
+    cap: 1,
+    permits: unlimitedPermits,
+    now: Date.now,
+    connectionNames: sessions,
+    silenceTimeoutMs: patience,
   });
   open.push(impatient);
   await greet(impatient);

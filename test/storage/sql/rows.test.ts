@@ -42,7 +42,8 @@ describe.each(inBoth)('rows %s', (_name, within) => {
 
   it('are let go of as they come where they are more than may be answered', async () => {
     const statement = { text: "select repeat('x', 100) from generate_series(1, $1::int)", prepare: true };
-    const ask = (budget: RowBudget) => within((sql) => selectWithin(sql, statement, { params: [10], room }));
+    const ask = (budget: RowBudget) =>
+      within((sql) => selectWithin(sql, statement, { params: [10], budget }));
     expect(await ask({ left: 1_000 })).toEqual(Array.from({ length: 10 }, () => ['x'.repeat(100)]));
     await expect(ask({ left: 999 })).rejects.toThrow(RowsTooLarge);
     const shared = { left: 1_999 };
