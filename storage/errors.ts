@@ -95,10 +95,7 @@ const bySqlState: Readonly<Record<string, StorageFailure>> = {
 
 const denied = '42501';
 
-/**
- * Two transactions changed one row of a catalog, such as the rights of a database. PostgreSQL reports an internal
- * error.
- */
+/** Two transactions changed one row of a catalog, such as the rights of a database. PostgreSQL reports an internal error. */
 const catalogClash = /^tuple concurrently (?:updated|deleted)$/;
 
 const connectionFailures = new Set([

@@ -59,10 +59,7 @@ export class Secrets {
     return createHmac('sha256', this.#key('file-link')).update(text).digest();
   }
 
-  /**
-   * The seal of a row of an audit log, which covers the seal before it. `chain` keeps the logs of an installation
-   * apart.
-   */
+  /** The seal of a row of an audit log, which covers the seal before it. `chain` keeps the logs of an installation apart. */
   auditSeal(chain: string, previous: Buffer, text: string): Buffer {
     const seal = createHmac('sha256', this.#key('audit-seal')).update(`${chain}\0${previous.length}\0`);
     return seal.update(previous).update(text).digest();

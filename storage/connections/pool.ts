@@ -23,10 +23,7 @@ export type Endpoint = Login;
 export interface Connection {
   /** Runs statements outside a transaction. Throws `StorageError`. */
   run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
-  /**
-   * Runs statements in one transaction; throwing rolls it back. `silenceTimeoutMs`: see `Client`. Throws
-   * `StorageError`.
-   */
+  /** Runs statements in one transaction; throwing rolls it back. `silenceTimeoutMs`: see `Client`. Throws `StorageError`. */
   transaction<Result>(work: (sql: Sql) => Promise<Result>, silenceTimeoutMs?: number): Promise<Result>;
 }
 
@@ -172,10 +169,7 @@ export class Pool implements Connection {
     return new StorageError('undefined', 'the role of this connection is gone', { cause: error });
   }
 
-  /**
-   * A client for the next piece of work. `admitted` comes first while it is idle: it holds a share, and another client
-   * would take a second one.
-   */
+  /** A client for the next work. `admitted` comes first while it is idle: it holds a share, and another needs a second. */
   #take(admitted?: Client): Client | undefined {
     const known = this.#clients.find((client) => client === admitted);
     const isHeld = known?.isAtWork === true && known.inFlight === 0;

@@ -35,10 +35,7 @@ function readInstant(value: unknown): ParsedValue {
     : readAnyInstant(value);
 }
 
-/**
- * True when a text of that form is a day and a time of day. To make a `Date` and write it again takes ten times as
- * long.
- */
+/** True when a text of that form is a day and a time of day. To make a `Date` and write it again takes ten times as long. */
 function isInstant(text: string): boolean {
   const [month, date] = [twoDigits(text, 5), twoDigits(text, 8)];
   const isDay = month >= 1 && month <= 12 && date >= 1 &&

@@ -5,10 +5,7 @@ import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 
 const maxDepth = 64;
 
-/**
- * Any JSON value. Bodies are scanned before they are parsed, but values of hooks are not, so everything is checked
- * here.
- */
+/** Any JSON value. Bodies are scanned before they are parsed, but values of hooks are not, so everything is checked here. */
 export const json: Kind = {
   column: 'jsonb',
   cast: '::text::jsonb',

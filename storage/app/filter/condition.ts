@@ -84,10 +84,7 @@ export function termType(term: Term): Comparable | undefined {
   }
 }
 
-/**
- * The type in which values of these types compare, if they do: `text` for a UUID and a text, which may be that of a
- * UUID.
- */
+/** The type in which values of these types compare, if they do: `text` for a UUID and a text, which may be that of a UUID. */
 export function commonType(left: ScalarType, right: ScalarType): ScalarType | undefined {
   if (left === right) return left;
   const types: readonly ScalarType[] = [left, right];

@@ -93,10 +93,7 @@ export class RecordPlan {
     return constraint === undefined ? undefined : this.#constraints.get(constraint);
   }
 
-  /**
-   * Inserts a record: `$1` id, `$2` the time, then all values. A condition is tested on the record as it would be
-   * stored.
-   */
+  /** Inserts a record: `$1` id, `$2` the time, then all values. A condition is tested on the record as it would be stored. */
   insert(where: string): Statement {
     return where === ''
       ? this.#insert
