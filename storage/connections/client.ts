@@ -233,9 +233,7 @@ export class Client {
     return failure;
   }
 
-  /**
-   * Fails everything in flight, and everything later, at once: the driver would wait for a connection that never comes.
-   */
+  /** Fails everything in flight, and everything later, at once: the driver would wait for a connection without end. */
   #lose(failure = lostConnection()): void {
     if (this.#state !== 'open') return;
     this.#state = 'lost';

@@ -67,10 +67,7 @@ export class Databases {
   readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitTimeoutMs });
   readonly #outage = new Outage();
   readonly #connectionNames = new ConnectionNames();
-  /**
-   * Undefined for a server elsewhere: it has cores of its own, and its responses take a while, so nothing should queue
-   * here.
-   */
+  /** Undefined for a server elsewhere: it has cores of its own, and waiting here would add to its slow responses. */
   readonly #turns: Turns<Client> | undefined;
   readonly #sweep: NodeJS.Timeout;
 
@@ -106,9 +103,7 @@ export class Databases {
     return this.#pool(database, database, this.#options.workspacePoolCap);
   }
 
-  /**
-   * An app's schema as the role that reads and writes in it. The apps of a workspace share their connections at work.
-   */
+  /** An app's schema as the role that reads and writes in it. The apps of a workspace share connections at work. */
   app(database: string, schema: string): Pool {
     return this.#pool(database, schema, this.#options.appPoolCap);
   }
@@ -160,10 +155,7 @@ export class Databases {
     }
   }
 
-  /**
-   * Notifies every process of a change that is committed in a tenant's database: see `ChangeNotifier`. Throws
-   * `StorageError`.
-   */
+  /** Notifies every process of a change committed in a tenant's database: see `ChangeNotifier`. Throws `StorageError`. */
   async notify(change: Change): Promise<void> {
     await this.#changeNotifier.notify(change);
   }
