@@ -9,7 +9,7 @@ import { type AnyTarget, type Definitions, failNoApp, failNoWorkspace } from './
  * path has been deleted meanwhile, the `404` of that, else the error as it came.
  */
 export async function explainFailure(
-  definitions: Pick<Definitions, 'peekApp' | 'workspace' | 'isThere'>,
+  definitions: Pick<Definitions, 'peekApp' | 'workspace' | 'exists'>,
   { workspace, app }: AnyTarget,
   error: unknown,
 ): Promise<unknown> {
@@ -19,7 +19,7 @@ export async function explainFailure(
     // Another one may have the id by now.
     const { id, database } = workspace;
     if ((await definitions.workspace(id))?.database !== database) failNoWorkspace(id);
-    if (app !== undefined && !await definitions.isThere(app)) failNoApp(app.id);
+    if (app !== undefined && !await definitions.exists(app)) failNoApp(app.id);
   } catch (missing) {
     if (missing instanceof ApiError) return missing;
   }
@@ -27,13 +27,13 @@ export async function explainFailure(
 }
 
 /** Whether work for an app of a workspace may have failed because that app has been deleted meanwhile. */
-export async function isOfGone(
-  definitions: Pick<Definitions, 'peekApp' | 'isThere'>,
+export async function isOfDeletedApp(
+  definitions: Pick<Definitions, 'peekApp' | 'exists'>,
   app: AppDefinition,
   error: unknown,
 ): Promise<boolean> {
   return (mayBeDropped(error) || mayBeOfHooksEnd(definitions, app, error)) &&
-    !await definitions.isThere(app);
+    !await definitions.exists(app);
 }
 
 /** Hooks fail for many reasons, and often: the database is asked only where the app is not what it was to the request. */

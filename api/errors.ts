@@ -119,7 +119,7 @@ export function failValidation(errors: readonly FieldError[]): never {
 }
 
 /** Null where something is missing. Throws any other error. */
-export function nullWhenMissing(error: unknown): null {
+export function nullIfNotFound(error: unknown): null {
   if (error instanceof ApiError && error.code === 'not_found') return null;
   throw error;
 }
@@ -128,7 +128,7 @@ const retrySoon = [['Retry-After', '1']] as const;
 const retryLater = [['Retry-After', '60']] as const;
 
 /** Whether the log has to say what it was: a fault, or what whoever runs the server can mend and nobody else. */
-export function isToBeReported(error: unknown, { code }: ApiError): boolean {
+export function mustBeLogged(error: unknown, { code }: ApiError): boolean {
   return code === 'internal' || error instanceof StoreUnavailable || isDiskFull(error);
 }
 

@@ -16,20 +16,20 @@ import { createAuth } from './auth/build.ts';
 import { createDefinitions } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress/client.ts';
-import { hearChanges, type Hearing } from './process/cache-sync.ts';
-import { answerCall } from './app-api/calls.ts';
+import { type CacheSync, startCacheSync } from './process/cache-sync.ts';
+import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/files/tombstones.ts';
 import { keepSweeping, type Sweeping } from './files/sweeping.ts';
-import { listen, type Listening } from './http/server.ts';
+import { type OpenServer, openServer } from './http/server.ts';
 import { Courier } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
 import { setServingFlags } from './process/v8-flags.ts';
-import { logObserver, noteFailure } from './logging/events.ts';
+import { logFailure, logObserver } from './logging/events.ts';
 import { PolicyBook } from './policies/book.ts';
-import { createDoor } from './pipeline/guards.ts';
+import { createGuards } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
-import { learnSetup } from './pipeline/setup-gate.ts';
+import { refreshSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
 import { createRecords } from './records/build.ts';
@@ -83,7 +83,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   };
   hearSupervisor(receive);
   await putInOrder(deps, start);
-  const changes = await hearChanges(deps, { definitions, auth, hooks, learnSetup });
+  const changes = await startCacheSync(deps, { definitions, auth, hooks, learnSetup: refreshSetup });
   const listening = await openDoor(deps, start, changes);
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
@@ -99,7 +99,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
 }
 
 function hookPorts(deps: () => Deps, { worker }: ApiStart) {
-  return { send: tell, deps, answerCall, worker };
+  return { send: tell, deps, answerCall: handleCall, worker };
 }
 
 /** For the one process on PostgreSQL of our own: nobody else writes there. */
@@ -138,17 +138,17 @@ function hearSupervisor(receive: HookSystem['receive']): void {
 async function openDoor(
   deps: Deps,
   { worker, successor }: ApiStart,
-  hearing: Hearing,
-): Promise<Listening> {
+  hearing: CacheSync,
+): Promise<OpenServer> {
   const { http: { host, port }, api } = deps.config;
-  const door = createDoor(deps, hearing);
+  const door = createGuards(deps, hearing);
   const sockets = createWebSockets(deps, door);
-  const listening = await listen(nodeListener(createHttpApp(deps, door, routes)), {
+  const listening = await openServer(nodeListener(createHttpApp(deps, door, routes)), {
     host,
     port,
     isShared: api.workers > 1,
     isFirst: worker === 0 && !successor,
-    standing: door.standing,
+    securityHeaders: door.securityHeaders,
     mount: (server) => sockets.mount(server),
   });
   deps.observe({ type: 'server_ready', url: listening.url });
@@ -183,7 +183,7 @@ async function openWhenReachable(
         report: (done, total) =>
           tell({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
         onReaped: (database) => observe({ type: 'workspace_reaped', database }),
-        onFailure: noteFailure({ observe }, 'keep databases'),
+        onFailure: logFailure({ observe }, 'keep databases'),
       });
     } catch (error) {
       const mayPass = error instanceof StorageError && error.failure === 'unavailable';

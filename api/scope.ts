@@ -20,7 +20,7 @@ export interface Principal {
 }
 
 /** The workspace and app that a URL names. */
-export interface Place {
+export interface TenantPath {
   workspace?: string | undefined;
   app?: string | undefined;
 }
@@ -30,11 +30,11 @@ interface ScopeRule {
   who: string;
   /** Whether a caller without a token may go on. */
   anonymous: boolean;
-  admits(principal: Principal, place: Place): boolean;
+  admits(principal: Principal, place: TenantPath): boolean;
 }
 
 /** Whether the token's claims cover the place at all. */
-function reaches(principal: Principal, { workspace, app }: Place): boolean {
+function reaches(principal: Principal, { workspace, app }: TenantPath): boolean {
   if (principal.role === 'master_admin') return true;
   if (workspace !== undefined && principal.workspace !== workspace) return false;
   return app === undefined || principal.apps === undefined || principal.apps.includes(app);
@@ -67,10 +67,10 @@ export const scopes = {
 export type Scope = keyof typeof scopes;
 
 /** Decides a scope without asking the database. */
-export function decide(
+export function decideScope(
   scope: Scope,
   principal: Principal | null,
-  place: Place,
+  place: TenantPath,
 ): 'allow' | 'unauthorized' | 'forbidden' {
   const rule: ScopeRule = scopes[scope];
   if (principal === null) return rule.anonymous ? 'allow' : 'unauthorized';
@@ -78,6 +78,6 @@ export function decide(
 }
 
 /** Whether this principal passes every access rule of the app (decisions: admins with access to it do). */
-export function administers(principal: Principal | null, place: Place): boolean {
+export function bypassesRules(principal: Principal | null, place: TenantPath): boolean {
   return principal !== null && isAdmin(principal) && reaches(principal, place);
 }

@@ -18,15 +18,15 @@ export interface Definitions {
   workspace(id: string): Promise<WorkspaceDefinition | undefined>;
   app(workspace: string, app: string): Promise<AppDefinition | undefined>;
   /** Whether an app is still there, once whoever may be deleting it has come to an end. */
-  isThere(app: AppIdentity): Promise<boolean>;
+  exists(app: AppIdentity): Promise<boolean>;
   /** Forgets what is known of a workspace or one of its apps, here at once and in other processes soon. */
   invalidate(workspace: string, app?: string): Promise<void>;
   /** Forgets in this process only, when the change has been published with its own transaction. */
-  forget(change: Change): void;
+  invalidateLocally(change: Change): void;
 }
 
 /** The definitions that a route's path promises its handler. */
-export type Target<Path extends string> =
+export type RouteTarget<Path extends string> =
   & (Path extends `${string}/:workspace${string}` ? { workspace: WorkspaceDefinition } : unknown)
   & (Path extends `${string}/:app${string}` ? { app: AppDefinition } : unknown)
   & (Path extends `${string}/:coll${string}` ? { collection: CollectionDefinition } : unknown);
@@ -72,11 +72,11 @@ async function findWorkspace(definitions: Pick<Definitions, 'workspace'>, id: st
 
 function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {
   const { workspace } = app;
-  return id === undefined ? { workspace, app } : { workspace, app, collection: collectionOf(app, id) };
+  return id === undefined ? { workspace, app } : { workspace, app, collection: requireCollection(app, id) };
 }
 
 /** A collection of an app, also a built-in one. Throws `404 not_found`. */
-export function collectionOf(app: AppDefinition, id: string): CollectionDefinition {
+export function requireCollection(app: AppDefinition, id: string): CollectionDefinition {
   return readableCollection(app, id) ?? failNoCollection(id);
 }
 
@@ -84,7 +84,7 @@ export function collectionOf(app: AppDefinition, id: string): CollectionDefiniti
  * Keeps exactly this workspace from being deleted until a transaction of the control database ends, for what is written
  * there under its id alone: it may be another's by now. Throws `404 workspace_not_found`.
  */
-export async function holdWorkspace(
+export async function lockWorkspace(
   control: Sql,
   workspace: Pick<WorkspaceDefinition, 'id' | 'database'>,
 ): Promise<void> {

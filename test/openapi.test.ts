@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../api/errors.ts';
 import { hookErrors } from '../api/hooks/errors.ts';
-import { openApiOf } from '../api/contract/openapi.ts';
-import { errorsOf } from '../api/contract/route-errors.ts';
+import { describeApi } from '../api/contract/openapi.ts';
+import { routeErrors } from '../api/contract/route-errors.ts';
 import { routes } from '../api/routes/index.ts';
 import { route } from '../api/contract/route.ts';
 import { object, text } from '../api/contract/schema.ts';
 import { pages } from './reference/pages.ts';
 
 const root = join(import.meta.dirname, '..');
-const document = openApiOf(routes);
+const document = describeApi(routes);
 
-function operationsOf({ paths }: ReturnType<typeof openApiOf>) {
+function operationsOf({ paths }: ReturnType<typeof describeApi>) {
   return Object.values(paths).flatMap((operations) => Object.values(operations));
 }
 
@@ -41,7 +41,7 @@ describe('the API description', () => {
     for (const each of routes) {
       const path = each.path.replaceAll(/(?:\*\*)?:([a-z]+)/g, '{$1}');
       const responses = Object.keys(document.paths[path]?.[each.method.toLowerCase()]?.responses ?? {});
-      const statuses = errorsOf(each).map((code) => String(errorCodes[code].status));
+      const statuses = routeErrors(each).map((code) => String(errorCodes[code].status));
       expect(responses, `${each.method} ${each.path}`).toEqual(expect.arrayContaining(statuses));
     }
   });
@@ -121,13 +121,13 @@ describe('the API description', () => {
       response: object({}),
       handle: () => ({}),
     });
-    expect(() => openApiOf([odd])).toThrow(RangeError);
+    expect(() => describeApi([odd])).toThrow(RangeError);
   });
 });
 
 describe('the errors of a route', () => {
   const answered = (extra: object) =>
-    errorsOf(route({
+    routeErrors(route({
       method: 'POST',
       path: '/api/workspaces/:workspace/apps/:app/odd',
       summary: 'Odd.',
@@ -171,13 +171,13 @@ describe('the errors of a route', () => {
     'DELETE /api/workspaces/:workspace/users/:id',
   ])('include those of the hooks that are asked about %s', (name) => {
     const found = routes.find(({ method, path }) => `${method} ${path}` === name);
-    expect(found === undefined ? [] : errorsOf(found)).toEqual(expect.arrayContaining([...hookErrors]));
+    expect(found === undefined ? [] : routeErrors(found)).toEqual(expect.arrayContaining([...hookErrors]));
   });
 
   it('are named by a route only when they do not follow from the rest of it', () => {
     const namedTwice = routes.flatMap((each) => {
       const { errors = [], ...rest } = each;
-      const others = errorsOf(rest);
+      const others = routeErrors(rest);
       return errors.filter((code) => others.includes(code)).map((code) =>
         `${each.method} ${each.path} ${code}`
       );

@@ -6,7 +6,7 @@ import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { holdWorkspace } from '../target.ts';
+import { lockWorkspace } from '../target.ts';
 import { checkApps, refuseDuplicate } from './input.ts';
 import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
@@ -43,7 +43,7 @@ export async function createAdmin(
   };
   try {
     await deps.databases.control.transaction(async (sql) => {
-      await holdWorkspace(sql, workspace);
+      await lockWorkspace(sql, workspace);
       await insertAdmin(sql, row);
       await auditSystem(sql, deps, {
         actor: await actorIn(sql, by.principal),

@@ -52,7 +52,7 @@ export async function changeAdmin(
     return { admin, revoked, isMoved };
   }).catch(refuseDuplicate);
   deps.revocations.apply(changed.revoked);
-  if (changed.isMoved) deps.definitions.forget(tidings);
+  if (changed.isMoved) deps.definitions.invalidateLocally(tidings);
   return showAdmin(changed.admin);
 }
 

@@ -4,8 +4,8 @@ import type { CallTable } from '../../hook-runner/calls.ts';
 import type { CallFrame } from '../../hook-runner/protocol.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { fail, nullWhenMissing } from '../errors.ts';
-import { pageRequestOf } from '../contract/page-query.ts';
+import { fail, nullIfNotFound } from '../errors.ts';
+import { toPageRequest } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord } from '../records/get.ts';
@@ -13,14 +13,14 @@ import { listRecords } from '../records/list.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
-import { collectionOf } from '../target.ts';
+import { requireCollection } from '../target.ts';
 import { findUserRecord } from '../users/records.ts';
 import type { Author } from '../hooks/ports.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
 import { fetchForHook } from './fetch.ts';
 import { deleteForHook, readForHook, storeForHook } from './files.ts';
 import { sendForHook } from './mail.ts';
-import { ownAppNow } from './own-app.ts';
+import { findOwnApp } from './own-app.ts';
 import { publishForHook } from './publish.ts';
 
 interface Caller {
@@ -40,7 +40,7 @@ const answers: Answers = {
   'records.findOne': async ({ deps, app }, coll, id) => {
     const target = targetOf(app, coll);
     const lookup = { access: unboundedAccess('get', deps.now()), id };
-    return await getRecord(deps, target, lookup).catch(nullWhenMissing);
+    return await getRecord(deps, target, lookup).catch(nullIfNotFound);
   },
   'records.list': ({ deps, app }, coll, { filter, sort, page, per_page }) => {
     const access = unboundedAccess('list', deps.now());
@@ -49,7 +49,7 @@ const answers: Answers = {
       access,
       filter,
       sort,
-      page: pageRequestOf({ page, per_page }),
+      page: toPageRequest({ page, per_page }),
       maxBytes: maxListBytes,
     });
   },
@@ -84,13 +84,13 @@ const answers: Answers = {
 };
 
 /** Does what a call asks for. Throws `ApiError` and whatever features throw. */
-export async function answerCall(
+export async function handleCall(
   deps: Deps,
   app: AppIdentity,
   call: CallFrame,
   context: CallContext,
 ): Promise<unknown> {
-  return await answerOne({ deps, app: await ownAppNow(deps, app), context }, call);
+  return await answerOne({ deps, app: await findOwnApp(deps, app), context }, call);
 }
 
 function answerOne(caller: Caller, call: CallFrame): unknown {
@@ -105,7 +105,7 @@ function authorOf({ requestId, depth, deadline, aside }: CallContext): Author {
 }
 
 function targetOf(app: AppDefinition, id: string): RecordTarget {
-  return { app, collection: collectionOf(app, id) };
+  return { app, collection: requireCollection(app, id) };
 }
 
 function refuseBadPage(members: Record<string, number | undefined>): void {

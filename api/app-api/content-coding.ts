@@ -39,7 +39,7 @@ const mostCodings = 5;
  * The headers and the body of an answer without its codings, at most `maxBytes` of it. An unknown coding is left as it is.
  * Throws `EgressError`.
  */
-export async function decoded(
+export async function decodeBody(
   { headers, body }: Pick<EgressAnswer, 'headers' | 'body'>,
   maxBytes: number,
 ): Promise<{ headers: HeaderList; body: Buffer }> {

@@ -8,7 +8,7 @@ import { namesHost } from '../egress/wall.ts';
 import { fail } from '../errors.ts';
 import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
-import { decoded } from './content-coding.ts';
+import { decodeBody } from './content-coding.ts';
 
 /** As base64 it must fit into an answer of a call. */
 const mostBytes = 1_048_576;
@@ -47,7 +47,7 @@ export async function fetchForHook(
       fail('hook_error', 'the host redirects the request');
     }
     if (answer.status > 599) fail('hook_error', `the host answered with status ${answer.status}`);
-    const { headers: shown, body: content } = await decoded(answer, mostBytes);
+    const { headers: shown, body: content } = await decodeBody(answer, mostBytes);
     return {
       url: answer.url.href,
       redirected: answer.url.href !== url.href,

@@ -3,7 +3,7 @@ import type { Bytes, HookFileInfo } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
-import { fail, nullWhenMissing } from '../errors.ts';
+import { fail, nullIfNotFound } from '../errors.ts';
 import { blobOf, fileOf } from '../files/access.ts';
 import { filenameOf } from '../files/filename.ts';
 import { mediaTypeOf } from '../files/media-type.ts';
@@ -21,7 +21,7 @@ export async function readForHook(
   app: AppDefinition,
   id: string,
 ): Promise<(HookFileInfo & { body: Bytes }) | null> {
-  const file = await fileOf(deps, app, id).catch(nullWhenMissing);
+  const file = await fileOf(deps, app, id).catch(nullIfNotFound);
   if (file === null) return null;
   if (file.size > mostBytes) fail('hook_error', `the file has more than ${mostBytes} bytes`);
   const parts: Buffer[] = [];

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
 /** Looks it up, as collections change while a runner lives. Throws `404 app_not_found` when it is gone. */
-export async function ownAppNow(
+export async function findOwnApp(
   { definitions }: Pick<Deps, 'definitions'>,
   { id, schema, workspace }: AppIdentity,
 ): Promise<AppDefinition> {

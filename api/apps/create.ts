@@ -17,8 +17,8 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { loadEarlyFiles } from '../hooks/files/reload.ts';
-import { noteFailure } from '../logging/events.ts';
-import { holdWorkspace } from '../target.ts';
+import { logFailure } from '../logging/events.ts';
+import { lockWorkspace } from '../target.ts';
 
 type CreateDeps =
   & Pick<
@@ -58,11 +58,11 @@ export async function createApp(
     return { app, left };
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
   if (left.revocation !== undefined) deps.revocations.apply([left.revocation]);
-  if (left.policies) deps.policyBook.heed({ kind: 'policies', workspace: workspace.id });
+  if (left.policies) deps.policyBook.onChange({ kind: 'policies', workspace: workspace.id });
   databases.warmApp(database, app.schema);
   // The app is made by now, and its first use loads them as well.
   void loadEarlyFiles(deps, { id, workspace })
-    .catch(noteFailure(deps, 'load hooks from before their app'));
+    .catch(logFailure(deps, 'load hooks from before their app'));
   return app;
 }
 
@@ -85,7 +85,7 @@ async function disinherit(
 ): Promise<Left> {
   const { id: workspace } = held;
   return await databases.control.transaction(async (sql) => {
-    await holdWorkspace(sql, held);
+    await lockWorkspace(sql, held);
     await removeAppFromAdmins(sql, workspace, id);
     const policies = await deleteAppPolicies(sql, workspace, id);
     if (policies) await notifyChange(sql, { kind: 'policies', workspace });

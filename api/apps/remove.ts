@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts';
 import { forgetAllBytes } from '../files/upload.ts';
 import type { Hooks } from '../hooks/ports.ts';
 import { Departure } from '../hooks/files/tombstones.ts';
-import { failNoApp, holdWorkspace } from '../target.ts';
+import { failNoApp, lockWorkspace } from '../target.ts';
 
 type RemoveDeps =
   & Pick<
@@ -46,7 +46,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
   if (current?.schema !== schema) failNoApp(id);
   const { actor, revoked } = await databases.control.transaction(async (sql) => {
     await lockPolicies(sql);
-    await holdWorkspace(sql, workspace);
+    await lockWorkspace(sql, workspace);
     await removeAppFromAdmins(sql, workspace.id, id);
     await deleteAppPolicies(sql, workspace.id, id);
     await notifyChange(sql, { kind: 'policies', workspace: workspace.id });
@@ -55,7 +55,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
     return { actor: await actorIn(sql, by.principal), revoked: rows };
   });
   revocations.apply(revoked);
-  policyBook.heed({ kind: 'policies', workspace: workspace.id });
+  policyBook.onChange({ kind: 'policies', workspace: workspace.id });
   const departure = new Departure(deps);
   // It is read again in any case: a deletion whose connection was lost may be done.
   await departure.during(() =>

@@ -3,13 +3,13 @@ import { findActor } from '../../storage/control/actors.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { findUserEmail } from '../../storage/workspace/user-email.ts';
 import type { Deps } from '../deps.ts';
-import type { Origin } from '../contract/route.ts';
+import type { RequestOrigin } from '../contract/route.ts';
 import type { Principal } from '../scope.ts';
 
 /** Who asks for a change, and by which request. */
 export interface By {
   principal: Principal;
-  origin: Origin;
+  origin: RequestOrigin;
   now: Date;
 }
 

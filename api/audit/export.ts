@@ -5,7 +5,7 @@ import { type AuditEntry, type AuditQuery, listAuditBefore } from '../../storage
 import type { Connection } from '../../storage/connections/pool.ts';
 import { notStored, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
-import { OwnAnswer } from '../contract/route.ts';
+import { RawResponse } from '../contract/route.ts';
 
 const pieceRows = 100;
 /** A client that takes nothing for so long is gone. */
@@ -16,10 +16,10 @@ export function exportAudit(
   { observe }: Pick<Deps, 'observe'>,
   connection: Connection,
   question: AuditQuery,
-): OwnAnswer {
+): RawResponse {
   const piece = (before?: string) =>
     connection.run((sql) => listAuditBefore(sql, question, { before, limit: pieceRows }));
-  return new OwnAnswer(async ({ response, headers }) => {
+  return new RawResponse(async ({ response, headers }) => {
     const first = await piece();
     writeHead(response, 200, [...headers, ['Content-Type', 'application/x-ndjson'], notStored]);
     if (response.req.method === 'HEAD') {

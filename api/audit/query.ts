@@ -10,7 +10,7 @@ import type { AppDefinition, WorkspaceDefinition } from '../../storage/definitio
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
-import type { OwnAnswer } from '../contract/route.ts';
+import type { RawResponse } from '../contract/route.ts';
 import { exportAudit } from './export.ts';
 
 /** Whose log is read: the system's when neither is given. */
@@ -28,7 +28,7 @@ export function queryAudit(
   deps: Pick<Deps, 'databases' | 'observe'>,
   place: AuditPlace,
   { filter, page, format }: AuditWish,
-): Promise<Page<AuditEntry>> | OwnAnswer {
+): Promise<Page<AuditEntry>> | RawResponse {
   const { connection, scope } = logOf(deps, place);
   const question: AuditQuery = { scope, filter };
   if (format === 'jsonl') return exportAudit(deps, connection, question);

@@ -4,7 +4,7 @@ import type { Chain } from '../../storage/audit/chain.ts';
 import { pruneBatch } from '../../storage/audit/retention.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../logging/events.ts';
+import { logFailure } from '../logging/events.ts';
 import { withEveryLog } from './logs.ts';
 
 type RetentionDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>;
@@ -30,7 +30,7 @@ export function keepRetention(deps: RetentionDeps): Retention {
 }
 
 async function repeat(deps: RetentionDeps, days: number, ending: AbortSignal): Promise<void> {
-  const onFailure = noteFailure(deps, 'remove old audit entries');
+  const onFailure = logFailure(deps, 'remove old audit entries');
   while (!ending.aborted) {
     const before = new Date(deps.now().getTime() - days * dayMilliseconds);
     const work = (connection: Connection, chain: Chain) => prune(deps, { connection, chain, before });

@@ -5,7 +5,7 @@ import type { Connection } from '../../storage/connections/pool.ts';
 import { isAssigned } from '../../storage/control/tenant-databases.ts';
 import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../logging/events.ts';
+import { logFailure } from '../logging/events.ts';
 import { withEveryLog } from './logs.ts';
 import type { SealDesk } from './ports.ts';
 
@@ -43,7 +43,7 @@ export class Seals implements SealDesk {
 
   constructor(deps: SealDeps) {
     this.#deps = deps;
-    this.#report = noteFailure(deps, 'seal an audit log');
+    this.#report = logFailure(deps, 'seal an audit log');
   }
 
   note(chain: Chain, id: string): void {

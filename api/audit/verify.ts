@@ -6,13 +6,13 @@ import { Secrets } from '../../storage/secrets.ts';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import { listWorkspaceDatabases } from '../../storage/control/workspaces.ts';
 import type { VerifiedLog, VerifyStart } from '../../supervisor/protocol.ts';
-import { carryOut, connected } from '../process/one-shot.ts';
+import { runOneShot, withConnection } from '../process/one-shot.ts';
 
 /** Verifies what it is asked to, one log after the other. Throws `StartRefused`, `StorageError`. */
 async function verify(start: VerifyStart, tell: (verified: VerifiedLog) => void): Promise<void> {
   const key = new Secrets(Buffer.from(start.masterKey, 'base64'));
   const expected = start.head ?? undefined;
-  await connected(start.database, async (control) => {
+  await withConnection(start.database, async (control) => {
     await control.transaction((sql) => checkMasterKey(sql, key));
     if (typeof start.log === 'string') {
       tell(verifiedAs('system', await verifyChain(control, controlChain, { key, expected })));
@@ -22,7 +22,7 @@ async function verify(start: VerifyStart, tell: (verified: VerifiedLog) => void)
     const found = await control.run((sql) => listWorkspaceDatabases(sql, only));
     if (only !== undefined && found.length === 0) throw new StartRefused(`there is no workspace "${only}"`);
     for (const { id, database } of found) {
-      await connected({ ...start.database, database }, async (connection) => {
+      await withConnection({ ...start.database, database }, async (connection) => {
         const verdict = await verifyChain(connection, workspaceChain(database), { key, expected });
         tell(verifiedAs(`workspace ${id}`, verdict));
       });
@@ -34,4 +34,4 @@ function verifiedAs(log: string, { head, ...verdict }: ChainVerdict): VerifiedLo
   return { log, ...verdict, head: `${head.seq}:${head.hash}` };
 }
 
-carryOut(verify);
+runOneShot(verify);

@@ -3,9 +3,9 @@ import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit/log.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { ServerSchema } from '../../storage/sessions.ts';
-import { replaceDeceptive } from '../logging/control-characters.ts';
+import { replaceControlCharacters } from '../logging/control-characters.ts';
 import type { Deps } from '../deps.ts';
-import type { Origin } from '../contract/route.ts';
+import type { RequestOrigin } from '../contract/route.ts';
 
 /** What happened, and who did it. No member may hold a secret. */
 export interface AuditEvent {
@@ -16,7 +16,7 @@ export interface AuditEvent {
   target: string;
   details?: Readonly<Record<string, unknown>>;
   /** The request; absent for what the server does by itself. */
-  origin?: Origin;
+  origin?: RequestOrigin;
 }
 
 /** Where an entry's id and time come from, and who is told to seal it; what nobody is told of is sealed after a restart. */
@@ -72,7 +72,7 @@ function rowOf(deps: AuditDeps, { actor, action, target, details = {}, origin }:
 }
 
 /** Null for the server itself, and for a client that does not say. */
-function agentOf(origin: Origin | undefined): string | null {
+function agentOf(origin: RequestOrigin | undefined): string | null {
   return origin === undefined || origin.userAgent === ''
     ? null
     : clean(origin.userAgent.slice(0, longestAgent));
@@ -86,7 +86,7 @@ const longestAgent = 500;
 
 /** A text that can do nothing to a terminal or a log: escaped, well-formed, at most 4 KiB. */
 function clean(text: string): string {
-  const escaped = replaceDeceptive(
+  const escaped = replaceControlCharacters(
     text.toWellFormed(),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

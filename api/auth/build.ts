@@ -13,7 +13,7 @@ import { Tokens } from './tokens/tokens.ts';
 export interface Auth {
   parts: Pick<Deps, 'tokens' | 'signingKeys' | 'passwords' | 'issuerKeys' | 'revocations' | 'policies'>;
   /** Another process, or this one, has changed something. */
-  heed(change: Change): void;
+  onChange(change: Change): void;
   /** Changes may have been missed. */
   reload(): void;
   /** Resolves once all counts of which was heard so far. */
@@ -49,7 +49,7 @@ export async function createAuth(
       revocations,
       policies: effectivePolicies({ config, book: deps.policyBook }),
     },
-    heed: ({ kind }) => {
+    onChange: ({ kind }) => {
       if (kind === 'revocations') void revocations.catchUp();
     },
     reload: () => void revocations.reload(),

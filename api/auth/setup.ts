@@ -5,7 +5,7 @@ import { claimSetup } from '../../storage/control/server.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Origin } from '../contract/route.ts';
+import type { RequestOrigin } from '../contract/route.ts';
 import { checkNewPassword } from './passwords/policy.ts';
 
 /** The master admin there is from the first start on. */
@@ -15,7 +15,7 @@ export const masterUsername = 'admin';
 export async function completeSetup(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'setup' | 'newId' | 'now'>,
   password: string,
-  { origin, now }: { origin: Origin; now: Date },
+  { origin, now }: { origin: RequestOrigin; now: Date },
 ): Promise<void> {
   if (deps.setup.initialized) failComplete();
   await checkNewPassword(deps.policies, {}, { field: 'password', password });

@@ -21,7 +21,7 @@ interface Known {
 /** The cache, as the process that owns it uses it. */
 export interface DefinitionCache extends Definitions {
   /** Drops everything, in this process only: changes may have been missed. */
-  forgetAll(): void;
+  invalidateAll(): void;
   /** Tells of what was forgotten: an app, all of a workspace, or everything. What is returned ends it. */
   onForget(listener: ForgetListener): () => void;
 }
@@ -72,7 +72,7 @@ class Cache implements DefinitionCache {
     return await loading;
   }
 
-  async isThere({ workspace, id, schema }: AppIdentity): Promise<boolean> {
+  async exists({ workspace, id, schema }: AppIdentity): Promise<boolean> {
     if ((await this.workspace(workspace.id))?.database !== workspace.database) return false;
     return await this.#databases.provisioner(workspace.database).run((sql) => isSameApp(sql, { id, schema }));
   }
@@ -81,11 +81,11 @@ class Cache implements DefinitionCache {
     const change: Change = app === undefined
       ? { kind: 'workspace', workspace }
       : { kind: 'app', workspace, app };
-    this.forget(change);
+    this.invalidateLocally(change);
     await this.#databases.notify(change);
   }
 
-  forget(change: Change): void {
+  invalidateLocally(change: Change): void {
     if (change.kind === 'workspace') {
       this.#known.delete(change.workspace);
       this.#tell({ workspace: change.workspace });
@@ -95,7 +95,7 @@ class Cache implements DefinitionCache {
     }
   }
 
-  forgetAll(): void {
+  invalidateAll(): void {
     this.#known.clear();
     this.#tell({});
   }
@@ -145,7 +145,7 @@ class Cache implements DefinitionCache {
     const { name, schema, created_at, updated_at } = row;
     const reading = this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
     const found = await reading.catch(async (error) => {
-      if (mayBeDropped(error) && !await this.isThere({ workspace, id, schema })) return undefined;
+      if (mayBeDropped(error) && !await this.exists({ workspace, id, schema })) return undefined;
       throw error;
     });
     if (found === undefined) return undefined;

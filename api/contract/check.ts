@@ -10,13 +10,13 @@ const longestName = 100;
 
 /** Lets a good value through. `400 validation` names everything that is wrong with another, or a hundred things. */
 export function check<Value>(value: unknown, against: Schema<Value>): Value {
-  const errors = wrongWith(value, against);
+  const errors = findErrors(value, against);
   if (errors.length > 0) failValidation(errors);
   return value as Value;
 }
 
 /** All that is wrong with a value, or a hundred things. */
-export function wrongWith(value: unknown, against: Schema<unknown>): FieldError[] {
+export function findErrors(value: unknown, against: Schema<unknown>): FieldError[] {
   if (against.accepts?.(value) === true) return [];
   return [...errorsIn(value, against.struct, []).take(mostErrors)];
 }

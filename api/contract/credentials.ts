@@ -11,7 +11,7 @@ export const emailText = text({
 });
 
 /** In characters: longer ones are refused before they are hashed. */
-export const longestPassword = 4_096;
+export const maxPasswordLength = 4_096;
 
 /** A password; the policy says what is long enough. */
-export const passwordText = text({ min: 1, max: longestPassword });
+export const passwordText = text({ min: 1, max: maxPasswordLength });

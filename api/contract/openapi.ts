@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 description, made from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
 import { type ErrorCode, errorCodes } from '../errors.ts';
-import { type Parameter, parametersOf } from './parameters.ts';
-import { errorsByStatus, whoMayCall } from './route-errors.ts';
+import { describeParameters, type Parameter } from './parameters.ts';
+import { routeErrorsByStatus, whoMayCall } from './route-errors.ts';
 import type { AnyRoute } from './route.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -53,7 +53,7 @@ const notModified = 304;
 const version = '0.2.0';
 
 /** Describes the routes. Throws `RangeError` for a path parameter that has no description. */
-export function openApiOf(routes: readonly AnyRoute[]): OpenApiDocument {
+export function describeApi(routes: readonly AnyRoute[]): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   const responses: Responses = {};
   for (const route of routes) {
@@ -79,7 +79,7 @@ function templateOf(path: string): string {
 }
 
 function operationOf(route: AnyRoute, shared: Responses): Operation {
-  const parameters = parametersOf(route);
+  const parameters = describeParameters(route);
   const requestBody = requestBodyOf(route);
   return {
     operationId: operationId(route),
@@ -143,7 +143,7 @@ function securityOf({ scope }: AnyRoute): Record<string, never[]>[] {
 
 function responsesOf(route: AnyRoute, shared: Responses): Operation['responses'] {
   const done = success(route.response.json, route.contentType ?? json);
-  for (const [type, description] of Object.entries(route.ownTypes ?? {})) {
+  for (const [type, description] of Object.entries(route.rawTypes ?? {})) {
     done.content[type] = { schema: { type: 'string', description } };
   }
   const responses: Operation['responses'] = {
@@ -151,14 +151,14 @@ function responsesOf(route: AnyRoute, shared: Responses): Operation['responses']
       ? { ...done, description: 'Switching Protocols.', content: {} }
       : done,
   };
-  for (const [status, { json: schema }] of Object.entries(route.alternatives ?? {})) {
+  for (const [status, { json: schema }] of Object.entries(route.otherResponses ?? {})) {
     responses[status] = success(schema, json);
   }
-  for (const [status, description] of Object.entries(route.ownAnswers ?? {})) {
+  for (const [status, description] of Object.entries(route.rawStatuses ?? {})) {
     const like = success(route.response.json, route.contentType ?? json);
     responses[status] = { ...like, description, ...(Number(status) === notModified ? { content: {} } : {}) };
   }
-  for (const [status, found] of errorsByStatus(route)) {
+  for (const [status, found] of routeErrorsByStatus(route)) {
     if (responses[status] !== undefined) continue;
     const name = found.join('_or_');
     shared[name] ??= errorResponse(found);

@@ -3,7 +3,7 @@ import type { PageRequest } from '../../storage/sql/page.ts';
 import { boolean, described, integer, optional } from './schema.ts';
 
 /** Members for a list's query schema. */
-export const pageMembers = {
+export const pageQueryMembers = {
   page: described(optional(integer({ min: 1 })), 'From 1; default 1.'),
   per_page: described(optional(integer({ min: 1 })), 'Default 30; a value above 200 counts as 200.'),
   skip_total: described(optional(boolean()), 'Leaves the totals out: they are then -1.'),
@@ -13,7 +13,7 @@ const defaultPerPage = 30;
 const maximalPerPage = 200;
 
 /** The slice that a query asks for. */
-export function pageRequestOf(
+export function toPageRequest(
   { page = 1, per_page = defaultPerPage, skip_total = false }: {
     page?: number | undefined;
     per_page?: number | undefined;

@@ -34,7 +34,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
 };
 
 /** All of them. Throws `RangeError` for a path parameter that has no description. */
-export function parametersOf(route: AnyRoute): Parameter[] {
+export function describeParameters(route: AnyRoute): Parameter[] {
   return [...pathParametersOf(route.path), ...queryParametersOf(route), ...headerParametersOf(route)];
 }
 

@@ -4,12 +4,12 @@ import type { AnyRoute } from './route.ts';
 import { scopes } from '../scope.ts';
 
 /** The codes that a route can answer, in the order of the error table. */
-export function errorsOf(route: AnyRoute): ErrorCode[] {
+export function routeErrors(route: AnyRoute): ErrorCode[] {
   const possible = new Set<ErrorCode>([
     ...arrivalErrors(route),
     ...authorizationErrors(route),
     ...targetErrors(route),
-    ...(isPaced(route) ? ['quota_exceeded' as const] : []),
+    ...(countsForQuota(route) ? ['quota_exceeded' as const] : []),
     ...inputErrors(route),
     ...(route.errors ?? []),
   ]);
@@ -17,9 +17,9 @@ export function errorsOf(route: AnyRoute): ErrorCode[] {
 }
 
 /** The same by status. */
-export function errorsByStatus(route: AnyRoute): Map<number, ErrorCode[]> {
+export function routeErrorsByStatus(route: AnyRoute): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorsOf(route)) {
+  for (const code of routeErrors(route)) {
     const row = errorCodes[code];
     for (const status of [row.status, ...('also' in row ? row.also : [])]) {
       byStatus.set(status, [...byStatus.get(status) ?? [], code]);
@@ -57,7 +57,7 @@ function targetErrors({ path }: AnyRoute): ErrorCode[] {
 }
 
 /** Whether requests count for the quota of the app: those that use it do, those that administer it do not. */
-export function isPaced({ path, scope }: Pick<AnyRoute, 'path' | 'scope'>): boolean {
+export function countsForQuota({ path, scope }: Pick<AnyRoute, 'path' | 'scope'>): boolean {
   return path.includes('/:app') &&
     (scope === 'open' || scope === 'anyone' || scope === 'user' || scope === 'member');
 }

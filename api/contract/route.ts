@@ -5,7 +5,7 @@ import type { ErrorCode, FieldError } from '../errors.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from '../scope.ts';
-import type { Target } from '../target.ts';
+import type { RouteTarget } from '../target.ts';
 
 /** Methods that routes are declared with; HEAD follows from GET. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -20,23 +20,23 @@ type PrincipalOf<S extends Scope> = S extends 'open' ? null
   : Principal;
 
 /** Where a request came from, for audit, sessions and limits. */
-export interface Origin {
+export interface RequestOrigin {
   requestId: string;
   ip: string;
   userAgent: string;
 }
 
 /** What a handler may add to its answer. */
-export interface Reply {
+export interface ResponseOverrides {
   /** Set to answer with another status than the declared one. */
   status: number | undefined;
   readonly headers: [string, string][];
 }
 
 /** A body that is read as it comes, whatever it is. */
-export interface Incoming {
+export interface BodyStream {
   /** What `Content-Length` says, if anything. */
-  announced: number | undefined;
+  contentLength: number | undefined;
   /** A header, by its name in lower case. */
   header(name: string): string | undefined;
   /** To be read once. Throws when the client goes away before the end. */
@@ -44,7 +44,7 @@ export interface Incoming {
 }
 
 /** Where a handler writes an answer of its own. */
-export interface Line {
+export interface ResponseWriter {
   /** Nothing has been written to it. */
   response: ServerResponse;
   /** To be sent with whatever is answered: security, CORS, the request id. */
@@ -52,39 +52,39 @@ export interface Line {
   /** The client's address as limits count it. */
   address: string;
   /** Counts a file as open for its address until the answer is through. Throws `429` when there are too many. */
-  holdFile(): void;
+  reserveFile(): void;
   /** Reads the whole body, of any type, once. Throws `413`, `429`, and `422` when the client goes away before the end. */
   body(): Promise<Buffer>;
 }
 
 /** What a handler returns that writes the answer itself, such as a stream. */
-export class OwnAnswer {
+export class RawResponse {
   /** Begins the answer, and does not wait for its end. Throws `ApiError` as long as nothing is written. */
-  readonly begin: (line: Line) => Promise<void>;
+  readonly write: (line: ResponseWriter) => Promise<void>;
 
-  constructor(begin: (line: Line) => Promise<void>) {
-    this.begin = begin;
+  constructor(begin: (line: ResponseWriter) => Promise<void>) {
+    this.write = begin;
   }
 }
 
 /** One request as a handler sees it: checked, authorized, its target found. */
-export interface Call<Path extends string, S extends Scope, Query, Body, Admitted = unknown> {
+export interface RequestContext<Path extends string, S extends Scope, Query, Body, Admitted = unknown> {
   deps: Deps;
   params: Readonly<Record<ParamNames<Path>, string>>;
-  target: Target<Path>;
+  target: RouteTarget<Path>;
   principal: PrincipalOf<S>;
   query: Query;
   body: Body;
   /** What the route's `admit` made of the request. */
   admitted: Admitted;
   /** The query's parameters as they came, the first value of each. */
-  words(): Readonly<Record<string, string>>;
-  origin: Origin;
-  reply: Reply;
+  queryParameters(): Readonly<Record<string, string>>;
+  origin: RequestOrigin;
+  overrides: ResponseOverrides;
   /** The value of a cookie of ours, by its name without the prefix (`at`, `rt`). */
   cookie(name: 'at' | 'rt'): string | undefined;
   /** The body as it comes, of a route with `readsBody`. */
-  incoming(): Incoming;
+  bodyStream(): BodyStream;
   /** The text of a bearer token, unchecked; for logout, which takes an expired one too. */
   bearer(): string | undefined;
   /** When the request arrived: the one clock reading of the request. */
@@ -92,8 +92,8 @@ export interface Call<Path extends string, S extends Scope, Query, Body, Admitte
 }
 
 /** A request before its body is read. */
-export type CallBeforeBody<Path extends string, S extends Scope> = Omit<
-  Call<Path, S, unknown, unknown>,
+export type ContextBeforeBody<Path extends string, S extends Scope> = Omit<
+  RequestContext<Path, S, unknown, unknown>,
   'body' | 'query' | 'admitted'
 >;
 
@@ -124,11 +124,11 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
   status: 101 | 200 | 201;
   response: Schema<Answer>;
   /** Other statuses that `reply.status` may choose, with the shape of their body. */
-  alternatives?: Readonly<Record<number, Schema<unknown>>>;
+  otherResponses?: Readonly<Record<number, Schema<unknown>>>;
   /** Other statuses that an answer of the handler's own may have, and what each means; `default` is any other. */
-  ownAnswers?: Readonly<Record<string, string>>;
+  rawStatuses?: Readonly<Record<string, string>>;
   /** Other media types that an answer of the handler's own may have, and what each means. */
-  ownTypes?: Readonly<Record<string, string>>;
+  rawTypes?: Readonly<Record<string, string>>;
   /** Media type of the answer when it is not `application/json`. */
   contentType?: string;
   /** Errors that this route answers besides those that follow from its scope, target, query and body. */
@@ -137,18 +137,20 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, An
    * What `handle` would refuse in a body, asked only when `body` refuses it too: then its sender is told all that is wrong
    * at once.
    */
-  alsoWrong?(
-    call: CallBeforeBody<Path, S>,
+  bodyErrors?(
+    call: ContextBeforeBody<Path, S>,
     body: Readonly<Record<string, unknown>>,
   ): Promise<readonly FieldError[]>;
   /**
    * Throws `404` when what the rest of the path names is not there. Asked only when the body is refused, as that is said
    * before: `handle` finds out for itself.
    */
-  exists?(call: CallBeforeBody<Path, S>): unknown;
+  requireTarget?(call: ContextBeforeBody<Path, S>): unknown;
   /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
-  admit?(call: CallBeforeBody<Path, S>): Admitted | Promise<Admitted>;
-  handle(call: Call<Path, S, Query, Body, Admitted>): Answer | OwnAnswer | Promise<Answer | OwnAnswer>;
+  admit?(call: ContextBeforeBody<Path, S>): Admitted | Promise<Admitted>;
+  handle(
+    call: RequestContext<Path, S, Query, Body, Admitted>,
+  ): Answer | RawResponse | Promise<Answer | RawResponse>;
 }
 
 /** A route of any types, as the list and everything derived from it sees it. */

@@ -122,12 +122,12 @@ type OptionalNames<M extends Members> = {
   [K in keyof M]: undefined extends ValueOf<M[K]> ? K : never;
 }[keyof M];
 /** The object type of a set of members: those that may be left out are optional. */
-export type ObjectOf<M extends Members> =
+export type ObjectValue<M extends Members> =
   & { [K in Exclude<keyof M, OptionalNames<M>>]: ValueOf<M[K]> }
   & { [K in OptionalNames<M>]?: ValueOf<M[K]> };
 
 /** An object with exactly these members; an unknown one is refused. */
-export function object<M extends Members>(members: M): Schema<ObjectOf<M>> {
+export function object<M extends Members>(members: M): Schema<ObjectValue<M>> {
   const names = Object.keys(members);
   const json: JsonSchema = {
     type: 'object',
@@ -192,7 +192,7 @@ export function variants<const M extends Record<string, Schema<unknown>>>(
 }
 
 /** The envelope of every list. */
-export function pageOf<Item>(item: Schema<Item>) {
+export function pageSchema<Item>(item: Schema<Item>) {
   return object({
     items: list(item),
     page: integer({ min: 1 }),

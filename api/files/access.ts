@@ -6,7 +6,7 @@ import type { BlobKey } from '../../storage/blobs/blob-store.ts';
 import type { Deps } from '../deps.ts';
 import { failGone } from '../auth/account/me.ts';
 import { fail } from '../errors.ts';
-import { administers, type Principal } from '../scope.ts';
+import { bypassesRules, type Principal } from '../scope.ts';
 
 /** What somebody wants to do with a file. Whoever is signed in to the app may read. */
 export type Purpose = 'read' | 'remove';
@@ -57,5 +57,5 @@ export function blobOf({ workspace: { database }, schema }: AppDefinition, id: s
 }
 
 function isAdminOf(app: AppDefinition, principal: Principal): boolean {
-  return administers(principal, { workspace: app.workspace.id, app: app.id });
+  return bypassesRules(principal, { workspace: app.workspace.id, app: app.id });
 }

@@ -6,7 +6,7 @@ import type { Header, HeaderList } from '../http/header-list.ts';
 import { writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
-import { type Line, OwnAnswer } from '../contract/route.ts';
+import { RawResponse, type ResponseWriter } from '../contract/route.ts';
 import { blobOf } from './access.ts';
 import { matchesTag, portionOf } from './byte-range.ts';
 import { disposition, filenameHeader } from './filename.ts';
@@ -26,8 +26,8 @@ export function download(
   deps: Pick<Deps, 'blobs' | 'observe'>,
   app: AppDefinition,
   file: FileRow,
-): OwnAnswer {
-  return new OwnAnswer(async (line) => {
+): RawResponse {
+  return new RawResponse(async (line) => {
     const { headers, method } = line.response.req;
     const heading: Heading = {
       // Parts are defined for GET alone (RFC 9110 section 14.2).
@@ -42,7 +42,7 @@ export function download(
 interface Sending {
   app: AppDefinition;
   file: FileRow;
-  line: Line;
+  line: ResponseWriter;
   heading: Heading;
 }
 
@@ -80,7 +80,7 @@ async function send(
     writeHead(response, status, head).end();
     return;
   }
-  line.holdFile();
+  line.reserveFile();
   const bytes = await deps.blobs.open(blobOf(app, file.id), portion).catch(explainMissing);
   writeHead(response, status, head);
   pour(bytes, length, response).catch((error: unknown) => {
@@ -90,7 +90,7 @@ async function send(
   });
 }
 
-function headersOf(file: FileRow, tag: string, { headers }: Line): HeaderList {
+function headersOf(file: FileRow, tag: string, { headers }: ResponseWriter): HeaderList {
   const kind = isActive(file.mime) ? 'attachment' : 'inline';
   return [
     ...headers.filter(([name]) => !replaced.has(name.toLowerCase())),

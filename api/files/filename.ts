@@ -1,5 +1,5 @@
 // Names of files: what is kept of one that a client sends, and how one travels in a header.
-import { replaceDeceptive } from '../logging/control-characters.ts';
+import { replaceControlCharacters } from '../logging/control-characters.ts';
 
 const longestName = 255;
 /** ASCII without the percent sign: stays the same for clients that decode it. */
@@ -8,7 +8,7 @@ const plain = /^[\x20-\x24\x26-\x7e]*$/;
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
 export function filenameOf(header: string | undefined): string {
   if (header === undefined) return 'file';
-  const text = replaceDeceptive(decoded(utf8Of(header)), () => '');
+  const text = replaceControlCharacters(decoded(utf8Of(header)), () => '');
   const segment = text.split(/[/\\]/).at(-1)?.trim() ?? '';
   const name = cut(segment);
   return name === '' || name === '.' || name === '..' ? 'file' : name;

@@ -4,7 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { mayBeDone } from '../../storage/errors.ts';
 import { type FileRow, insertFile } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../logging/events.ts';
+import { logFailure } from '../logging/events.ts';
 import { ApiError, fail } from '../errors.ts';
 import { failNoApp } from '../target.ts';
 import { blobOf } from './access.ts';
@@ -91,7 +91,7 @@ export async function forgetBytes(
   app: AppDefinition,
   id: string,
 ): Promise<void> {
-  await deps.blobs.remove(blobOf(app, id)).catch(noteFailure(deps, 'remove the bytes of a file'));
+  await deps.blobs.remove(blobOf(app, id)).catch(logFailure(deps, 'remove the bytes of a file'));
 }
 
 /** Removes the bytes of all files of an app that is gone; what fails here is left to the sweep. */
@@ -100,7 +100,7 @@ export async function forgetAllBytes(
   { workspace: { database }, schema }: AppDefinition,
 ): Promise<void> {
   await deps.blobs.removeAll({ database, schema })
-    .catch(noteFailure(deps, 'remove the files of an app'));
+    .catch(logFailure(deps, 'remove the files of an app'));
 }
 
 async function* capped(

@@ -4,7 +4,7 @@ import type { AppIdentity } from '../../storage/definition.ts';
 import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { noteFailure } from '../logging/events.ts';
+import { logFailure } from '../logging/events.ts';
 import { type CodeSnapshot, readCode } from './files/code-snapshot.ts';
 import type { Counters } from './pool/counters.ts';
 import type { SharedSlots } from './pool/slots.ts';
@@ -222,7 +222,7 @@ export class AppHooks {
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),
         onGone: (end, message) => this.#noteEnd(end, message),
-        report: noteFailure(deps, 'answer a hook'),
+        report: logFailure(deps, 'answer a hook'),
       });
     return await this.#suspects.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
   }

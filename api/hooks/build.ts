@@ -2,7 +2,7 @@
 import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../../supervisor/protocol.ts';
 import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
-import { Peers } from '../process/peers.ts';
+import { ApiPeers } from '../process/peers.ts';
 import type { HookParts } from './app-hooks.ts';
 import { JobMemory } from './jobs/registered-jobs.ts';
 import { CronTimes } from './jobs/times.ts';
@@ -42,7 +42,7 @@ export function createHooks(
   const find = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();
   const keeper = { deps: parts, times, newId: () => deps().newId(), find };
-  const peers = new Peers({
+  const peers = new ApiPeers({
     send,
     isAlone: parts.config.api.workers === 1,
     answer: async (text) => {

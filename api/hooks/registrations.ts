@@ -5,7 +5,7 @@ import type {
   JobRegistration,
   RouteRegistration,
 } from '../../hook-runner/registrations.ts';
-import { type RouteMatch, RouteTable } from './routes/match.ts';
+import { type CustomRouteMatch, RouteTable } from './routes/match.ts';
 import type { WriteAction } from './ports.ts';
 
 /** The events that have handlers before and after one kind of write. */
@@ -48,7 +48,7 @@ export class Registrations {
   }
 
   /** See `RouteTable`. */
-  route(method: string, path: string): RouteMatch | undefined {
+  route(method: string, path: string): CustomRouteMatch | undefined {
     return this.#table.match(method, path);
   }
 }

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Change } from '../../storage/control/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
-import { noteFailure } from '../logging/events.ts';
-import type { Peers } from '../process/peers.ts';
-import type { Place } from '../scope.ts';
+import { logFailure } from '../logging/events.ts';
+import type { ApiPeers } from '../process/peers.ts';
+import type { TenantPath } from '../scope.ts';
 import { AppHooks, type HookParts } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
 import { firstToStop } from './pool/eviction.ts';
@@ -38,7 +38,7 @@ interface Surroundings {
   /** Most runners at once. */
   mostRunners: number;
   /** The other API processes. */
-  peers: Peers;
+  peers: ApiPeers;
   checker: CheckParts['host'];
 }
 
@@ -88,7 +88,7 @@ export class Runners implements Hooks {
     const known = this.#in(place);
     for (const hooks of known) void this.#follow(hooks);
     if (known.length > 0 || this.#parts.schedule === undefined) return;
-    void this.#discover(place).catch(noteFailure(this.#parts.deps, 'load hooks from a new file'));
+    void this.#discover(place).catch(logFailure(this.#parts.deps, 'load hooks from a new file'));
   }
 
   check(app: AppDefinition): Promise<FileFault[]> {
@@ -125,15 +125,15 @@ export class Runners implements Hooks {
   }
 
   /** Hears of a change in whatever process. */
-  heed(change: Change): void {
-    this.#parts.schedule?.heed(change);
+  onChange(change: Change): void {
+    this.#parts.schedule?.onChange(change);
     if (change.kind === 'hooks') this.refresh(change);
     if (change.kind === 'policies') void this.#refit(change);
     if (change.kind === 'workspace' || change.kind === 'app') void this.#dropGone(change);
   }
 
   /** Changes may have been missed. */
-  heedAll(): void {
+  resync(): void {
     this.#parts.schedule?.read();
     for (const hooks of this.#apps.values()) void this.#follow(hooks);
     void this.#refit({});
@@ -158,7 +158,7 @@ export class Runners implements Hooks {
   }
 
   /** The apps of a place as they are now: while they are gone through, some may go. */
-  #in({ workspace, app }: Place): AppHooks[] {
+  #in({ workspace, app }: TenantPath): AppHooks[] {
     return [...this.#apps.values()].filter(({ place }) =>
       (workspace === undefined || place.workspace === workspace) && (app === undefined || place.app === app)
     );
@@ -172,7 +172,7 @@ export class Runners implements Hooks {
     } catch (error) {
       // The app may be gone, or its database away: what it vetoes now is not known.
       hooks.forget();
-      noteFailure(this.#parts.deps, 'load hooks that have changed')(error);
+      logFailure(this.#parts.deps, 'load hooks that have changed')(error);
     }
   }
 
@@ -199,7 +199,7 @@ export class Runners implements Hooks {
     return wrapped;
   }
 
-  async #dropGone(where: Place): Promise<void> {
+  async #dropGone(where: TenantPath): Promise<void> {
     const { find, deps } = this.#parts;
     for (const { app, place } of this.#in(where)) {
       try {
@@ -212,7 +212,7 @@ export class Runners implements Hooks {
   }
 
   /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
-  async #refit({ workspace }: Place): Promise<void> {
+  async #refit({ workspace }: TenantPath): Promise<void> {
     const { policies, observe } = this.#parts.deps;
     for (const hooks of this.#in({ workspace })) {
       const { live, place } = hooks;

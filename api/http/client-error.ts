@@ -5,9 +5,9 @@ import { currentResponse } from './node-internals.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { HeaderList } from './header-list.ts';
 import { writeHead } from './response-headers.ts';
-import { answerLast, lastHeaders } from './raw-response.ts';
+import { lastResponseHeaders, writeLastResponse } from './raw-response.ts';
 import { newRequestId } from './request-info.ts';
-import { boundWaiting } from './protection/waiting-requests.ts';
+import { limitPipelining } from './protection/waiting-requests.ts';
 
 interface Refusal {
   status: number;
@@ -44,14 +44,14 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
 const spoilt = new WeakSet<Duplex>();
 
 /** Answers, in place of Node, what Node's server would refuse without a body; `standing` are every answer's headers. */
-export function answerClientErrors(server: Server, standing: HeaderList): void {
+export function respondToClientErrors(server: Server, standing: HeaderList): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, standing);
   });
   server.on(
     'checkExpectation',
-    boundWaiting((_request, response) => refuse(response, unexpected, standing)),
+    limitPipelining((_request, response) => refuse(response, unexpected, standing)),
   );
   server.on('connect', (request: IncomingMessage, tunnelled: Duplex) => {
     // Nobody else listens to the two from here: an error would end the process, which serves everybody.
@@ -99,7 +99,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 function refuse(response: ServerResponse, refusal: Refusal, standing: HeaderList): void {
   spoilt.add(response.req.socket);
   const { headers, body } = render(refusal, standing);
-  writeHead(response, refusal.status, lastHeaders(headers, body)).end(body);
+  writeHead(response, refusal.status, lastResponseHeaders(headers, body)).end(body);
 }
 
 /** For a request that could not be read there is no `ServerResponse`. */
@@ -109,7 +109,7 @@ function refuseUnread(socket: Duplex, refusal: Refusal, standing: HeaderList): v
   afterWholeRequests(socket, () => {
     // An answer that has begun must not have another one written into it.
     if (!socket.writable || currentResponse(socket)?.headersSent === true) socket.destroy();
-    else answerLast(socket, { status: refusal.status, ...render(refusal, standing) });
+    else writeLastResponse(socket, { status: refusal.status, ...render(refusal, standing) });
   });
 }
 

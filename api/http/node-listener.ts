@@ -4,30 +4,30 @@ import type { H3 } from 'h3';
 import { FastResponse, NodeRequest, sendNodeResponse } from 'srvx/node';
 import type { HeaderList } from './header-list.ts';
 import { writeHead } from './response-headers.ts';
-import type { AnswerBody } from './response-body.ts';
+import type { ResponseBody } from './response-body.ts';
 
 /** The whole answer, known at once: what almost every route gives. */
-export interface WholeAnswer {
+export interface BufferedResponse {
   status: number;
   headers: HeaderList;
-  body: AnswerBody | null;
+  body: ResponseBody | null;
 }
 
 /**
  * A response whose head and body leave in one system call. srvx writes the body and the end apart, which costs a small
  * answer a third of its time.
  */
-export class WholeResponse extends FastResponse {
-  readonly answer: WholeAnswer;
+export class PreparedResponse extends FastResponse {
+  readonly content: BufferedResponse;
 
-  constructor(answer: WholeAnswer) {
+  constructor(answer: BufferedResponse) {
     super(null, { status: answer.status });
-    this.answer = answer;
+    this.content = answer;
   }
 }
 
 /** Stands for an answer that somebody else writes to Node's response. */
-export class TakenResponse extends FastResponse {}
+export class HandledResponse extends FastResponse {}
 
 /** An answer of which a client takes nothing for so long, in milliseconds, is for nobody; its memory is. */
 const mostPatience = 60_000;
@@ -48,12 +48,12 @@ export function nodeListener(app: H3, patience = mostPatience): RequestListener 
 }
 
 function send(res: ServerResponse, response: Response, patience: number): void {
-  if (response instanceof TakenResponse) return;
-  if (!(response instanceof WholeResponse)) {
+  if (response instanceof HandledResponse) return;
+  if (!(response instanceof PreparedResponse)) {
     sendNodeResponse(res, response).catch(() => res.destroy());
     return;
   }
-  const { status, headers, body } = response.answer;
+  const { status, headers, body } = response.content;
   try {
     writeHead(res, status, headers);
     if (typeof body === 'string' || body === null) res.end(body);

@@ -2,7 +2,7 @@
 import { fail } from '../errors.ts';
 
 /** A piece without its percent-encoding. Throws `404` for one that cannot be decoded: nothing has such a name. */
-export function decodePiece(piece: string): string {
+export function decodeSegment(piece: string): string {
   if (!piece.includes('%')) return piece;
   try {
     return decodeURIComponent(piece);

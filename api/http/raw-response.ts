@@ -8,7 +8,7 @@ import { jsonContent } from './response-headers.ts';
 const mostFarewell = 10_000;
 
 /** The headers of an answer in JSON behind which the connection is closed. */
-export function lastHeaders(headers: HeaderList, body: string): HeaderList {
+export function lastResponseHeaders(headers: HeaderList, body: string): HeaderList {
   return [
     ...headers,
     jsonContent,
@@ -18,11 +18,11 @@ export function lastHeaders(headers: HeaderList, body: string): HeaderList {
 }
 
 /** Answers with JSON and closes the connection, whose errors and time nobody else looks after. */
-export function answerLast(
+export function writeLastResponse(
   socket: Duplex,
   { status, headers, body }: { status: number; headers: HeaderList; body: string },
 ): void {
-  const lines = lastHeaders(headers, body).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = lastResponseHeaders(headers, body).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   const deadline = setTimeout(() => socket.destroy(), mostFarewell);

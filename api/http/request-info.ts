@@ -4,10 +4,10 @@ import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Hold } from './protection/memory-limit.ts';
+import type { ReserveMemory } from './protection/memory-limit.ts';
 
 /** What the pipeline knows of a request before it knows the route. */
-export interface Arrival {
+export interface RequestInfo {
   event: H3Event;
   method: string;
   requestId: string;
@@ -15,9 +15,9 @@ export interface Arrival {
   now: Date;
   header(name: string): string | undefined;
   /** Node's own response, for an answer that goes past everything between. */
-  response(): ServerResponse;
+  nodeResponse(): ServerResponse;
   /** Counts bytes that are kept for it until its answer is through. Throws `429 too_many_requests`. */
-  hold(bytes: number): void;
+  reserve(bytes: number): void;
 }
 
 /** An id for a request that brings none. */
@@ -25,12 +25,12 @@ export const newRequestId = uuidV4Source();
 const callersRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Reads what every step needs. */
-export function arrive(
+export function readRequestInfo(
   event: H3Event,
-  { deps, hold }: { deps: Pick<Deps, 'config' | 'now'>; hold: Hold },
-): Arrival {
+  { deps, hold }: { deps: Pick<Deps, 'config' | 'now'>; hold: ReserveMemory },
+): RequestInfo {
   const { req: node, res } = event.runtime?.node ?? fail('internal', 'not served by Node');
-  const ip = addressOf(node, deps.config.http.trust_proxy);
+  const ip = clientAddressOf(node, deps.config.http.trust_proxy);
   const response = () =>
     res instanceof ServerResponse ? res : fail('internal', 'not served by Node over HTTP/1.1');
   return {
@@ -40,8 +40,8 @@ export function arrive(
     ip,
     now: deps.now(),
     header: (name) => headerOf(node, name),
-    response,
-    hold: (bytes) => hold(response(), ip, bytes),
+    nodeResponse: response,
+    reserve: (bytes) => hold(response(), ip, bytes),
   };
 }
 
@@ -60,7 +60,7 @@ export function requestIdOf(request: Heading): string {
 }
 
 /** The client's address, by the proxy in front where that is trusted. */
-export function addressOf(request: Heading, trustProxy: boolean): string {
+export function clientAddressOf(request: Heading, trustProxy: boolean): string {
   return clientAddress(
     request.socket.remoteAddress ?? '',
     trustProxy ? headerOf(request, 'x-forwarded-for') : undefined,

@@ -2,14 +2,14 @@
 import { constants } from 'node:buffer';
 import { textLength, toJson } from '../../storage/sql/json-text.ts';
 import { fail } from '../errors.ts';
-import type { LargeTurn } from './protection/large-body-queue.ts';
+import type { WaitForTurn } from './protection/large-body-queue.ts';
 
 /** The whole text, or the bytes of its pieces. */
-export type AnswerBody = string | readonly Buffer[];
+export type ResponseBody = string | readonly Buffer[];
 
 /** How a long text is made. */
 interface Making {
-  turn: LargeTurn;
+  turn: WaitForTurn;
   /** What an answer may have: as much as one text can hold, half a gigabyte. */
   most?: number;
 }
@@ -21,10 +21,10 @@ const longLength = 1_048_576;
  * The text of an answer's value; of a long one piece by piece, with a turn for each. Throws `400 validation` for too much:
  * a page of many large records.
  */
-export function answerBody(
+export function renderBody(
   value: unknown,
   making: Making & { contentType?: string | undefined },
-): AnswerBody | Promise<AnswerBody> {
+): ResponseBody | Promise<ResponseBody> {
   if (typeof value === 'string' && making.contentType?.includes('json') === false) return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const length = textLength(value, longLength);
@@ -32,7 +32,7 @@ export function answerBody(
 }
 
 /** How long the text of an answer is. */
-export function bytesIn(body: AnswerBody | null): number {
+export function bodyLength(body: ResponseBody | null): number {
   if (body === null) return 0;
   return typeof body === 'string'
     ? Buffer.byteLength(body)

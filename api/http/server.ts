@@ -7,11 +7,11 @@ import type { HeaderList } from './header-list.ts';
 import { setServerOptions } from './node-internals.ts';
 import { limitChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
-import { answerClientErrors, refuseAmbiguous } from './client-error.ts';
-import { boundWaiting } from './protection/waiting-requests.ts';
+import { refuseAmbiguous, respondToClientErrors } from './client-error.ts';
+import { limitPipelining } from './protection/waiting-requests.ts';
 
 /** An open port. */
-export interface Listening {
+export interface OpenServer {
   /** Where it answers, e.g. `http://127.0.0.1:8080`. */
   url: string;
   /** Stops accepting, waits for requests in flight at most `milliseconds`, then cuts what is left. */
@@ -19,13 +19,13 @@ export interface Listening {
 }
 
 /** Where to listen; `isShared` opens the port with SO_REUSEPORT for several processes, of which the `isFirst` finds it free. */
-export interface ListenOptions {
+export interface ServerOptions {
   host: string;
   port: number;
   isShared: boolean;
   isFirst: boolean;
   /** Headers of every answer, also of those that no route gives. */
-  standing: HeaderList;
+  securityHeaders: HeaderList;
   /** Called with the server: what else it is to answer. */
   mount(server: Server): void;
 }
@@ -37,15 +37,15 @@ const connectionsCheckingInterval = 1_000;
 const idlePollMilliseconds = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
-export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const guarded = boundWaiting(refuseAmbiguous(handler, options.standing));
+export async function openServer(handler: RequestListener, options: ServerOptions): Promise<OpenServer> {
+  const guarded = limitPipelining(refuseAmbiguous(handler, options.securityHeaders));
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeout;
   limitBodyTime(server);
   limitChunks(server);
   server.maxHeadersCount = maximalHeaderLines;
-  answerClientErrors(server, options.standing);
+  respondToClientErrors(server, options.securityHeaders);
   options.mount(server);
   // listhen makes the server without options.
   setServerOptions(server, { connectionsCheckingInterval, requireHostHeader: false });
@@ -54,14 +54,14 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   return { url: `http://${host}:${port}`, close: (milliseconds) => close(server, milliseconds) };
 }
 
-function refuse(error: unknown, { host, port }: ListenOptions): never {
+function refuse(error: unknown, { host, port }: ServerOptions): never {
   const reason = error instanceof Error ? error.message : String(error);
   throw new StartRefused(
     `cannot listen on port ${port} of ${host}: ${reason}; set http.port (BULKHEAD_HTTP__PORT) or http.host`,
   );
 }
 
-async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
+async function open(handler: RequestListener, { host, port }: ServerOptions): Promise<Server> {
   const opening = listhen(handler, {
     hostname: host,
     port: port === 0 ? { random: true, verbose: false } : { port, random: false, verbose: false },
@@ -86,7 +86,7 @@ async function open(handler: RequestListener, { host, port }: ListenOptions): Pr
 /** listhen cannot share a port; Node can. */
 async function openShared(
   handler: RequestListener,
-  { host, port, isFirst }: ListenOptions,
+  { host, port, isFirst }: ServerOptions,
 ): Promise<Server> {
   // Another server that shares its port would share it with us, too, and each would get the requests of both.
   if (isFirst && port !== 0) await requireFree({ host, port });

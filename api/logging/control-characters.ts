@@ -5,6 +5,6 @@
 const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The text with `replacement` in the place of each of them. */
-export function replaceDeceptive(text: string, replacement: (character: string) => string): string {
+export function replaceControlCharacters(text: string, replacement: (character: string) => string): string {
   return text.replace(deceptive, replacement);
 }

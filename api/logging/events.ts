@@ -1,10 +1,10 @@
 // Facts that the code reports; the one sink here decides how they are written.
 import { lineWriter } from './line-writer.ts';
 import type { Role } from '../scope.ts';
-import { standardOutput } from './standard-output.ts';
+import { openStandardOutput } from './standard-output.ts';
 
 /** Everything worth a log line. No member may hold a secret or a body. */
-export type Fact =
+export type LogEvent =
   | {
     type: 'request_done';
     method: string;
@@ -32,10 +32,10 @@ export type Fact =
   | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
 
 /** Reports a fact. Never throws, never waits. */
-export type Observe = (fact: Fact) => void;
+export type Observe = (fact: LogEvent) => void;
 
 /** How serious each fact is. */
-const levels: Record<Fact['type'], Level> = {
+const levels: Record<LogEvent['type'], Level> = {
   request_done: 'info',
   request_failed: 'error',
   server_ready: 'info',
@@ -66,7 +66,7 @@ export interface LogOptions {
 export function logObserver(options: LogOptions): Observe {
   const threshold = order.indexOf(options.level);
   const format = options.format === 'json' ? jsonLine : prettyLine;
-  const writeLine = lineWriter(options.descriptor ?? standardOutput());
+  const writeLine = lineWriter(options.descriptor ?? openStandardOutput());
   const stamp = timestamps();
   return (fact) => {
     const level = levels[fact.type];
@@ -75,7 +75,7 @@ export function logObserver(options: LogOptions): Observe {
 }
 
 /** For `catch`: what fails of work that nobody waits for, or that others go on without, is told to the log and nobody else. */
-export function noteFailure({ observe }: { observe: Observe }, task: string): (error: unknown) => void {
+export function logFailure({ observe }: { observe: Observe }, task: string): (error: unknown) => void {
   return (error) => observe({ type: 'background_failed', task, error: String(error) });
 }
 
@@ -92,7 +92,7 @@ function timestamps(): (date: Date) => string {
   };
 }
 
-function jsonLine(ts: string, level: Level, fact: Fact): string {
+function jsonLine(ts: string, level: Level, fact: LogEvent): string {
   if (fact.type === 'request_done') return requestLine(ts, level, fact);
   return `${JSON.stringify({ ts, level, ...fact })}\n`;
 }
@@ -101,14 +101,14 @@ function jsonLine(ts: string, level: Level, fact: Fact): string {
  * Put together by hand, which takes a third of JSON.stringify's time. Methods, patterns, request ids and roles hold
  * nothing that JSON escapes.
  */
-function requestLine(ts: string, level: Level, fact: Extract<Fact, { type: 'request_done' }>): string {
+function requestLine(ts: string, level: Level, fact: Extract<LogEvent, { type: 'request_done' }>): string {
   const { type, method, route, status, ms, request_id: id, principal, workspace } = fact;
   const place = workspace === undefined ? '' : `,"workspace":${JSON.stringify(workspace)}`;
   return `{"ts":"${ts}","level":"${level}","type":"${type}","method":"${method}","route":"${route}",` +
     `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}}\n`;
 }
 
-function prettyLine(ts: string, level: Level, { type, ...members }: Fact): string {
+function prettyLine(ts: string, level: Level, { type, ...members }: LogEvent): string {
   const rest = Object.entries(members)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);

@@ -5,7 +5,7 @@ import { constants, fstatSync, openSync } from 'node:fs';
  * Its descriptor. Node has writes to a terminal wait: while that is paused, they would hold one of the few threads that
  * files are read and hashes made with, and the end of the process up.
  */
-export function standardOutput(): number {
+export function openStandardOutput(): number {
   try {
     const kind = fstatSync(1);
     if (!kind.isFIFO() && !kind.isCharacterDevice()) return 1;

@@ -14,7 +14,7 @@ import {
 } from '../../storage/control/mail-queue.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { noteFailure } from '../logging/events.ts';
+import { logFailure } from '../logging/events.ts';
 import type { AppLetter, Content, Letter, Mail } from './message.ts';
 import { render, UnreadableTemplate } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
@@ -94,7 +94,7 @@ export class Courier implements Mail {
   #lendHand(): void {
     if (this.#closed || this.#busy.size >= hands) return;
     const work = this.#work()
-      .catch(noteFailure(this.#deps, 'send mail'))
+      .catch(logFailure(this.#deps, 'send mail'))
       .finally(() => this.#busy.delete(work));
     this.#busy.add(work);
   }

@@ -2,7 +2,7 @@
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
-import type { Arrival } from '../http/request-info.ts';
+import type { RequestInfo } from '../http/request-info.ts';
 import type { Cors } from './cors.ts';
 
 /** What authentication needs. */
@@ -17,7 +17,7 @@ export interface Authenticator {
 const bearer = /^Bearer +([^\s]+) *$/i;
 
 /** The principal, or null without a token. Throws `401 unauthorized`, and `403` for a cookie from a foreign page. */
-export function authenticate(arrival: Arrival, by: Authenticator): Principal | null | Promise<Principal> {
+export function authenticate(arrival: RequestInfo, by: Authenticator): Principal | null | Promise<Principal> {
   const authorization = arrival.header('authorization');
   if (authorization !== undefined) {
     const token = readBearer(arrival) ??
@@ -52,19 +52,19 @@ function takeAway(clearedCookie: readonly [string, string], error: unknown): nev
 }
 
 /** Ends a request that a foreign page sent (refresh and logout read a cookie, but need no Origin). */
-export function refuseForeignOrigin(arrival: Arrival, cors: Cors): void {
+export function refuseForeignOrigin(arrival: RequestInfo, cors: Cors): void {
   if (originOf(arrival, cors) === 'foreign') {
     fail('forbidden', 'the Origin is neither this host nor in the CORS allowlist');
   }
 }
 
 /** The token of an Authorization header, or undefined. */
-export function readBearer(arrival: Arrival): string | undefined {
+export function readBearer(arrival: RequestInfo): string | undefined {
   return bearer.exec(arrival.header('authorization') ?? '')?.[1];
 }
 
 /** The value of one cookie (RFC 6265 section 5.4), or undefined. */
-export function readCookie(arrival: Arrival, name: string): string | undefined {
+export function readCookie(arrival: RequestInfo, name: string): string | undefined {
   const header = arrival.header('cookie');
   if (header === undefined) return undefined;
   for (const pair of header.split(';')) {
@@ -78,7 +78,7 @@ function changesSomething(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
-function originOf(arrival: Arrival, cors: Cors): 'own' | 'foreign' | 'none' {
+function originOf(arrival: RequestInfo, cors: Cors): 'own' | 'foreign' | 'none' {
   const origin = arrival.header('origin');
   if (origin === undefined) return 'none';
   const host = arrival.header('host');

@@ -2,11 +2,11 @@
 import { IncomingMessage } from 'node:http';
 import { isCoded } from '../http/content-coding.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { LargeTurns } from '../http/protection/large-body-queue.ts';
-import type { Incoming } from '../contract/route.ts';
-import type { Arrival } from '../http/request-info.ts';
+import type { LargeBodyQueue } from '../http/protection/large-body-queue.ts';
+import type { BodyStream } from '../contract/route.ts';
+import type { RequestInfo } from '../http/request-info.ts';
 import { noteProgress } from '../http/protection/body-time.ts';
-import { uncounted } from '../http/protection/memory-limit.ts';
+import { uncountedBytes } from '../http/protection/memory-limit.ts';
 import { scanJson } from '../http/protection/json-shape.ts';
 
 /** To make something of more takes some milliseconds, and of eight megabytes a tenth of a second. */
@@ -15,7 +15,7 @@ const largeBytes = 262_144;
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 /** Ends the request with `413` when the announced length is over the cap. */
-export function refuseLongBody(arrival: Arrival, cap: number): void {
+export function refuseLongBody(arrival: RequestInfo, cap: number): void {
   const announced = Number(arrival.header('content-length') ?? 0);
   if (announced > cap) throw tooLarge(cap);
 }
@@ -24,10 +24,10 @@ export function refuseLongBody(arrival: Arrival, cap: number): void {
  * Reads the whole body of a request about a workspace, or about none. Throws `413` over the cap, `429` when its address has
  * too much under way, `422 deserialization` when the client goes away before the end.
  */
-export type ReadBytes = (arrival: Arrival, workspace: string | undefined) => Promise<Buffer>;
+export type ReadBytes = (arrival: RequestInfo, workspace: string | undefined) => Promise<Buffer>;
 
 /** Makes the reader of bodies of `cap` bytes at most. What is made of a large one is best made at once: it is its turn. */
-export function bytesReader(cap: number, turns: LargeTurns): ReadBytes {
+export function bytesReader(cap: number, turns: LargeBodyQueue): ReadBytes {
   return async (arrival, workspace) => {
     const bytes = await readBytes(arrival, cap);
     if (bytes.length > largeBytes) await turns(workspace);
@@ -40,7 +40,7 @@ export function bytesReader(cap: number, turns: LargeTurns): ReadBytes {
  * it may be), of another type, encoded or not a JSON object, `400 validation` when its shape is refused.
  */
 export type ReadJson = (
-  arrival: Arrival,
+  arrival: RequestInfo,
   of: { workspace: string | undefined; mayBeEmpty: boolean | undefined },
 ) => Promise<Record<string, unknown>>;
 
@@ -71,17 +71,17 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
 }
 
 /** The body of a route that reads it as it comes. */
-export function incomingOf(arrival: Arrival): Incoming {
+export function bodyStreamOf(arrival: RequestInfo): BodyStream {
   const announced = arrival.header('content-length');
   return {
-    announced: announced === undefined ? undefined : Number(announced),
+    contentLength: announced === undefined ? undefined : Number(announced),
     header: (name) => arrival.header(name),
     bytes: streamOf(arrival),
   };
 }
 
 /** What a reader leaves is thrown away unread, so that the client sees the answer. */
-async function* streamOf(arrival: Arrival): AsyncGenerator<Buffer> {
+async function* streamOf(arrival: RequestInfo): AsyncGenerator<Buffer> {
   const stream = nodeRequestOf(arrival);
   noteProgress(stream);
   try {
@@ -106,7 +106,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
+function readBytes(arrival: RequestInfo, cap: number): Promise<Buffer> {
   const stream = nodeRequestOf(arrival);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -116,8 +116,8 @@ function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
       length += chunk.length;
       try {
         if (length > cap) throw tooLarge(cap);
-        if (length - held >= uncounted) {
-          arrival.hold(length - held);
+        if (length - held >= uncountedBytes) {
+          arrival.reserve(length - held);
           held = length;
         }
         chunks.push(chunk);
@@ -141,7 +141,7 @@ function readBytes(arrival: Arrival, cap: number): Promise<Buffer> {
   });
 }
 
-function nodeRequestOf(arrival: Arrival): IncomingMessage {
+function nodeRequestOf(arrival: RequestInfo): IncomingMessage {
   const request = arrival.event.runtime?.node?.req;
   return request instanceof IncomingMessage ? request : fail('internal', 'not served by Node over HTTP/1.1');
 }

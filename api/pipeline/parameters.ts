@@ -1,23 +1,23 @@
 // The parameters of a request: names in the path, values in the query.
 import { check } from '../contract/check.ts';
-import { decodePiece } from '../http/path-segment.ts';
+import { decodeSegment } from '../http/path-segment.ts';
 import type { Schema } from '../contract/schema.ts';
-import type { Arrival } from '../http/request-info.ts';
+import type { RequestInfo } from '../http/request-info.ts';
 
 const none: Readonly<Record<string, string>> = {};
 
 /** The path parameters, decoded. Throws `404` for one that cannot be decoded: nothing has such a name. */
-export function paramsOf(arrival: Arrival): Readonly<Record<string, string>> {
+export function pathParameters(arrival: RequestInfo): Readonly<Record<string, string>> {
   const raw = arrival.event.context.params;
   if (raw === undefined) return none;
   if (!arrival.event.url.pathname.includes('%')) return raw;
   const decoded: Record<string, string> = {};
-  for (const name in raw) decoded[name] = decodePiece(raw[name] ?? '');
+  for (const name in raw) decoded[name] = decodeSegment(raw[name] ?? '');
   return decoded;
 }
 
 /** The query as the schema has it. Throws `400 validation`. */
-export function readQuery(arrival: Arrival, schema: Schema<unknown>): unknown {
+export function readQuery(arrival: RequestInfo, schema: Schema<unknown>): unknown {
   const { search } = arrival.event.url;
   // Most requests come without a query, and what has no member cannot have a wrong one.
   if (search === '' && schema.json.required?.length === 0) return {};

@@ -1,7 +1,7 @@
 // A token bucket for each client address; what is over it is answered 429 with Retry-After.
 import { fail } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
-import { type Bucket, type BucketLimits, tokensBy } from '../process/token-bucket.ts';
+import { type Bucket, type BucketLimits, tokensAt } from '../process/token-bucket.ts';
 
 /** Takes a token for an address, or ends the request with `429 too_many_requests`. */
 export type RateLimit = (ip: string, now: number) => void;
@@ -34,7 +34,7 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
       bucket = { tokens: burst, at: now };
       buckets.set(key, bucket);
     }
-    bucket.tokens = tokensBy(now, bucket, limits);
+    bucket.tokens = tokensAt(now, bucket, limits);
     bucket.at = now;
     if (bucket.tokens >= 1) {
       bucket.tokens--;
@@ -49,6 +49,6 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
 
 function forgetFull(buckets: Map<string, Bucket>, now: number, limits: BucketLimits): void {
   for (const [key, bucket] of buckets) {
-    if (tokensBy(now, bucket, limits) >= limits.burst) buckets.delete(key);
+    if (tokensAt(now, bucket, limits) >= limits.burst) buckets.delete(key);
   }
 }

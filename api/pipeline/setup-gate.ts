@@ -2,7 +2,7 @@
 import { readInitialized } from '../../storage/control/server.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { Door } from './guards.ts';
+import type { RequestGuards } from './guards.ts';
 
 type SetupDeps = Pick<Deps, 'databases' | 'setup' | 'observe'>;
 
@@ -11,18 +11,21 @@ type SetupDeps = Pick<Deps, 'databases' | 'setup' | 'observe'>;
  * last word; and with `503 unavailable` when what others have changed cannot be known. A promise only where something is
  * waited for.
  */
-export function passGate(deps: SetupDeps, { hearing }: Pick<Door, 'hearing'>): Promise<void> | undefined {
-  return deps.setup.initialized ? hearing.behind() : refuseUnlessSetUp(deps);
+export function requireReady(
+  deps: SetupDeps,
+  { cacheSync }: Pick<RequestGuards, 'cacheSync'>,
+): Promise<void> | undefined {
+  return deps.setup.initialized ? cacheSync.untilFresh() : refuseUnlessSetUp(deps);
 }
 
 async function refuseUnlessSetUp(deps: SetupDeps): Promise<void> {
-  await learnSetup(deps);
+  await refreshSetup(deps);
   if (deps.setup.initialized) return;
   fail('uninitialized', 'the first-run setup is not complete: POST /_/setup with {"password": "..."}');
 }
 
 /** Setup is done once, in one process; the others learn of it here. */
-export async function learnSetup({ databases, setup, observe }: SetupDeps): Promise<void> {
+export async function refreshSetup({ databases, setup, observe }: SetupDeps): Promise<void> {
   if (setup.initialized) return;
   try {
     setup.initialized = await databases.control.run(readInitialized);

@@ -6,30 +6,30 @@ import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
 import { authenticateCookie } from './authenticate.ts';
-import { addressOf, headerOf, requestIdOf } from '../http/request-info.ts';
-import { type Door, doorHeaders } from './guards.ts';
-import { passGate } from './setup-gate.ts';
+import { clientAddressOf, headerOf, requestIdOf } from '../http/request-info.ts';
+import { defaultHeaders, type RequestGuards } from './guards.ts';
+import { requireReady } from './setup-gate.ts';
 import { networkOf } from '../http/client-network.ts';
 
 /** The WebSockets of one process. */
-export function createWebSockets(deps: Deps, door: Door): WebSockets {
+export function createWebSockets(deps: Deps, door: RequestGuards): WebSockets {
   const { config, definitions, tokens, realtime } = deps;
   const arrivals = new Arrivals(deps);
   return new WebSockets({
     hub: realtime,
     report: reportTo(deps),
     headersFor: (request) =>
-      doorHeaders(door, { requestId: arrivals.of(request).id, origin: headerOf(request, 'origin') }),
+      defaultHeaders(door, { requestId: arrivals.of(request).id, origin: headerOf(request, 'origin') }),
     ports: {
       admit: async (request) => {
         const { now } = arrivals.of(request);
-        door.limit(addressOf(request, config.http.trust_proxy), now.getTime());
-        await passGate(deps, door);
+        door.limit(clientAddressOf(request, config.http.trust_proxy), now.getTime());
+        await requireReady(deps, door);
         if (request.headersDistinct['host']?.length !== 1) fail('validation', 'Host: is required once');
       },
-      addressOf: (request) => networkOf(addressOf(request, config.http.trust_proxy)),
+      addressOf: (request) => networkOf(clientAddressOf(request, config.http.trust_proxy)),
       authenticate: async (token) => {
-        await door.hearing.behind();
+        await door.cacheSync.untilFresh();
         return tokens.recall(token) ?? tokens.verify(token);
       },
       authenticateCookie: (token) => authenticateCookie(token, door.authenticator),

@@ -3,7 +3,7 @@ import type { Change } from '../../storage/control/changes.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
 import { isTenantId } from '../../storage/sql/ids.ts';
 import { listPoliciesFor, type PolicyLevel, type PolicyRow } from '../../storage/control/policies.ts';
-import type { Place } from '../scope.ts';
+import type { TenantPath } from '../scope.ts';
 import { levelOf, type LevelSpec } from './chain.ts';
 import { storedSpec } from './stored.ts';
 
@@ -43,19 +43,19 @@ export class PolicyBook {
   }
 
   /** What the levels down to this place have set of a field, from the top. Throws `StorageError`. */
-  async levels(field: string, at: Place): Promise<Entry[]> {
+  async levels(field: string, at: TenantPath): Promise<Entry[]> {
     const fields = await this.#at(at);
     return fields.map((known) => known.get(field)).filter((entry) => entry !== undefined);
   }
 
   /** Names of all fields that a level down to this place has set. Throws `StorageError`. */
-  async fields(at: Place): Promise<Set<string>> {
+  async fields(at: TenantPath): Promise<Set<string>> {
     const fields = await this.#at(at);
     return new Set(fields.flatMap((known) => [...known.keys()]));
   }
 
   /** Forgets what another process, or this one, has changed. */
-  heed(change: Change): void {
+  onChange(change: Change): void {
     if (change.kind !== 'workspace' && change.kind !== 'policies') return;
     this.#revision++;
     if (change.workspace === undefined) this.#chapters.clear();
@@ -63,12 +63,12 @@ export class PolicyBook {
   }
 
   /** Forgets everything: changes may have been missed. */
-  forgetAll(): void {
+  invalidateAll(): void {
     this.#revision++;
     this.#chapters.clear();
   }
 
-  async #at({ workspace, app }: Place): Promise<Fields[]> {
+  async #at({ workspace, app }: TenantPath): Promise<Fields[]> {
     const chapter = await this.#chapter(workspace);
     if (workspace === undefined) return [chapter.system];
     const own = app === undefined ? undefined : chapter.apps.get(app);

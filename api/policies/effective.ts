@@ -1,6 +1,6 @@
 // The one way to read a policy: what holds at a place once every level above it has been applied.
 import type { Config } from '../../supervisor/protocol.ts';
-import type { Place } from '../scope.ts';
+import type { TenantPath } from '../scope.ts';
 import type { PolicyBook } from './book.ts';
 import { boundOf, serverSpec } from './chain.ts';
 import {
@@ -21,14 +21,14 @@ export interface EffectiveRange {
 
 /** Policies as features read them; a place without a workspace is the server itself. Throws `StorageError`. */
 export interface Policies {
-  range(name: RangePolicy, at: Place): Promise<EffectiveRange>;
-  toggle(name: TogglePolicy, at: Place): Promise<boolean>;
-  set(name: SetPolicy, at: Place): Promise<readonly string[]>;
+  range(name: RangePolicy, at: TenantPath): Promise<EffectiveRange>;
+  toggle(name: TogglePolicy, at: TenantPath): Promise<boolean>;
+  set(name: SetPolicy, at: TenantPath): Promise<readonly string[]>;
 }
 
 /** Reads the policies of a place out of the book. */
 export function effectivePolicies({ config, book }: { config: Config; book: PolicyBook }): Policies {
-  const specAt = async (name: keyof typeof policyDefinitions, at: Place): Promise<PolicySpec> => {
+  const specAt = async (name: keyof typeof policyDefinitions, at: TenantPath): Promise<PolicySpec> => {
     const own = serverSpec(policyDefinitions[name], config);
     const levels = await book.levels(name, at);
     return levels.length === 0 ? own : boundOf([{ level: 'server', spec: own }, ...levels])?.spec ?? own;

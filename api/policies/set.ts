@@ -16,7 +16,7 @@ import { keepingEntry, type WriteEntry } from '../audit/kept-entry.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
-import { holdWorkspace } from '../target.ts';
+import { lockWorkspace } from '../target.ts';
 import { entriesAt } from './book.ts';
 import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
 import { definitionOf, levelOf, serverSpec } from './chain.ts';
@@ -109,7 +109,7 @@ async function change(
   const make = (audit: Audit) => async (sql: Sql) => {
     await lockPolicies(sql);
     const workspace = target.app?.workspace ?? target.workspace;
-    if (workspace !== undefined) await holdWorkspace(sql, workspace);
+    if (workspace !== undefined) await lockWorkspace(sql, workspace);
     const before = readStored(await listFieldPolicies(sql, field));
     const to = await apply(sql, before);
     const rows = await listFieldPolicies(sql, field);
@@ -131,7 +131,7 @@ async function change(
     return { rows, cascaded };
   };
   const changed = await auditing(deps, target, (audit) => deps.databases.control.transaction(make(audit)));
-  deps.policyBook.heed(policiesOf(place));
+  deps.policyBook.onChange(policiesOf(place));
   return changed;
 }
 

@@ -10,12 +10,12 @@ import {
   nullable,
   object,
   oneOf,
-  pageOf,
+  pageSchema,
   text,
   timestamp,
   type ValueOf,
 } from '../contract/schema.ts';
-import type { Place } from '../scope.ts';
+import type { TenantPath } from '../scope.ts';
 import type { Entry } from './book.ts';
 import { boundOf, definitionOf, levelOf, serverSpec } from './chain.ts';
 import { longestField } from './checked-spec.ts';
@@ -41,7 +41,7 @@ const policyMembers = {
 export const policyAnswer = object(policyMembers);
 
 /** A list of them. */
-export const policiesAnswer = pageOf(policyAnswer);
+export const policiesAnswer = pageSchema(policyAnswer);
 
 /** What a PUT changed below. */
 const cascadedAnswer = list(object({
@@ -64,7 +64,7 @@ type ShowDeps = Pick<Deps, 'config' | 'policyBook'>;
 /** One field at a level. Throws `404 not_found` for a field without meaning that nobody has set. */
 export async function showPolicy(
   { config, policyBook }: ShowDeps,
-  at: Place,
+  at: TenantPath,
   field: string,
 ): Promise<PolicyAnswer> {
   return answerOf(config, { field, scope: levelOf(at) }, await policyBook.levels(field, at));
@@ -73,7 +73,7 @@ export async function showPolicy(
 /** Every field with a meaning, and every other that this level or one above it has set, by name. */
 export async function listPolicies(
   { config, policyBook }: ShowDeps,
-  at: Place,
+  at: TenantPath,
   page: PageRequest,
 ): Promise<Page<PolicyAnswer>> {
   const names = [...(await policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();

@@ -18,12 +18,12 @@ interface Remembered {
 }
 
 /** What another process has changed, and whether it is known here. */
-export interface Hearing {
+export interface CacheSync {
   /**
    * Undefined while nothing that has changed more than two seconds ago can be unknown; else to be awaited before anything is
    * allowed by what is remembered. Rejects with `503 unavailable` when it cannot be found out.
    */
-  behind(): Promise<void> | undefined;
+  untilFresh(): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
@@ -34,20 +34,20 @@ const mostWaitedMilliseconds = 5_000;
 const staleMilliseconds = 2 * askMilliseconds;
 
 /** Begins to listen, and to forget and read again. Throws `StorageError`. */
-export async function hearChanges(deps: Deps, remembered: Remembered): Promise<Hearing> {
+export async function startCacheSync(deps: Deps, remembered: Remembered): Promise<CacheSync> {
   const { definitions, auth, hooks, learnSetup } = remembered;
   const forgetAll = () => {
-    definitions.forgetAll();
-    deps.policyBook.forgetAll();
+    definitions.invalidateAll();
+    deps.policyBook.invalidateAll();
     auth.reload();
-    hooks.heedAll();
+    hooks.resync();
     void learnSetup(deps);
   };
   const heed = (change: Change) => {
-    definitions.forget(change);
-    deps.policyBook.heed(change);
-    auth.heed(change);
-    hooks.heed(change);
+    definitions.invalidateLocally(change);
+    deps.policyBook.onChange(change);
+    auth.onChange(change);
+    hooks.onChange(change);
     if (change.kind === 'setup') void learnSetup(deps);
   };
   const listening = await listenForChanges(deps.databases.control.endpoint, {
@@ -72,7 +72,7 @@ interface Ear {
 }
 
 /** Asks every second whether anything was missed, and at once when it has not done so for longer: it was perhaps stopped. */
-class ChangesHeard implements Hearing {
+class ChangesHeard implements CacheSync {
   readonly #ear: Ear;
   readonly #asking: NodeJS.Timeout;
   /** What was changed until then is known; by a clock that is never set back. */
@@ -84,7 +84,7 @@ class ChangesHeard implements Hearing {
     this.#asking = setInterval(() => void this.#catchUp().catch(() => 'behind'), askMilliseconds);
   }
 
-  behind(): Promise<void> | undefined {
+  untilFresh(): Promise<void> | undefined {
     if (this.#ear.isAlone) return undefined;
     const needed = performance.now() - staleMilliseconds;
     return this.#knownUntil < needed ? this.#untilKnown(needed) : undefined;

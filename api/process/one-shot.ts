@@ -4,7 +4,7 @@ import { type Connection, Pool } from '../../storage/connections/pool.ts';
 import type { DatabaseAccess, FromProgram, ProgramStart } from '../../supervisor/protocol.ts';
 
 /** Does the work when it is told to, and tells its results, its end, or why it could not be done. To be called once. */
-export function carryOut<Start extends ProgramStart, Result>(
+export function runOneShot<Start extends ProgramStart, Result>(
   work: (start: Start, tell: (result: Result) => void) => Promise<void>,
 ): void {
   const say = (message: FromProgram<Result>) => void process.send?.(message);
@@ -19,7 +19,7 @@ export function carryOut<Start extends ProgramStart, Result>(
 }
 
 /** Works with one connection to a database of the cluster. Throws `StorageError`. */
-export async function connected<Result>(
+export async function withConnection<Result>(
   access: DatabaseAccess,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {

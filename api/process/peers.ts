@@ -15,7 +15,7 @@ export interface PeersOptions {
 const patience = 2_000;
 
 /** The other processes. */
-export class Peers {
+export class ApiPeers {
   readonly #options: PeersOptions;
   readonly #asked = new Map<string, (answers: readonly string[]) => void>();
 

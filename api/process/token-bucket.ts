@@ -13,6 +13,6 @@ export interface Bucket {
 }
 
 /** The tokens that are in a bucket by now. A clock that was set back takes none away. */
-export function tokensBy(now: number, { tokens, at }: Bucket, { burst, perSecond }: BucketLimits): number {
+export function tokensAt(now: number, { tokens, at }: Bucket, { burst, perSecond }: BucketLimits): number {
   return Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1_000);
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
-import { noteFailure } from '../logging/events.ts';
+import { logFailure } from '../logging/events.ts';
 import { defaultBounds } from './bounds.ts';
 import { InProcessBroker } from './broker.ts';
 import { type GateDeps, RuleGate } from './visibility/gate.ts';
@@ -32,5 +32,5 @@ export function createRealtime(
 
 /** Failures that no client is told about, as the log has them. */
 export function reportTo(deps: Pick<Deps, 'observe'>): Report {
-  return (task, error) => noteFailure(deps, task)(error);
+  return (task, error) => logFailure(deps, task)(error);
 }

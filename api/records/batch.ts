@@ -6,7 +6,7 @@ import { transactionAsConnection } from '../../storage/connections/transaction-a
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
 import { type Access, admit, type Asking } from '../rules/access.ts';
-import { collectionOf } from '../target.ts';
+import { requireCollection } from '../target.ts';
 import { writtenByRemoval, type WrittenRecord } from './announce.ts';
 import {
   type BatchRequest,
@@ -136,7 +136,7 @@ async function admitAll(
   for (const [index, write] of writes.entries()) {
     admitted.push(
       await withErrorPrefix(requestName(index), async () => {
-        const target = { app, collection: collectionOf(app, requests[index]?.collection ?? '') };
+        const target = { app, collection: requireCollection(app, requests[index]?.collection ?? '') };
         return { target, write, access: await admit(deps, target, writeAction(write), asking) };
       }),
     );

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Publisher } from '../realtime/ports.ts';
-import { collectionOf, failNoApp } from '../target.ts';
+import { failNoApp, requireCollection } from '../target.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
 
@@ -54,7 +54,7 @@ export function onCollection<Result>(
 
 /** A collection in the app as it is by now. Throws `404 not_found` when it has been deleted. */
 export function targetIn(app: AppDefinition, target: RecordTarget): RecordTarget {
-  return app === target.app ? target : { app, collection: collectionOf(app, target.collection.id) };
+  return app === target.app ? target : { app, collection: requireCollection(app, target.collection.id) };
 }
 
 /** Runs work on several collections of an app, as `onCollection` does on one. */

@@ -1,5 +1,5 @@
 // Access rules of a collection.
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { declaredOnly } from '../collections/response.ts';
 import { ruleAnswer, rulesAnswer, showRules } from '../rules/response.ts';
@@ -13,10 +13,10 @@ export const accessRulesShow = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules',
   summary: 'Returns the access rules of a collection, one for each action.',
   scope: 'app_admin',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
   response: rulesAnswer,
-  handle: ({ target, query }) => showRules(target.app, declaredOnly(target.collection), pageRequestOf(query)),
+  handle: ({ target, query }) => showRules(target.app, declaredOnly(target.collection), toPageRequest(query)),
 });
 
 /** Sets the rule of an action. */
@@ -32,7 +32,7 @@ export const accessRulesPut = route({
   status: 200,
   response: ruleAnswer,
   errors: ['parse_error', 'unknown_column'],
-  exists: ({ params: { action } }) => requireAction(action),
+  requireTarget: ({ params: { action } }) => requireAction(action),
   handle: ({ deps, target, body, params: { action }, principal, origin, now }) =>
     putRule(deps, target, body, { action, by: { principal, origin, now } }),
 });

@@ -8,9 +8,9 @@ import { adminAnswer } from '../auth/account/admin-response.ts';
 import { changeAdmin } from '../admins/update.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, object, optional, pageOf, text } from '../contract/schema.ts';
+import { described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
 
 const apps = described(
   optional(adminApps),
@@ -38,7 +38,7 @@ export const adminsCreate = route({
   status: 201,
   response: adminAnswer,
   errors: ['conflict'],
-  alsoWrong: wrongPassword('password'),
+  bodyErrors: wrongPassword('password'),
   handle: ({ deps, target, body, principal, origin, now }) =>
     createAdmin(deps, target.workspace, { ...body, principal, origin, now }),
 });
@@ -49,10 +49,10 @@ export const adminsList = route({
   path: '/api/workspaces/:workspace/admins',
   summary: 'Lists the workspace admins and app admins of a workspace.',
   scope: 'master',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(adminAnswer),
-  handle: ({ deps, target, query }) => listAdmins(deps, target.workspace, pageRequestOf(query)),
+  response: pageSchema(adminAnswer),
+  handle: ({ deps, target, query }) => listAdmins(deps, target.workspace, toPageRequest(query)),
 });
 
 /** Changes an admin. */
@@ -70,8 +70,8 @@ export const adminsUpdate = route({
   status: 200,
   response: adminAnswer,
   errors: ['conflict'],
-  alsoWrong: wrongPassword('password'),
-  exists: ({ deps, target, params: { id } }) => requireAdmin(deps, target.workspace, id),
+  bodyErrors: wrongPassword('password'),
+  requireTarget: ({ deps, target, params: { id } }) => requireAdmin(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     changeAdmin(deps, { workspace: target.workspace, id: params.id }, {
       patch: body,

@@ -3,9 +3,9 @@ import { createApp } from '../apps/create.ts';
 import { listApps } from '../apps/list.ts';
 import { removeApp } from '../apps/remove.ts';
 import { renameApp } from '../apps/rename.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { done, object, optional, pageOf, text, timestamp } from '../contract/schema.ts';
+import { done, object, optional, pageSchema, text, timestamp } from '../contract/schema.ts';
 import { tenantId, tenantName } from './workspaces.ts';
 
 const app = object({
@@ -33,11 +33,11 @@ export const appsList = route({
   path: '/api/workspaces/:workspace/apps',
   summary: 'Lists the apps of a workspace. App admins see only their own.',
   scope: 'realm',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(app),
+  response: pageSchema(app),
   handle: async ({ deps, target: { workspace }, principal, query }) => {
-    const page = await listApps(deps, workspace, { principal, page: pageRequestOf(query) });
+    const page = await listApps(deps, workspace, { principal, page: toPageRequest(query) });
     return { ...page, items: page.items.map((item) => shown(workspace.id, item)) };
   },
 });

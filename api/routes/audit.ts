@@ -1,6 +1,6 @@
 // The audit logs of the three scopes.
 import { type AuditWish, queryAudit } from '../audit/query.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import {
   described,
@@ -8,14 +8,14 @@ import {
   object,
   oneOf,
   optional,
-  pageOf,
+  pageSchema,
   text,
   timestamp,
   type ValueOf,
 } from '../contract/schema.ts';
 
 const query = object({
-  ...pageMembers,
+  ...pageQueryMembers,
   action: described(optional(text({ max: 200 })), 'A part of the action, in upper or lower case.'),
   actor: described(optional(text({ max: 400 })), 'The whole name of the actor.'),
   format: described(
@@ -26,14 +26,14 @@ const query = object({
 
 function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditWish {
   // An empty field of a form asks for nothing, as an empty action and an empty filter of records do.
-  return { filter: { action, actor: actor === '' ? undefined : actor }, page: pageRequestOf(page), format };
+  return { filter: { action, actor: actor === '' ? undefined : actor }, page: toPageRequest(page), format };
 }
 
-const ownTypes = {
+const rawTypes = {
   'application/x-ndjson': 'With `format=jsonl`: one entry a line, as JSON.',
 } as const;
 
-const entries = pageOf(object({
+const entries = pageSchema(object({
   id: text({ format: 'uuid' }),
   ts: timestamp(),
   actor: text(),
@@ -51,7 +51,7 @@ export const auditSystem = route({
   query,
   status: 200,
   response: entries,
-  ownTypes,
+  rawTypes,
   handle: ({ deps, query }) => queryAudit(deps, 'system', wishOf(query)),
 });
 
@@ -64,7 +64,7 @@ export const auditWorkspace = route({
   query,
   status: 200,
   response: entries,
-  ownTypes,
+  rawTypes,
   handle: ({ deps, target: { workspace }, query }) => queryAudit(deps, { workspace }, wishOf(query)),
 });
 
@@ -77,6 +77,6 @@ export const auditApp = route({
   query,
   status: 200,
   response: entries,
-  ownTypes,
+  rawTypes,
   handle: ({ deps, target: { app }, query }) => queryAudit(deps, { app }, wishOf(query)),
 });

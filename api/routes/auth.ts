@@ -46,7 +46,7 @@ export const masterPassword = route({
   status: 200,
   response: done,
   errors: ['bad_credentials'],
-  alsoWrong: wrongPassword('new_password'),
+  bodyErrors: wrongPassword('new_password'),
   handle: async ({ deps, principal, body, origin, now }) => {
     const { current_password: current, new_password: next } = body;
     await changeMasterPassword(deps, principal, { current, next, origin, now });
@@ -87,13 +87,13 @@ export const logout = route({
   bodyMayBeEmpty: true,
   status: 200,
   response: done,
-  handle: async ({ deps, body, cookie, bearer, reply, origin, now }) => {
+  handle: async ({ deps, body, cookie, bearer, overrides, origin, now }) => {
     const tokens = {
       refreshToken: body.refresh_token ?? cookie('rt'),
       accessToken: bearer() ?? cookie('at'),
     };
     await logOut(deps, tokens, { origin, now });
-    clearSessionCookies(reply, deps.config);
+    clearSessionCookies(overrides, deps.config);
     return { ok: true };
   },
 });

@@ -45,11 +45,11 @@ export const batch = route({
     ),
   }),
   errors: ['conflict', ...hookErrors],
-  handle: ({ deps, target: { app }, principal, body: { requests }, origin, now, words }) =>
+  handle: ({ deps, target: { app }, principal, body: { requests }, origin, now, queryParameters }) =>
     runBatch(deps, app, {
       requests,
       origin,
-      asking: { principal, now, query: words() },
+      asking: { principal, now, query: queryParameters() },
       caller: senderOf({ deps, target: { app }, principal, origin }),
     }),
 });

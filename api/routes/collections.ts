@@ -5,9 +5,9 @@ import { createCollection } from '../collections/create.ts';
 import { collectionBody, collectionChangeBody } from '../collections/define.ts';
 import { dropCollection } from '../collections/drop.ts';
 import { listCollections } from '../collections/list.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, object, oneOf, optional, pageOf } from '../contract/schema.ts';
+import { described, done, object, oneOf, optional, pageSchema } from '../contract/schema.ts';
 
 /** Lists the collections of an app. */
 export const collectionsList = route({
@@ -15,10 +15,10 @@ export const collectionsList = route({
   path: '/api/workspaces/:workspace/apps/:app/collections',
   summary: 'Lists the collections of an app, ordered by id.',
   scope: 'app_admin',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(collectionAnswer),
-  handle: ({ target, query }) => listCollections(target.app, pageRequestOf(query)),
+  response: pageSchema(collectionAnswer),
+  handle: ({ target, query }) => listCollections(target.app, toPageRequest(query)),
 });
 
 /** Creates a collection and its table. */

@@ -1,5 +1,5 @@
 // Custom routes: every method, delegated to what the hooks of the app have registered.
-import { type AnyRoute, type Method, OwnAnswer, route } from '../contract/route.ts';
+import { type AnyRoute, type Method, RawResponse, route } from '../contract/route.ts';
 import { anyValue, described } from '../contract/schema.ts';
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -14,11 +14,11 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
     status: 200,
     response: described(anyValue(), 'The response of the hook, with any status and type.'),
     contentType: '*/*',
-    ownAnswers: { default: 'Any other status that the hook responds with.' },
+    rawStatuses: { default: 'Any other status that the hook responds with.' },
     passesBody: method !== 'GET' && method !== 'OPTIONS',
     errors: ['deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
     handle: ({ deps, target, principal, origin: { requestId } }) =>
-      new OwnAnswer(({ response, headers, body }) =>
+      new RawResponse(({ response, headers, body }) =>
         deps.hooks.serve(target.app, { response, headers, body, principal, requestId })
       ),
   })

@@ -1,7 +1,7 @@
 // Live changes of records: as Server-Sent Events of one collection, and as a WebSocket of many.
 import { fail } from '../errors.ts';
 import { serveEvents } from '../realtime/delivery/sse.ts';
-import { OwnAnswer, route } from '../contract/route.ts';
+import { RawResponse, route } from '../contract/route.ts';
 import { described, object, optional, text } from '../contract/schema.ts';
 
 /** Streams the events of a collection. */
@@ -30,9 +30,9 @@ export const collectionEvents = route({
       'the stream.',
   ),
   errors: ['unknown_column', 'parse_error'],
-  handle: ({ deps, params, principal, query: { filter }, words }) =>
-    new OwnAnswer(async ({ response, headers, address }) => {
-      const { filter: _filter, ...query } = words();
+  handle: ({ deps, params, principal, query: { filter }, queryParameters }) =>
+    new RawResponse(async ({ response, headers, address }) => {
+      const { filter: _filter, ...query } = queryParameters();
       const lastEventId = response.req.headers['last-event-id'];
       await serveEvents(deps.realtime, {
         response,

@@ -9,9 +9,18 @@ import { mediaTypeOf, requireUncoded } from '../files/media-type.ts';
 import { removeFile } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
 import { hookErrors } from '../hooks/errors.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, integer, object, optional, pageOf, text, timestamp } from '../contract/schema.ts';
+import {
+  described,
+  done,
+  integer,
+  object,
+  optional,
+  pageSchema,
+  text,
+  timestamp,
+} from '../contract/schema.ts';
 
 const files = '/api/workspaces/:workspace/apps/:app/files';
 
@@ -45,14 +54,14 @@ export const filesUpload = route({
   status: 201,
   response: fileAnswer,
   errors: ['validation'],
-  handle: async ({ deps, target: { app }, principal, incoming, now }) => {
-    const { announced, header, bytes } = incoming();
+  handle: async ({ deps, target: { app }, principal, bodyStream, now }) => {
+    const { contentLength, header, bytes } = bodyStream();
     requireUncoded(header('content-encoding'));
     const row = await upload(deps, app, {
       filename: filenameOf(header('x-filename')),
       mime: mediaTypeOf(header('content-type')),
       uploadedBy: uploaderOf(principal),
-      announced,
+      announced: contentLength,
       bytes,
       requireSender: () => requireStillAdmitted(deps, app, principal),
       now,
@@ -67,11 +76,11 @@ export const filesList = route({
   path: files,
   summary: 'Lists the files of an app, newest first: all of them for admins, their own for end-users.',
   scope: 'member',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(fileAnswer),
+  response: pageSchema(fileAnswer),
   handle: ({ deps, target: { app }, principal, query }) =>
-    showFiles(deps, app, { principal, page: pageRequestOf(query) }),
+    showFiles(deps, app, { principal, page: toPageRequest(query) }),
 });
 
 /** Downloads a file. */
@@ -126,7 +135,7 @@ export const filesLink = route({
   }),
   status: 201,
   response: object({ url: described(text(), 'A path on this server.'), expires_at: timestamp() }),
-  exists: ({ deps, target: { app }, params: { id } }) => fileOf(deps, app, id),
+  requireTarget: ({ deps, target: { app }, params: { id } }) => fileOf(deps, app, id),
   handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
     const file = await fileFor(deps, app, { id, principal, purpose: 'read' });
     return makeLink(deps, app, { file, seconds: body.expires_in ?? linkSeconds.default, now });

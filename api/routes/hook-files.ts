@@ -6,9 +6,18 @@ import {
   removeHookFile,
   showHookFile,
 } from '../hooks/files/files.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, integer, list, nullable, object, pageOf, text, timestamp } from '../contract/schema.ts';
+import {
+  described,
+  integer,
+  list,
+  nullable,
+  object,
+  pageSchema,
+  text,
+  timestamp,
+} from '../contract/schema.ts';
 
 const fileMembers = {
   filename: text(),
@@ -32,10 +41,10 @@ export const hookFilesList = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks',
   summary: 'Lists the hook files of an app, ordered by name.',
   scope: 'app_admin',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(object(fileMembers)),
-  handle: ({ deps, target, query }) => listHookFiles(deps, target.app, pageRequestOf(query)),
+  response: pageSchema(object(fileMembers)),
+  handle: ({ deps, target, query }) => listHookFiles(deps, target.app, toPageRequest(query)),
 });
 
 /** Shows a file. */

@@ -3,8 +3,8 @@ import { listVariables, putVariable, removeVariable, showVariable } from '../hoo
 import { serveLog } from '../hooks/logs/log-stream.ts';
 import { logPage } from '../hooks/logs/log.ts';
 import { typesOf } from '../hooks/files/types.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
-import { OwnAnswer, route } from '../contract/route.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
+import { RawResponse, route } from '../contract/route.ts';
 import {
   boolean,
   described,
@@ -16,7 +16,7 @@ import {
   object,
   oneOf,
   optional,
-  pageOf,
+  pageSchema,
   text,
   timestamp,
 } from '../contract/schema.ts';
@@ -29,10 +29,10 @@ export const hookVariablesList = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/env',
   summary: 'Lists the names of the variables that hooks read as `$app.env`. Their values are never shown.',
   scope: 'app_admin',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(variable),
-  handle: ({ deps, target, query }) => listVariables(deps, target.app, pageRequestOf(query)),
+  response: pageSchema(variable),
+  handle: ({ deps, target, query }) => listVariables(deps, target.app, toPageRequest(query)),
 });
 
 /** Says whether there is such a variable. */
@@ -92,20 +92,20 @@ export const hookLogs = route({
   summary: 'Returns the log of the app’s hooks, newest first. With `follow=true` as Server-Sent Events.',
   scope: 'app_admin',
   query: object({
-    ...pageMembers,
+    ...pageQueryMembers,
     follow: described(
       optional(boolean()),
       'Sends the last lines and then every new one, oldest first, as events `log`.',
     ),
   }),
   status: 200,
-  response: pageOf(entry),
-  ownTypes: { 'text/event-stream': 'With `follow=true`: events `log`, each with an entry as JSON.' },
+  response: pageSchema(entry),
+  rawTypes: { 'text/event-stream': 'With `follow=true`: events `log`, each with an entry as JSON.' },
   handle: async ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
     const log = deps.hooks.log(app);
-    if (follow !== true) return logPage(await log.read(), pageRequestOf(page));
+    if (follow !== true) return logPage(await log.read(), toPageRequest(page));
     log.requireRoom();
-    return new OwnAnswer(({ response, headers }) =>
+    return new RawResponse(({ response, headers }) =>
       serveLog(deps, log, { response, headers, principal, app })
     );
   },

@@ -1,5 +1,5 @@
 // The public keys that access tokens can be verified with (RFC 7517), at two paths.
-import { type Call, route } from '../contract/route.ts';
+import { type RequestContext, route } from '../contract/route.ts';
 import { list, object, oneOf, text } from '../contract/schema.ts';
 
 const keySet = object({
@@ -20,8 +20,10 @@ const declaration = {
   status: 200,
   response: keySet,
   contentType: 'application/jwk-set+json',
-  handle: ({ deps, reply }: Pick<Call<string, 'open', undefined, undefined>, 'deps' | 'reply'>) => {
-    reply.headers.push(['Cache-Control', 'public, max-age=3600']);
+  handle: (
+    { deps, overrides }: Pick<RequestContext<string, 'open', undefined, undefined>, 'deps' | 'overrides'>,
+  ) => {
+    overrides.headers.push(['Cache-Control', 'public, max-age=3600']);
     return deps.signingKeys.jwks;
   },
 } as const;

@@ -9,9 +9,9 @@ import {
   showProvider,
 } from '../auth/oauth/provider.ts';
 import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, object, optional, pageOf, text } from '../contract/schema.ts';
+import { described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
 import { answerSignIn, onlyApp, signInAnswers } from './sign-in-response.ts';
 
 const redirectUri = text({ min: 1, max: 2_000 });
@@ -62,10 +62,10 @@ export const providersList = route({
   path: '/api/workspaces/:workspace/auth/oauth/providers',
   summary: 'Lists the providers that end-users of a workspace may sign in with.',
   scope: 'workspace_admin',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(providerAnswer),
-  handle: ({ deps, target, query }) => listProviders(deps, target.workspace, pageRequestOf(query)),
+  response: pageSchema(providerAnswer),
+  handle: ({ deps, target, query }) => listProviders(deps, target.workspace, toPageRequest(query)),
 });
 
 /** Shows a provider. */

@@ -1,6 +1,6 @@
 // The API description, served by the server that it describes.
 import { JsonText } from '../../storage/sql/json-text.ts';
-import { openApiOf } from '../contract/openapi.ts';
+import { describeApi } from '../contract/openapi.ts';
 import { type AnyRoute, route } from '../contract/route.ts';
 import { fieldMap } from '../contract/schema.ts';
 
@@ -15,7 +15,7 @@ export function openApiRoute(others: readonly AnyRoute[]): AnyRoute {
     response: fieldMap('An OpenAPI 3.1 document.'),
     handle: () => document,
   });
-  const parts = Object.entries(openApiOf([...others, self]));
+  const parts = Object.entries(describeApi([...others, self]));
   // Written once: it is large, and anybody may ask for it.
   const document = Object.fromEntries(
     parts.map(([name, part]) => [name, new JsonText(JSON.stringify(part))]),

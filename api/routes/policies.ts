@@ -1,12 +1,12 @@
 // Policies of the three levels.
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { removePolicy, setPolicy } from '../policies/set.ts';
 import { listPolicies, policiesAnswer, policyAnswer, policyPutAnswer, showPolicy } from '../policies/show.ts';
 import { policySpec } from '../policies/stored.ts';
 import { route } from '../contract/route.ts';
 import { done, object } from '../contract/schema.ts';
 
-const query = object(pageMembers);
+const query = object(pageQueryMembers);
 
 /** Lists what the master has set, and the server's own bounds. */
 export const policiesSystemList = route({
@@ -18,7 +18,7 @@ export const policiesSystemList = route({
   query,
   status: 200,
   response: policiesAnswer,
-  handle: ({ deps, query }) => listPolicies(deps, {}, pageRequestOf(query)),
+  handle: ({ deps, query }) => listPolicies(deps, {}, toPageRequest(query)),
 });
 
 /** Shows one of these; every admin may know the bounds that hold for them. */
@@ -67,7 +67,7 @@ export const policiesWorkspaceList = route({
   status: 200,
   response: policiesAnswer,
   handle: ({ deps, target, query }) =>
-    listPolicies(deps, { workspace: target.workspace.id }, pageRequestOf(query)),
+    listPolicies(deps, { workspace: target.workspace.id }, toPageRequest(query)),
 });
 
 /** Shows one of these. */
@@ -119,7 +119,7 @@ export const policiesAppList = route({
   status: 200,
   response: policiesAnswer,
   handle: ({ deps, target: { workspace, app }, query }) =>
-    listPolicies(deps, { workspace: workspace.id, app: app.id }, pageRequestOf(query)),
+    listPolicies(deps, { workspace: workspace.id, app: app.id }, toPageRequest(query)),
 });
 
 /** Shows one of these. */

@@ -3,16 +3,16 @@ import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
 import type { Deps } from '../deps.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import type { Author } from '../hooks/ports.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord, requireRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
-import { type Origin, route } from '../contract/route.ts';
+import { type RequestOrigin, route } from '../contract/route.ts';
 import { admit } from '../rules/access.ts';
-import { described, done, fieldMap, object, optional, pageOf, text } from '../contract/schema.ts';
+import { described, done, fieldMap, object, optional, pageSchema, text } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 
 /** A record in an answer. */
@@ -48,7 +48,7 @@ export const recordsList = route({
   summary: 'Lists the records of a collection.',
   scope: 'anyone',
   query: object({
-    ...pageMembers,
+    ...pageQueryMembers,
     ...selection,
     sort: described(
       optional(text()),
@@ -57,12 +57,12 @@ export const recordsList = route({
     filter: described(optional(text()), 'A filter expression. Only records that pass it are included.'),
   }),
   status: 200,
-  response: pageOf(record),
+  response: pageSchema(record),
   errors: ['unknown_column', 'parse_error'],
-  admit: ({ deps, target, principal, now, words }) =>
-    admit(deps, target, 'list', { principal, now, query: words() }),
+  admit: ({ deps, target, principal, now, queryParameters }) =>
+    admit(deps, target, 'list', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, query: { sort, fields, filter, expand, ...page } }) =>
-    listRecords(deps, target, { access, page: pageRequestOf(page), sort, fields, filter, expand }),
+    listRecords(deps, target, { access, page: toPageRequest(page), sort, fields, filter, expand }),
 });
 
 /** Creates a record. */
@@ -75,8 +75,8 @@ export const recordsCreate = route({
   status: 201,
   response: record,
   errors: ['conflict', ...hookErrors],
-  admit: ({ deps, target, principal, now, words }) =>
-    admit(deps, target, 'create', { principal, now, query: words() }),
+  admit: ({ deps, target, principal, now, queryParameters }) =>
+    admit(deps, target, 'create', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, body, principal, origin, now }) => {
     const caller = senderOf({ deps, target, principal, origin });
     return createRecord(deps, target, { access, input: body, origin, now, caller });
@@ -93,8 +93,8 @@ export const recordsGet = route({
   status: 200,
   response: record,
   errors: ['unknown_column'],
-  admit: ({ deps, target, principal, now, words }) =>
-    admit(deps, target, 'get', { principal, now, query: words() }),
+  admit: ({ deps, target, principal, now, queryParameters }) =>
+    admit(deps, target, 'get', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, params: { id }, query: { fields, expand } }) =>
     getRecord(deps, target, { access, id, fields, expand }),
 });
@@ -109,9 +109,9 @@ export const recordsUpdate = route({
   status: 200,
   response: record,
   errors: ['conflict', ...hookErrors],
-  admit: ({ deps, target, principal, now, words }) =>
-    admit(deps, target, 'update', { principal, now, query: words() }),
-  exists: ({ deps, target, params: { id } }) => requireRecord(deps, target, id),
+  admit: ({ deps, target, principal, now, queryParameters }) =>
+    admit(deps, target, 'update', { principal, now, query: queryParameters() }),
+  requireTarget: ({ deps, target, params: { id } }) => requireRecord(deps, target, id),
   handle: ({ deps, target, admitted: access, params: { id }, body, principal, origin, now }) => {
     const caller = senderOf({ deps, target, principal, origin });
     return updateRecord(deps, target, { access, id, input: body, now, caller });
@@ -127,8 +127,8 @@ export const recordsRemove = route({
   status: 200,
   response: done,
   errors: ['conflict', ...hookErrors],
-  admit: ({ deps, target, principal, now, words }) =>
-    admit(deps, target, 'delete', { principal, now, query: words() }),
+  admit: ({ deps, target, principal, now, queryParameters }) =>
+    admit(deps, target, 'delete', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, params: { id }, principal, origin, now }) => {
     const caller = senderOf({ deps, target, principal, origin });
     return removeRecord(deps, target, { access, id, now, caller });
@@ -141,7 +141,7 @@ export function senderOf(
     deps: Deps;
     target: Pick<RecordTarget, 'app'>;
     principal: Principal | null;
-    origin: Origin;
+    origin: RequestOrigin;
   },
 ): Author {
   return { principal, requestId, requireSender: () => requireStillAdmitted(deps, app, principal) };

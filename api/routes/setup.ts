@@ -16,7 +16,7 @@ export const setup = route({
   status: 201,
   response: object({ initialized: yes() }),
   errors: ['conflict', 'unavailable'],
-  alsoWrong: wrongPassword('password'),
+  bodyErrors: wrongPassword('password'),
   handle: async ({ deps, body, origin, now }) => {
     await completeSetup(deps, body.password, { origin, now });
     return { initialized: true };

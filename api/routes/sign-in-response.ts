@@ -2,7 +2,7 @@
 import { answerTokens } from '../auth/sessions/cookies.ts';
 import type { SignInOutcome } from '../auth/login/sign-in-user.ts';
 import type { Deps } from '../deps.ts';
-import type { Reply } from '../contract/route.ts';
+import type { ResponseOverrides } from '../contract/route.ts';
 import { described, object, optional, type Schema, text, type ValueOf, yes } from '../contract/schema.ts';
 import { userAnswer } from '../auth/account/user-response.ts';
 
@@ -24,10 +24,10 @@ export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens 
 
 /** Sets status and cookies, and answers the body. */
 export function answerSignIn(
-  call: { deps: Pick<Deps, 'config'>; reply: Reply },
+  call: { deps: Pick<Deps, 'config'>; overrides: ResponseOverrides },
   outcome: SignInOutcome,
 ): Answer {
   if ('pair' in outcome) return answerTokens(call, outcome.pair, { user: outcome.user });
-  call.reply.status = 202;
+  call.overrides.status = 202;
   return { mfa_required: true, challenge_id: outcome.challenge_id };
 }

@@ -7,9 +7,9 @@ import {
   ownSessionAnswer,
 } from '../auth/sessions/own-sessions.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { done, object, pageOf, text } from '../contract/schema.ts';
+import { done, object, pageSchema, text } from '../contract/schema.ts';
 
 /** Lists the user's logins. */
 export const sessionsList = route({
@@ -18,11 +18,11 @@ export const sessionsList = route({
   summary:
     'Lists the sessions of the calling end-user: where and when each began, and when it was last used.',
   scope: 'user',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(ownSessionAnswer),
+  response: pageSchema(ownSessionAnswer),
   handle: ({ deps, target, principal, query, now }) =>
-    listOwnSessions(deps, target.workspace, { principal, page: pageRequestOf(query), now }),
+    listOwnSessions(deps, target.workspace, { principal, page: toPageRequest(query), now }),
 });
 
 /** Ends all of them. */

@@ -20,7 +20,7 @@ export const userRegister = route({
   status: 201,
   response: userAnswer,
   errors: ['conflict', 'quota_exceeded'],
-  alsoWrong: wrongPassword('password'),
+  bodyErrors: wrongPassword('password'),
   handle: ({ deps, target, body, origin, now }) =>
     registerUser(deps, target.workspace, { ...body, origin, now }),
 });

@@ -64,7 +64,7 @@ export const passwordResetConfirm = route({
   body: object({ token, new_password: passwordText }),
   status: 200,
   response: done,
-  alsoWrong: wrongPassword('new_password'),
+  bodyErrors: wrongPassword('new_password'),
   handle: async ({ deps, target, body, origin, now }) => {
     const { token, new_password: password } = body;
     await confirmReset(deps, target.workspace, { token, password, origin, now });

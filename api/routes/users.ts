@@ -1,8 +1,8 @@
 // End-users, managed by the admins of their workspace.
 import { hookErrors } from '../hooks/errors.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { boolean, described, done, object, optional, pageOf, text } from '../contract/schema.ts';
+import { boolean, described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
 import { listUsers, showOne } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
 import { userAnswer } from '../auth/account/user-response.ts';
@@ -15,13 +15,13 @@ export const usersList = route({
   summary: 'Lists the end-users of a workspace.',
   scope: 'workspace_admin',
   query: object({
-    ...pageMembers,
+    ...pageQueryMembers,
     q: described(optional(text({ max: 320 })), 'A part of the email, in upper or lower case.'),
   }),
   status: 200,
-  response: pageOf(userAnswer),
+  response: pageSchema(userAnswer),
   handle: ({ deps, target, query }) =>
-    listUsers(deps, target.workspace, { part: query.q, page: pageRequestOf(query) }),
+    listUsers(deps, target.workspace, { part: query.q, page: toPageRequest(query) }),
 });
 
 /** Shows a user. */
@@ -44,7 +44,7 @@ export const usersVerify = route({
   body: object({ verified: boolean() }),
   status: 200,
   response: userAnswer,
-  exists: ({ deps, target, params: { id } }) => showOne(deps, target.workspace, id),
+  requireTarget: ({ deps, target, params: { id } }) => showOne(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),
 });

@@ -2,9 +2,9 @@
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { tenantIdPattern } from '../../storage/sql/ids.ts';
 import type { By } from '../audit/actor.ts';
-import { pageMembers, pageRequestOf } from '../contract/page-query.ts';
+import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { done, object, optional, pageOf, text, timestamp } from '../contract/schema.ts';
+import { done, object, optional, pageSchema, text, timestamp } from '../contract/schema.ts';
 import { createWorkspace } from '../workspaces/create.ts';
 import { listWorkspaces } from '../workspaces/list.ts';
 import { removeWorkspace } from '../workspaces/remove.ts';
@@ -30,11 +30,11 @@ export const workspacesList = route({
   path: '/api/workspaces',
   summary: 'Lists workspaces: all of them for the master admin, their own for other admins.',
   scope: 'admin',
-  query: object(pageMembers),
+  query: object(pageQueryMembers),
   status: 200,
-  response: pageOf(workspace),
+  response: pageSchema(workspace),
   handle: async ({ deps, principal, query }) => {
-    const page = await listWorkspaces(deps, principal, pageRequestOf(query));
+    const page = await listWorkspaces(deps, principal, toPageRequest(query));
     return { ...page, items: page.items.map(shown) };
   },
 });

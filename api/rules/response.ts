@@ -1,7 +1,7 @@
 // Access rules as responses show them.
 import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
 import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
-import { described, nullable, object, oneOf, optional, pageOf, text } from '../contract/schema.ts';
+import { described, nullable, object, oneOf, optional, pageSchema, text } from '../contract/schema.ts';
 import { actions, ruleOf, settingOf, templates } from './compile.ts';
 
 /** The shape of one, for the API description. */
@@ -19,7 +19,7 @@ export const ruleAnswer = object({
 });
 
 /** The shape of a collection's rules. */
-export const rulesAnswer = pageOf(ruleAnswer);
+export const rulesAnswer = pageSchema(ruleAnswer);
 
 /** One rule. */
 export interface RuleAnswer {

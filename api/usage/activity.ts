@@ -2,7 +2,7 @@
 import type { AppIdentity } from '../../storage/definition.ts';
 import { type Activity, addActivity, deleteActivity } from '../../storage/control/usage.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
-import { noteFailure, type Observe } from '../logging/events.ts';
+import { logFailure, type Observe } from '../logging/events.ts';
 
 interface MeterDeps {
   databases: Databases;
@@ -93,7 +93,7 @@ export class ActivityMeter implements Meter {
   }
 
   #flushQuietly(): Promise<void> {
-    return this.flush().catch(noteFailure(this.#deps, 'add up the use of apps'));
+    return this.flush().catch(logFailure(this.#deps, 'add up the use of apps'));
   }
 
   #of({ schema, workspace: { id: workspace, database } }: AppIdentity): Activity {

@@ -1,5 +1,5 @@
 // Limits requests to so many a second: a token bucket that holds one second's worth.
-import { type Bucket, tokensBy } from '../process/token-bucket.ts';
+import { type Bucket, tokensAt } from '../process/token-bucket.ts';
 
 /** One bucket. */
 export class Pacer {
@@ -26,6 +26,6 @@ export class Pacer {
   }
 
   #filledBy(now: number): number {
-    return tokensBy(now, this.#bucket, { burst: this.#most, perSecond: this.#rate });
+    return tokensAt(now, this.#bucket, { burst: this.#most, perSecond: this.#rate });
   }
 }

@@ -2,7 +2,7 @@
 import { ApiError } from '../errors.ts';
 import { type RangePolicy, unlimited } from '../policies/definitions.ts';
 import type { Policies } from '../policies/effective.ts';
-import type { Place } from '../scope.ts';
+import type { TenantPath } from '../scope.ts';
 
 /** Names of the quotas. */
 export type Quota = Extract<RangePolicy, `quota.${string}`>;
@@ -26,7 +26,7 @@ const refusals: Record<Quota, Refusal> = {
 };
 
 /** The bound of a quota; undefined where none is set. Throws `StorageError`. */
-export async function mostOf(policies: Policies, name: Quota, at: Place): Promise<number | undefined> {
+export async function mostOf(policies: Policies, name: Quota, at: TenantPath): Promise<number | undefined> {
   const { max } = await policies.range(name, at);
   return max >= unlimited ? undefined : max;
 }

@@ -13,7 +13,7 @@ import {
 } from '../../storage/control/usage.ts';
 import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../contract/schema.ts';
-import type { Place } from '../scope.ts';
+import type { TenantPath } from '../scope.ts';
 import { type ActivityMeter, beginningOfDay } from './activity.ts';
 import { mostOf, type Quota } from './quota.ts';
 
@@ -99,7 +99,7 @@ async function heldBy(
 
 async function used(
   { databases, policies, activity, now }: ShowDeps,
-  at: Place & { workspace: string },
+  at: TenantPath & { workspace: string },
   only: { schema?: string } = {},
 ): Promise<Pick<Usage, 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
   await activity.flush();

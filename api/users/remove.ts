@@ -15,7 +15,7 @@ import { actorOf, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
-import { isOfGone } from '../deleted-tenant.ts';
+import { isOfDeletedApp } from '../deleted-tenant.ts';
 import { writtenByRemoval } from '../records/announce.ts';
 import { deleteWithUser, type RemovalTransaction } from '../records/relations/cascade.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
@@ -120,7 +120,7 @@ async function areOutdated(
   error: unknown,
 ): Promise<boolean> {
   for (const app of apps) {
-    if (await isOfGone(definitions, app, error)) return true;
+    if (await isOfDeletedApp(definitions, app, error)) return true;
   }
   if (!(error instanceof StorageError) || error.failure !== 'undefined') return false;
   // Another process may have changed a collection, and its notification not have come yet.

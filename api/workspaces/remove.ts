@@ -51,7 +51,7 @@ export async function removeWorkspace(
     })
   );
   revocations.apply(revoked);
-  definitions.forget({ kind: 'workspace', workspace: id });
+  definitions.invalidateLocally({ kind: 'workspace', workspace: id });
   void databases.closePools(database);
   deps.hooks.dropWorkspace(id);
   await departure.end();

@@ -29,6 +29,6 @@ export async function renameWorkspace(
     await notifyChange(sql, { kind: 'workspace', workspace: id });
     return renamed;
   });
-  deps.definitions.forget({ kind: 'workspace', workspace: id });
+  deps.definitions.invalidateLocally({ kind: 'workspace', workspace: id });
   return renamed;
 }

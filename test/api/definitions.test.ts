@@ -41,10 +41,10 @@ beforeEach(async () => {
   const cache = there;
   listening = await listenForChanges(own.access, {
     onChange: (change) => {
-      cache.forget(change);
+      cache.invalidateLocally(change);
       heard();
     },
-    onResync: () => cache.forgetAll(),
+    onResync: () => cache.invalidateAll(),
   });
 });
 afterAll(async () => {
@@ -124,18 +124,18 @@ it('forgets the apps of a workspace with it', async () => {
 
 it('does not keep what was forgotten while it was being read', async () => {
   const reading = here.app('acme', app);
-  here.forget({ kind: 'app', workspace: 'acme', app });
+  here.invalidateLocally({ kind: 'app', workspace: 'acme', app });
   expect((await reading)?.id).toBe(app);
   expect(here.peekApp('acme', app)).toBeUndefined();
   const again = here.workspace('acme');
-  here.forgetAll();
+  here.invalidateAll();
   await again;
   expect(await counted(() => here.workspace('acme'))).toBe(1);
 });
 
 it('reads once more for whoever asks after a change, though another still reads what was before', async () => {
   const reading = here.app('acme', app);
-  here.forget({ kind: 'app', workspace: 'acme', app });
+  here.invalidateLocally({ kind: 'app', workspace: 'acme', app });
   const [before, after] = await Promise.all([reading, here.app('acme', app)]);
   expect(before).not.toBe(after);
   expect(here.peekApp('acme', app)).toBe(after);
@@ -225,14 +225,14 @@ describe('when apps are larger together than what may be kept', () => {
     await readAll(cache);
     await cache.app('acme', app);
     expect(cache.peekApp('acme', first)).toBe(held);
-    cache.forget({ kind: 'app', workspace: 'acme', app: first });
+    cache.invalidateLocally({ kind: 'app', workspace: 'acme', app: first });
     expect(cache.peekApp('acme', first)).toBeUndefined();
   });
 
   it('forgets one that it has let go of when that changes, and no other', async () => {
     const cache = createDefinitions({ ...storage, mostBytes: 1 });
     const held = [await cache.app('acme', apps[0] ?? ''), await cache.app('acme', apps[1] ?? '')];
-    cache.forget({ kind: 'app', workspace: 'acme', app: apps[0] ?? '' });
+    cache.invalidateLocally({ kind: 'app', workspace: 'acme', app: apps[0] ?? '' });
     expect(cache.peekApp('acme', apps[0] ?? '')).toBeUndefined();
     expect(cache.peekApp('acme', apps[1] ?? '')).toBe(held[1]);
   });

@@ -18,7 +18,7 @@ it('is that the app is gone once it is, and else what the hooks failed with', as
   const failure = new ApiError('hook_error', 'the hook runner was stopped while the hook ran');
   const explained = () => explainFailure(definitions, { workspace, app }, failure);
   expect(await explained()).toBe(failure);
-  definitions.forget({ kind: 'app', workspace: workspace.id, app: id });
+  definitions.invalidateLocally({ kind: 'app', workspace: workspace.id, app: id });
   expect(await explained()).toBe(failure);
   await databases.provisioner(workspace.database).run((sql) => removeApp(sql, id, schema));
   expect(await explained()).toMatchObject({ status: 404, code: 'app_not_found' });

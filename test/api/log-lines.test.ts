@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Fact, logObserver, type Observe } from '../../api/logging/events.ts';
+import { type LogEvent, logObserver, type Observe } from '../../api/logging/events.ts';
 import { exitOnPausedTerminal } from '../harness/paused-terminal.ts';
 
 const now = () => new Date('2026-01-02T03:04:05.678Z');
-const done: Extract<Fact, { type: 'request_done' }> = {
+const done: Extract<LogEvent, { type: 'request_done' }> = {
   type: 'request_done',
   method: 'GET',
   route: '/api/workspaces/:workspace',
@@ -36,7 +36,11 @@ afterEach(async () => {
 });
 
 /** Lets facts be observed and answers the lines, once there are as many as are wanted. */
-async function linesOf(observe: Observe, facts: readonly Fact[], wanted = facts.length): Promise<string[]> {
+async function linesOf(
+  observe: Observe,
+  facts: readonly LogEvent[],
+  wanted = facts.length,
+): Promise<string[]> {
   const complete = new Promise<void>((resolve) => {
     const watcher = watch(file, () => {
       if (readFileSync(file, 'utf8').split('\n').length <= wanted) return;
@@ -59,7 +63,7 @@ describe('lines of the log', () => {
 
   it('stay one line of JSON each whatever a workspace or an error is called', async () => {
     const observe = logObserver({ level: 'info', format: 'json', now, descriptor });
-    const facts: Fact[] = [
+    const facts: LogEvent[] = [
       { ...done, workspace: 'a"b\\c\n{"level":"x"}' },
       { type: 'request_failed', request_id: 'r', error: 'line\nbreak "quoted"' },
     ];
@@ -86,7 +90,7 @@ describe('lines of the log', () => {
 
   it('leave out what is below the level', async () => {
     const observe = logObserver({ level: 'error', format: 'json', now, descriptor });
-    const failed: Fact = { type: 'request_failed', request_id: 'r', error: 'broke' };
+    const failed: LogEvent = { type: 'request_failed', request_id: 'r', error: 'broke' };
     const lines = await linesOf(observe, [done, failed], 1);
     expect(lines.map((line) => JSON.parse(line).type)).toEqual(['request_failed']);
   });

@@ -1,7 +1,7 @@
 // What processes of a test's own know of tokens that were revoked, over a database of its own.
 import { afterAll } from 'vitest';
 import { Revocations } from '../../api/auth/tokens/revocations.ts';
-import type { Fact } from '../../api/logging/events.ts';
+import type { LogEvent } from '../../api/logging/events.ts';
 import type { Storage } from '../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../storage/sql/ids.ts';
 import { ownInstallation } from './database.ts';
@@ -10,7 +10,7 @@ import { ownInstallation } from './database.ts';
 export interface OwnRevocations {
   storage: Storage;
   /** Begins with another process; `now` is its clock, in milliseconds. */
-  open(now: () => number, observe?: (fact: Fact) => void): Revocations;
+  open(now: () => number, observe?: (fact: LogEvent) => void): Revocations;
 }
 
 /** Makes the database. It goes, and the processes end, behind the tests of the file. */

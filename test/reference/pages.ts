@@ -1,7 +1,7 @@
 // The pages of docs/reference that are made from the code, so that they cannot say anything else.
 import { errorCodes } from '../../api/errors.ts';
-import { openApiOf } from '../../api/contract/openapi.ts';
-import { errorsOf, whoMayCall } from '../../api/contract/route-errors.ts';
+import { describeApi } from '../../api/contract/openapi.ts';
+import { routeErrors, whoMayCall } from '../../api/contract/route-errors.ts';
 import type { AnyRoute } from '../../api/contract/route.ts';
 import { routes } from '../../api/routes/index.ts';
 import { environmentName, flagName, settingsByKey } from '../../supervisor/config.ts';
@@ -15,7 +15,7 @@ export interface Page {
 /** Every generated page. `npm run reference` writes them; test/openapi.test.ts compares them. */
 export function pages(): Page[] {
   return [
-    { path: 'docs/reference/openapi.json', text: `${JSON.stringify(openApiOf(routes), null, 2)}\n` },
+    { path: 'docs/reference/openapi.json', text: `${JSON.stringify(describeApi(routes), null, 2)}\n` },
     { path: 'docs/reference/errors.md', text: errorsPage() },
     { path: 'docs/reference/routes.md', text: routesPage(routes) },
     { path: 'docs/reference/configuration.md', text: configurationPage() },
@@ -48,7 +48,7 @@ function routesPage(all: readonly AnyRoute[]): string {
     route.summary,
     whoMayCall(route),
     String(route.status),
-    errorsOf(route).filter((code) => !everywhere.has(code)).map((code) => `\`${code}\``).join(' '),
+    routeErrors(route).filter((code) => !everywhere.has(code)).map((code) => `\`${code}\``).join(' '),
   ]);
   return page('Routes', [
     'All routes, and who may call them. [openapi.json](openapi.json) has their bodies, query parameters and responses. Every',

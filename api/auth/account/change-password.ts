@@ -7,7 +7,7 @@ import { revokeSessions } from '../../../storage/sessions.ts';
 import { auditSystem } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
 import { beginAttempt, ChangedMeanwhile, failAttempt, tryInTurn, unlessRenewed } from '../login/attempt.ts';
 import { masterAttempt } from '../login/login-master.ts';
@@ -25,7 +25,7 @@ type ChangeDeps = Pick<
 export async function changeMasterPassword(
   deps: ChangeDeps,
   principal: Principal,
-  change: { current: string; next: string; origin: Origin; now: Date },
+  change: { current: string; next: string; origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const { id, jti } = principal;
   const { current, next, origin, now } = change;

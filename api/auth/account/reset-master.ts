@@ -11,7 +11,7 @@ import { revokeSessions } from '../../../storage/sessions.ts';
 import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import type { MasterPassword, ProgramStart } from '../../../supervisor/protocol.ts';
 import { auditSystem } from '../../audit/write.ts';
-import { carryOut, connected } from '../../process/one-shot.ts';
+import { runOneShot, withConnection } from '../../process/one-shot.ts';
 import { longestTokenLife } from '../../policies/definitions.ts';
 import { masterSubject } from '../login/login-master.ts';
 import { Passwords } from '../passwords/passwords.ts';
@@ -28,7 +28,7 @@ async function reset(start: ProgramStart, tell: (made: MasterPassword) => void):
   const password = randomBytes(passwordBytes).toString('base64url');
   const passwords = new Passwords({ now: Date.now });
   const passwordHash = await passwords.hash('masters', password).finally(() => passwords.close());
-  await connected(start.database, async (control) => {
+  await withConnection(start.database, async (control) => {
     // By itself: two who read the row and change it in one transaction each would wait for each other.
     const master = await control.run((sql) => findMasterByUsername(sql, masterUsername));
     if (master === undefined || master.password_hash === null) {
@@ -60,4 +60,4 @@ async function replace(sql: Sql, id: string, passwordHash: string): Promise<void
   });
 }
 
-carryOut(reset);
+runOneShot(reset);

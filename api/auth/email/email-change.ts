@@ -6,8 +6,8 @@ import { findUserId, lockUser, setEmail } from '../../../storage/workspace/user-
 import type { By } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
-import { noteFailure } from '../../logging/events.ts';
-import type { Origin } from '../../contract/route.ts';
+import { logFailure } from '../../logging/events.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import {
   beginAttempt,
   ChangedMeanwhile,
@@ -79,7 +79,7 @@ export async function requestEmailChange(
 export async function confirmEmailChange(
   deps: Pick<Deps, 'databases' | 'definitions' | 'mail' | 'newId' | 'now' | 'observe'>,
   workspace: WorkspaceDefinition,
-  { token, origin, now }: { token: string; origin: Origin; now: Date },
+  { token, origin, now }: { token: string; origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const query = { purpose: 'email_change', hash: hashOfToken(token), now } as const;
   const connection = deps.databases.workspace(workspace.database);
@@ -99,8 +99,8 @@ export async function confirmEmailChange(
   }).catch(refuseDuplicate);
   // The address is changed, whatever becomes of these. Open streams have looked it up for their rules: now they look again.
   await deps.definitions.invalidate(workspace.id)
-    .catch(noteFailure(deps, 'review streams for a new address'));
+    .catch(logFailure(deps, 'review streams for a new address'));
   const notice = { kind: 'email-changed', secret: null, lifeSeconds: noticeLife, discard: false } as const;
   await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail })
-    .catch(noteFailure(deps, 'tell the old address'));
+    .catch(logFailure(deps, 'tell the old address'));
 }

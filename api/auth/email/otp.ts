@@ -11,7 +11,7 @@ import { findUserId, insertUser, lockUser, type UserRow } from '../../../storage
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { mostOf } from '../../usage/quota.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
 import { type Attempt, beginAttempt, normalizedName } from '../login/attempt.ts';
@@ -48,7 +48,7 @@ export async function loginByOtp(
     email: string;
     code: string;
     app?: string | undefined;
-    origin: Origin;
+    origin: RequestOrigin;
     now: Date;
   },
 ): Promise<SignInOutcome> {

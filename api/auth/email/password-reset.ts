@@ -6,7 +6,7 @@ import type { Sql } from '../../../storage/connections/pool.ts';
 import { findUserId, setPassword, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { normalizedName } from '../login/attempt.ts';
 import { endAllTokens } from '../tokens/end-user-tokens.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
@@ -53,7 +53,7 @@ export async function requestReset(
 export async function confirmReset(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  { token, password, origin, now }: { token: string; password: string; origin: Origin; now: Date },
+  { token, password, origin, now }: { token: string; password: string; origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const at = { workspace: workspace.id };
   await requireMethod(deps, 'password', at);

@@ -4,7 +4,7 @@ import { replaceToken } from '../../../storage/workspace/one-time-tokens.ts';
 import { lockUser, setVerified } from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
 import { failGone, requireUser } from '../account/me.ts';
 import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
@@ -40,7 +40,7 @@ export async function requestVerification(
 export async function confirmVerification(
   deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
   { database }: WorkspaceDefinition,
-  { token, origin, now }: { token: string; origin: Origin; now: Date },
+  { token, origin, now }: { token: string; origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const hash = hashOfToken(token);
   await deps.databases.workspace(database).transaction(async (sql) => {

@@ -12,7 +12,7 @@ import type { ServerSchema, SessionKind } from '../../../storage/sessions.ts';
 import { auditLedger } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 
 /** Who tries, and where it is counted and audited. */
 export interface Attempt {
@@ -26,7 +26,7 @@ export interface Attempt {
   actor: string;
   /** What is shown to be right: a name together with its password, unless it is given. */
   proof?: Proof;
-  origin: Origin;
+  origin: RequestOrigin;
   now: Date;
 }
 

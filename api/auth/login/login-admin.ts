@@ -4,7 +4,7 @@ import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { insertSession } from '../../../storage/sessions.ts';
 import { type Admin, showAdmin } from '../account/admin-response.ts';
 import type { Deps } from '../../deps.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
@@ -31,7 +31,7 @@ export interface AdminLogin {
 export async function loginAdmin(
   deps: SignInDeps,
   workspace: WorkspaceDefinition,
-  { email, password, app, origin, now }: AdminLogin & { origin: Origin; now: Date },
+  { email, password, app, origin, now }: AdminLogin & { origin: RequestOrigin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
   const actor = normalizedName(email);
   const subject = `ws:${workspace.id}:${actor}`;

@@ -3,7 +3,7 @@ import { findMaster, findMasterByUsername, rehashMaster } from '../../../storage
 import { insertSession } from '../../../storage/sessions.ts';
 import { type Admin, showMaster } from '../account/admin-response.ts';
 import type { Deps } from '../../deps.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
@@ -48,7 +48,7 @@ export function masterSubject(actor: string): string {
 export async function loginMaster(
   deps: LoginDeps,
   credentials: { username: string; password: string },
-  by: { origin: Origin; now: Date },
+  by: { origin: RequestOrigin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
   const { username, password } = credentials;
   const attempt = masterAttempt(deps, username, by);

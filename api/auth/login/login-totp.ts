@@ -3,7 +3,7 @@ import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { findToken, redeemToken } from '../../../storage/workspace/one-time-tokens.ts';
 import { findUser } from '../../../storage/workspace/user-accounts.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { beginAttempt } from './attempt.ts';
 import { hashOfToken } from '../email/one-time.ts';
 import { useSecondFactor } from '../totp/second-factor.ts';
@@ -18,7 +18,7 @@ import { userAttempt } from './user-attempt.ts';
 export async function loginByTotp(
   deps: SignInDeps,
   workspace: WorkspaceDefinition,
-  { challengeId, code, origin, now }: { challengeId: string; code: string; origin: Origin; now: Date },
+  { challengeId, code, origin, now }: { challengeId: string; code: string; origin: RequestOrigin; now: Date },
 ): Promise<SignInOutcome> {
   const query = { purpose: 'mfa', hash: hashOfToken(challengeId), now } as const;
   const connection = deps.databases.workspace(workspace.database);

@@ -1,7 +1,7 @@
 // Login of an end-user by password.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { findUserByEmail, rehashUser } from '../../../storage/workspace/user-accounts.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { beginAttempt, failAttempt, unlessRenewed } from './attempt.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
@@ -18,7 +18,7 @@ export interface UserLogin {
 export async function loginUser(
   deps: SignInDeps,
   workspace: WorkspaceDefinition,
-  login: UserLogin & { origin: Origin; now: Date },
+  login: UserLogin & { origin: RequestOrigin; now: Date },
 ): Promise<SignInOutcome> {
   const { email, password, app, origin, now } = login;
   await requireMethod(deps, 'password', { workspace: workspace.id, app });

@@ -5,7 +5,7 @@ import { insertUser } from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
 import { mostOf } from '../../usage/quota.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
@@ -21,7 +21,7 @@ import { requireMethod } from './user-attempt.ts';
 export async function registerUser(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  { email, password, origin, now }: { email: string; password: string; origin: Origin; now: Date },
+  { email, password, origin, now }: { email: string; password: string; origin: RequestOrigin; now: Date },
 ): Promise<User> {
   const at = { workspace: workspace.id };
   await requireMethod(deps, 'password', at);

@@ -3,7 +3,7 @@ import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import type { LoginMethod } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Place } from '../../scope.ts';
+import type { TenantPath } from '../../scope.ts';
 import { type Attempt, normalizedName } from './attempt.ts';
 import { homeOf } from '../sessions/sessions.ts';
 
@@ -26,7 +26,7 @@ export function userSubject(actor: string): string {
 export async function requireMethod(
   { policies }: Pick<Deps, 'policies'>,
   method: LoginMethod,
-  at: Place,
+  at: TenantPath,
 ): Promise<void> {
   const allowed = await policies.set('auth.methods', at);
   if (!allowed.includes(method)) fail('forbidden', `logging in by ${method} is switched off here`);

@@ -5,7 +5,7 @@ import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts'
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { hashOfToken } from '../email/one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { mostOf } from '../../usage/quota.ts';
@@ -29,7 +29,7 @@ export interface Callback {
   redirectUri: string | undefined;
   /** The tokens are to be good for this app only. */
   app: string | undefined;
-  origin: Origin;
+  origin: RequestOrigin;
   now: Date;
 }
 

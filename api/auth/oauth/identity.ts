@@ -17,7 +17,7 @@ import {
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
 import { endAllTokens } from '../tokens/end-user-tokens.ts';
 import { proveAddress } from '../email/prove-address.ts';
@@ -29,7 +29,7 @@ export interface Claimant {
   profile: Profile;
   /** How many users the workspace may have. */
   mostUsers: number | undefined;
-  origin: Origin;
+  origin: RequestOrigin;
   now: Date;
 }
 

@@ -4,12 +4,12 @@ import { passwordText } from '../../contract/credentials.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { Policies } from '../../policies/effective.ts';
-import type { Place } from '../../scope.ts';
+import type { TenantPath } from '../../scope.ts';
 
 /** Throws `400 validation` that names everything wrong with the password at once. `field` is the body's member. */
 export async function checkNewPassword(
   policies: Policies,
-  at: Place,
+  at: TenantPath,
   { field, password }: { field: string; password: string },
 ): Promise<void> {
   const errors = await errorsOf(policies, at, { field, password });
@@ -32,7 +32,7 @@ export function wrongPassword(field: 'password' | 'new_password') {
 
 async function errorsOf(
   policies: Policies,
-  at: Place,
+  at: TenantPath,
   { field, password }: { field: string; password: string },
 ): Promise<FieldError[]> {
   const reasons: string[] = [];

@@ -1,6 +1,6 @@
 // The two session cookies: the access token for every path, the refresh token for /_/auth only.
 import type { Config } from '../../../supervisor/protocol.ts';
-import type { Reply } from '../../contract/route.ts';
+import type { ResponseOverrides } from '../../contract/route.ts';
 
 /** Tokens and how long they live, in seconds. */
 export interface TokenPair {
@@ -12,23 +12,23 @@ export interface TokenPair {
 
 /** The body of an answer that hands tokens over: `who` says whose they are. */
 export function answerTokens<Who extends object>(
-  { deps, reply }: { deps: { config: Config }; reply: Reply },
+  { deps, overrides }: { deps: { config: Config }; overrides: ResponseOverrides },
   pair: TokenPair,
   who: Who,
 ): { access_token: string; refresh_token: string } & Who {
-  setSessionCookies(reply, deps.config, pair);
+  setSessionCookies(overrides, deps.config, pair);
   return { access_token: pair.access_token, refresh_token: pair.refresh_token, ...who };
 }
 
-function setSessionCookies(reply: Reply, config: Config, pair: TokenPair): void {
-  add(reply, config, { name: 'at', value: pair.access_token, path: '/', maxAge: pair.accessTtl });
-  add(reply, config, { name: 'rt', value: pair.refresh_token, path: '/_/auth', maxAge: pair.refreshTtl });
+function setSessionCookies(overrides: ResponseOverrides, config: Config, pair: TokenPair): void {
+  add(overrides, config, { name: 'at', value: pair.access_token, path: '/', maxAge: pair.accessTtl });
+  add(overrides, config, { name: 'rt', value: pair.refresh_token, path: '/_/auth', maxAge: pair.refreshTtl });
 }
 
 /** Takes both cookies away. */
-export function clearSessionCookies(reply: Reply, config: Config): void {
-  reply.headers.push(clearedAccessCookie(config));
-  add(reply, config, { name: 'rt', value: '', path: '/_/auth', maxAge: 0 });
+export function clearSessionCookies(overrides: ResponseOverrides, config: Config): void {
+  overrides.headers.push(clearedAccessCookie(config));
+  add(overrides, config, { name: 'rt', value: '', path: '/_/auth', maxAge: 0 });
 }
 
 /** The header that takes the cookie with the access token away. */
@@ -43,8 +43,8 @@ interface Cookie {
   maxAge: number;
 }
 
-function add(reply: Reply, { http }: Config, cookie: Cookie): void {
-  reply.headers.push(setCookie(http, cookie));
+function add(overrides: ResponseOverrides, { http }: Config, cookie: Cookie): void {
+  overrides.headers.push(setCookie(http, cookie));
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6265#section-4.1 */

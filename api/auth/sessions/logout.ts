@@ -8,7 +8,7 @@ import { findUser } from '../../../storage/workspace/user-accounts.ts';
 import { auditLedger } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
 import { endAccessOf } from '../tokens/login-tokens.ts';
 import { readRefreshToken } from '../tokens/refresh-tokens.ts';
@@ -29,7 +29,7 @@ interface Login {
 export async function logOut(
   deps: LogoutDeps,
   { refreshToken, accessToken }: { refreshToken: string | undefined; accessToken: string | undefined },
-  { origin, now }: { origin: Origin; now: Date },
+  { origin, now }: { origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const principal = accessToken === undefined ? undefined : await principalOf(deps, accessToken);
   const found = [
@@ -83,7 +83,7 @@ async function loginIn(
 async function endLogin(
   deps: LogoutDeps,
   { workspace, session }: Login,
-  { presented, origin, now }: { presented: readonly string[]; origin: Origin; now: Date },
+  { presented, origin, now }: { presented: readonly string[]; origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const { family, kind } = session;
   const actor = await actorOf(deps, { workspace, session });

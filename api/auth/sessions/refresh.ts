@@ -20,7 +20,7 @@ import { type Admin, showAdmin, showMaster } from '../account/admin-response.ts'
 import { auditLedger } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import type { Origin } from '../../contract/route.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
@@ -60,7 +60,7 @@ interface Holder {
 /** Answers a new pair and uses the old token up. Throws `401 unauthorized`. */
 export async function refresh(
   deps: RefreshDeps,
-  { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: Origin; now: Date },
+  { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: RequestOrigin; now: Date },
 ): Promise<{ pair: TokenPair; who: Bearer }> {
   const id = deps.revocations.newId();
   const presented = await find(deps, token, accepts) ?? refuse();
@@ -157,7 +157,7 @@ async function exchange(
     presented: Presented;
     holder: Holder;
     draft: SessionDraft;
-    origin: Origin;
+    origin: RequestOrigin;
     now: Date;
   },
 ): Promise<Exchange> {

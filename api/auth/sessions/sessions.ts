@@ -5,8 +5,8 @@ import type { Connection } from '../../../storage/connections/pool.ts';
 import type { ServerSchema, SessionKind, SessionRow } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';
 import { longestTokenLife } from '../../policies/definitions.ts';
-import type { Origin } from '../../contract/route.ts';
-import type { Place } from '../../scope.ts';
+import type { RequestOrigin } from '../../contract/route.ts';
+import type { TenantPath } from '../../scope.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { makeRefreshToken } from '../tokens/refresh-tokens.ts';
@@ -24,7 +24,7 @@ export interface SessionStart {
   grant: Grant;
   /** The only app that the tokens are good for. */
   app: string | undefined;
-  origin: Origin;
+  origin: RequestOrigin;
 }
 
 /** A row to be stored, and what becomes its tokens once it is. */
@@ -64,7 +64,7 @@ export async function draftSession(
 /** By the policies of the place. */
 export async function sessionTerms(
   { policies }: Pick<Deps, 'policies'>,
-  place: Place,
+  place: TenantPath,
 ): Promise<SessionTerms> {
   const access = await policies.range('tokens.access_ttl_sec', place);
   const refresh = await policies.range('tokens.refresh_ttl_sec', place);

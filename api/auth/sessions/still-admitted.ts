@@ -2,7 +2,7 @@
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { decide, type Principal } from '../../scope.ts';
+import { decideScope, type Principal } from '../../scope.ts';
 
 /** Throws `401 unauthorized`, `403 forbidden` when the caller, who was admitted to the app, would not be any more. */
 export function requireStillAdmitted(
@@ -12,7 +12,7 @@ export function requireStillAdmitted(
 ): void {
   if (principal === null) return;
   const left = tokens.current(principal) ?? fail('unauthorized', 'the access token has been revoked');
-  if (decide('member', left, { workspace: workspace.id, app: id }) !== 'allow') {
+  if (decideScope('member', left, { workspace: workspace.id, app: id }) !== 'allow') {
     fail('forbidden', 'this token does not allow that');
   }
 }

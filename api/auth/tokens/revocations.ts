@@ -9,7 +9,7 @@ import {
   type RevocationRow,
   type RevocationScope,
 } from '../../../storage/control/revocations.ts';
-import { noteFailure, type Observe } from '../../logging/events.ts';
+import { logFailure, type Observe } from '../../logging/events.ts';
 import type { Principal, Role } from '../../scope.ts';
 import type { IssuedToken } from './claims.ts';
 
@@ -190,7 +190,7 @@ export class Revocations {
       for (const [key, { expires_at }] of rows) if (expires_at <= now()) rows.delete(key);
     }
     await databases.control.run((sql) => pruneRevocations(sql, now()))
-      .catch(noteFailure(this.#options, 'prune revocations'));
+      .catch(logFailure(this.#options, 'prune revocations'));
   }
 }
 

@@ -8,7 +8,7 @@ import { syncFolder } from '../../../storage/blobs/sync-folder.ts';
 import { findWorkspace, isSameWorkspace } from '../../../storage/control/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
-import { noteFailure } from '../../logging/events.ts';
+import { logFailure } from '../../logging/events.ts';
 import { folderOf, removeEmpty } from './folder.ts';
 
 type DepartureDeps = Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> };
@@ -120,5 +120,5 @@ function leaverOf(name: string): Leaver | undefined {
 
 /** What becomes of files is no reason to refuse, or to take back, what was asked for. */
 async function trying(deps: DepartureDeps, work: () => Promise<unknown>): Promise<void> {
-  await work().catch(noteFailure(deps, 'remove hook files'));
+  await work().catch(logFailure(deps, 'remove hook files'));
 }

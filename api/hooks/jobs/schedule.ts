@@ -3,7 +3,7 @@ import type { Change } from '../../../storage/control/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts';
 import { type AppJobs, listHookJobs, removeHookJobs } from '../../../storage/control/hook-jobs.ts';
 import type { Deps } from '../../deps.ts';
-import { noteFailure } from '../../logging/events.ts';
+import { logFailure } from '../../logging/events.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { CronJob } from './job.ts';
 import { runJob } from './run.ts';
@@ -52,11 +52,11 @@ export class Schedule {
   read(only?: { workspace: string; app: string }): void {
     // One after another, so that what was read first does not come last.
     this.#reading = this.#reading.then(() => this.#read(only))
-      .catch(noteFailure(this.#parts.deps, 'read the jobs of hooks'));
+      .catch(logFailure(this.#parts.deps, 'read the jobs of hooks'));
   }
 
   /** Hears of a change in whatever process. */
-  heed(change: Change): void {
+  onChange(change: Change): void {
     if (change.kind === 'jobs') this.read(change);
     if (change.kind !== 'app' && change.kind !== 'workspace') return;
     for (const [schema, { place }] of [...this.#apps]) {

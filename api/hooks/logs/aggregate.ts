@@ -1,5 +1,5 @@
 // An app's hooks in all API processes of the server: their logs and their states, merged.
-import type { Peers } from '../../process/peers.ts';
+import type { ApiPeers } from '../../process/peers.ts';
 import type { Counters } from '../pool/counters.ts';
 import type { HookLog, LogEntry } from './log.ts';
 import type { HookState } from '../ports.ts';
@@ -27,7 +27,7 @@ export interface StatePart {
 const lookEvery = 250;
 
 /** What the other processes answer, which are of this program. Null where an app is not known. */
-async function ask<Part>(peers: Pick<Peers, 'ask'>, question: HookQuestion): Promise<Part[]> {
+async function ask<Part>(peers: Pick<ApiPeers, 'ask'>, question: HookQuestion): Promise<Part[]> {
   const answers = await peers.ask(JSON.stringify(question));
   return answers.flatMap((answer) => {
     const part: Part | null = JSON.parse(answer);
@@ -37,7 +37,7 @@ async function ask<Part>(peers: Pick<Peers, 'ask'>, question: HookQuestion): Pro
 
 /** How an app's hooks are in all processes that answer. */
 export async function stateEverywhere(
-  peers: Pick<Peers, 'ask'>,
+  peers: Pick<ApiPeers, 'ask'>,
   schema: string,
   own: StatePart,
 ): Promise<HookState> {
@@ -74,11 +74,11 @@ function together(parts: readonly StatePart[]): HookState {
 
 /** The log of an app as all processes have it. */
 export class LogEverywhere {
-  readonly #peers: Pick<Peers, 'ask' | 'isAlone'>;
+  readonly #peers: Pick<ApiPeers, 'ask' | 'isAlone'>;
   readonly #schema: string;
   readonly #own: HookLog;
 
-  constructor(peers: Pick<Peers, 'ask' | 'isAlone'>, schema: string, own: HookLog) {
+  constructor(peers: Pick<ApiPeers, 'ask' | 'isAlone'>, schema: string, own: HookLog) {
     this.#peers = peers;
     this.#schema = schema;
     this.#own = own;

@@ -5,7 +5,7 @@ import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 import { eventStream, writeHead } from '../../http/response-headers.ts';
-import { decide, type Principal } from '../../scope.ts';
+import { decideScope, type Principal } from '../../scope.ts';
 import type { LogEntry } from './log.ts';
 import type { AppLog } from '../ports.ts';
 
@@ -80,5 +80,6 @@ function mayRead(
 ): boolean {
   if (now().getTime() >= principal.expiresAt * 1_000) return false;
   const left = tokens.current(principal);
-  return left !== undefined && decide('app_admin', left, { workspace: workspace.id, app: id }) === 'allow';
+  return left !== undefined &&
+    decideScope('app_admin', left, { workspace: workspace.id, app: id }) === 'allow';
 }

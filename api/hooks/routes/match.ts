@@ -5,7 +5,7 @@ import type { RouteRegistration } from '../../../hook-runner/registrations.ts';
 const anyMethod = 'ANY';
 
 /** A route and the values of its path's parameters. */
-export interface RouteMatch {
+export interface CustomRouteMatch {
   route: RouteRegistration;
   params: Record<string, string>;
 }
@@ -33,7 +33,7 @@ export class RouteTable {
    * over a parameter, a parameter over the rest, and then what was registered first; a HEAD that has no route of its own is
    * one for a GET.
    */
-  match(method: string, path: string): RouteMatch | undefined {
+  match(method: string, path: string): CustomRouteMatch | undefined {
     const parts = decoded(path);
     if (parts === undefined) return undefined;
     const own = this.#first(method, parts) ?? (method === 'HEAD' ? this.#first('GET', parts) : undefined);
@@ -42,7 +42,7 @@ export class RouteTable {
     return rankOf(any.route) < rankOf(own.route) ? any : own;
   }
 
-  #first(method: string, parts: readonly string[]): RouteMatch | undefined {
+  #first(method: string, parts: readonly string[]): CustomRouteMatch | undefined {
     for (const route of this.#ofMethod.get(method) ?? []) {
       const params = paramsOf(route, parts);
       if (params !== undefined) return { route, params };

@@ -6,17 +6,17 @@ import { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 const longestRest = 1_000;
 
 /** Grants a turn; what is done before the next `await` counts as the work of it. */
-export type LargeTurn = () => Promise<void>;
+export type WaitForTurn = () => Promise<void>;
 
 /** Grants a turn to a workspace, or to what is of none. */
-export type LargeTurns = (workspace: string | undefined) => Promise<void>;
+export type LargeBodyQueue = (workspace: string | undefined) => Promise<void>;
 
 /**
  * Has pieces of work done one after another; workspaces take turns, or whoever sends a hundred large bodies would hold up all
  * others'. After each, others have the process for as long as it took: a request needs some ten rounds of the event loop, and
  * would have to wait for a piece in each of them.
  */
-export function createLargeTurns(): LargeTurns {
+export function createLargeBodyQueue(): LargeBodyQueue {
   const queue = new FairQueue({ slots: 1 });
   return (workspace) => {
     const { promise, resolve } = Promise.withResolvers<void>();

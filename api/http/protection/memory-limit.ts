@@ -4,18 +4,18 @@ import { fail } from '../../errors.ts';
 import { networkOf } from '../client-network.ts';
 
 /** Most bodies and answers are shorter, and need no count. */
-export const uncounted = 65_536;
+export const uncountedBytes = 65_536;
 
 /** What an upload or a download is counted as: a file is open for it, however long its client likes to rest. */
-export const openFile = 1_048_576;
+export const openFileBytes = 1_048_576;
 
 /** Counts bytes for a request until its answer is through. Throws `429 too_many_requests` when its address holds too much. */
-export type Hold = (response: ServerResponse, ip: string, bytes: number) => void;
+export type ReserveMemory = (response: ServerResponse, ip: string, bytes: number) => void;
 
 const retryAfter = [['Retry-After', '1']] as const;
 
 /** Every address may hold `most` bytes; one request alone may always hold what it needs. */
-export function holdings(most: number): Hold {
+export function memoryLimit(most: number): ReserveMemory {
   const byAddress = new Map<string, number>();
   const byResponse = new WeakMap<ServerResponse, number>();
   const release = (response: ServerResponse, key: string) => {
@@ -26,7 +26,7 @@ export function holdings(most: number): Hold {
   };
   return (response, ip, bytes) => {
     const { socket } = response.req;
-    if (bytes < uncounted || socket.destroyed) return;
+    if (bytes < uncountedBytes || socket.destroyed) return;
     const key = networkOf(ip);
     const sum = byAddress.get(key) ?? 0;
     const own = byResponse.get(response);

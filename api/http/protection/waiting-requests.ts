@@ -9,7 +9,7 @@ const mostWaiting = 100;
  * Cuts connections off on which more wait. Node stops reading one only when the answers that wait are long, and then has
  * some thousand requests from the packet that it is at.
  */
-export function boundWaiting(handler: RequestListener): RequestListener {
+export function limitPipelining(handler: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
     const { socket } = request;

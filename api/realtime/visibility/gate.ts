@@ -3,7 +3,7 @@ import type { AppDefinition } from '../../../storage/definition.ts';
 import type { DefinitionCache } from '../../collections/cache.ts';
 import type { Deps } from '../../deps.ts';
 import { admit } from '../../rules/access.ts';
-import { decide, type Principal } from '../../scope.ts';
+import { decideScope, type Principal } from '../../scope.ts';
 import { failNoCollection, findApp } from '../../target.ts';
 import type { Gate, Review, TokenState, View, Wish } from '../ports.ts';
 import { DatabaseReader } from './related.ts';
@@ -44,7 +44,7 @@ export class RuleGate implements Gate {
   tokenState(principal: Principal, place: Place): TokenState {
     if (this.#deps.now().getTime() >= principal.expiresAt * 1_000) return 'expired';
     const left = this.#deps.tokens.current(principal);
-    return left !== undefined && decide('member', left, place) === 'allow' ? 'good' : 'revoked';
+    return left !== undefined && decideScope('member', left, place) === 'allow' ? 'good' : 'revoked';
   }
 
   onDefinitionChange(listener: Parameters<Gate['onDefinitionChange']>[0]): () => void {

@@ -1,5 +1,5 @@
 // How fast one client may talk.
-import { type Bucket, type BucketLimits, tokensBy } from '../../process/token-bucket.ts';
+import { type Bucket, type BucketLimits, tokensAt } from '../../process/token-bucket.ts';
 
 /** A bucket of messages that refills. */
 export interface MessageBounds extends BucketLimits {
@@ -28,7 +28,7 @@ export class MessageRate {
   }
 
   #take(cost: number, now: number): boolean {
-    this.#bucket = { tokens: tokensBy(now, this.#bucket, this.#bounds) - cost, at: now };
+    this.#bucket = { tokens: tokensAt(now, this.#bucket, this.#bounds) - cost, at: now };
     return this.#bucket.tokens >= 0;
   }
 }

@@ -1,6 +1,6 @@
 // What one WebSocket client says and what becomes of it. Messages are taken in the order in which they came.
 import { ApiError, fail, toApiError } from '../../errors.ts';
-import { decide, type Principal } from '../../scope.ts';
+import { decideScope, type Principal } from '../../scope.ts';
 import type { Hub } from '../hub.ts';
 import type { MessageRate } from './message-rate.ts';
 import * as messages from './messages.ts';
@@ -116,7 +116,7 @@ export class SocketSession {
       stream.write([messages.errorMessage(undefined, refusal)]);
       return stream.end({ why: 'unauthorized', message: refusal.message }, hub.now());
     }
-    if (decide('member', principal, stream.place) !== 'allow') {
+    if (decideScope('member', principal, stream.place) !== 'allow') {
       stream.write([
         messages.errorMessage(undefined, new ApiError('forbidden', 'this token does not allow that')),
       ]);

@@ -5,10 +5,10 @@ import type { Duplex } from 'node:stream';
 import { currentResponse } from '../../http/node-internals.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
-import { answerLast } from '../../http/raw-response.ts';
-import { decodePiece } from '../../http/path-segment.ts';
-import { queryWords } from '../../http/query-parameters.ts';
-import { decide, type Principal } from '../../scope.ts';
+import { writeLastResponse } from '../../http/raw-response.ts';
+import { decodeSegment } from '../../http/path-segment.ts';
+import { queryParameters } from '../../http/query-parameters.ts';
+import { decideScope, type Principal } from '../../scope.ts';
 import type { Holder } from '../ports.ts';
 import type { Place } from '../topic.ts';
 
@@ -66,7 +66,7 @@ export async function answersEnd(socket: Duplex): Promise<void> {
 /** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
 export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts): Promise<Admission> {
   await ports.admit(request);
-  const [, workspace = '', app = ''] = path.exec(request.url ?? '')?.map(decodePiece) ?? [];
+  const [, workspace = '', app = ''] = path.exec(request.url ?? '')?.map(decodeSegment) ?? [];
   const { headers } = request;
   if (headers['sec-websocket-version'] !== '13' || !key.test(headers['sec-websocket-key'] ?? '')) {
     fail(
@@ -75,11 +75,11 @@ export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts
     );
   }
   const principal = await identify(request, ports);
-  const verdict = decide('anyone', principal, { workspace, app });
+  const verdict = decideScope('anyone', principal, { workspace, app });
   if (verdict !== 'allow') fail('forbidden', 'this token does not allow that');
   await ports.requireApp({ workspace, app });
   // What narrows a subscription comes with it.
-  const { filter: _filter, ...query } = queryWords(
+  const { filter: _filter, ...query } = queryParameters(
     URL.parse(request.url ?? '', 'http://realtime')?.search ?? '',
   );
   return { place: { workspace, app }, holder: { principal, address: ports.addressOf(request), query } };
@@ -121,7 +121,7 @@ export function refuseUpgrade(
   error: ApiError,
   headers: HeaderList,
 ): void {
-  answerLast(socket, {
+  writeLastResponse(socket, {
     status: error.status,
     headers: [...headers, ...error.headers],
     body: JSON.stringify({ code: error.code, message: error.message }),

@@ -1,7 +1,7 @@
 // Write sets: everything that a write may change, by the names under which writes are tracked.
 import { type AppDefinition, type CollectionDefinition, filesId } from '../../../storage/definition.ts';
 import { referrersTo } from '../../../storage/app/records/referrers.ts';
-import { collectionOf } from '../../target.ts';
+import { requireCollection } from '../../target.ts';
 import type { IntendedChange } from '../ports.ts';
 import { allRecordsName, tableName, usersName } from './tracked-names.ts';
 
@@ -39,7 +39,7 @@ function namesOf(app: AppDefinition, change: IntendedChange): readonly string[] 
       return [tableName(app, change.collection)];
     case 'delete': {
       // Records that point to this one are changed or deleted along with it, and so are those that point to them.
-      const tables = tablesWith(app, collectionOf(app, change.collection));
+      const tables = tablesWith(app, requireCollection(app, change.collection));
       const isAlone = referrersTo(app, change.collection).length === 0;
       return isAlone ? tables : [...tables, allRecordsName(app)];
     }

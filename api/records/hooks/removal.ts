@@ -1,6 +1,6 @@
 // Hooks around a deletion: of every record that is deleted, and of every one that loses a value.
 import { unboundedAccess } from '../../rules/access.ts';
-import { collectionOf } from '../../target.ts';
+import { requireCollection } from '../../target.ts';
 import { type WriteContext, writeScope } from '../write-context.ts';
 import type { EmptiedRecord, Removal } from '../relations/cascade.ts';
 import { applyUpdate } from '../update.ts';
@@ -43,7 +43,7 @@ async function updateEmptied(
   const { collection } = record;
   const write = { action: 'update', collection, record, previous } as const;
   const changes = rehearsal.hookChanges(write);
-  const scope = writeScope(context, { app, collection: collectionOf(app, collection) });
+  const scope = writeScope(context, { app, collection: requireCollection(app, collection) });
   const update = { access: unboundedAccess('update', now), id: record.id, now };
   const changed = changes === undefined
     ? record

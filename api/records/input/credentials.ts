@@ -1,7 +1,7 @@
 // The email and password in the body of a new profile, and the members of a profile that no body can set.
 import { email as emailKind } from '../../../storage/app/fields/email.ts';
 import { isUserField } from '../../../storage/workspace/identities.ts';
-import { longestPassword } from '../../contract/credentials.ts';
+import { maxPasswordLength } from '../../contract/credentials.ts';
 import type { FieldError } from '../../errors.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -27,9 +27,9 @@ export function readCredentials(input: Body, errors: FieldError[]): Credentials 
   const [email, password] = [ownMember(input, 'email'), ownMember(input, 'password')];
   const reading = email === undefined || email === null ? { reason: 'is required' } : readEmail(email);
   if ('reason' in reading) errors.push({ field: 'email', reason: reading.reason });
-  const isText = typeof password === 'string' && password.length > 0 && password.length <= longestPassword;
+  const isText = typeof password === 'string' && password.length > 0 && password.length <= maxPasswordLength;
   if (password !== undefined && !isText) {
-    errors.push({ field: 'password', reason: `must be a string of 1 to ${longestPassword} characters` });
+    errors.push({ field: 'password', reason: `must be a string of 1 to ${maxPasswordLength} characters` });
   }
   return {
     email: 'value' in reading ? String(reading.value) : '',

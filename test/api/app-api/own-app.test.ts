@@ -1,6 +1,6 @@
 // Which app it is that hook code reaches with its calls.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ownAppNow } from '../../../api/app-api/own-app.ts';
+import { findOwnApp } from '../../../api/app-api/own-app.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
 
 let bare: BareApp;
@@ -12,13 +12,13 @@ afterAll(() => bare.end());
 it('is its own as it is by now', async () => {
   const before = await bare.definition();
   await bare.define('later', [{ name: 'title', kind: 'text' }]);
-  const now = await ownAppNow(bare.deps, before);
+  const now = await findOwnApp(bare.deps, before);
   expect([before.collections.has('later'), now.collections.has('later')]).toEqual([false, true]);
 });
 
 it('is not a later one of the same id, nor one that is gone', async () => {
   const later = await bare.definition();
   const gone = expect.objectContaining({ code: 'app_not_found' });
-  await expect(ownAppNow(bare.deps, { ...later, schema: 'app_of_before' })).rejects.toEqual(gone);
-  await expect(ownAppNow(bare.deps, { ...later, id: 'none' })).rejects.toEqual(gone);
+  await expect(findOwnApp(bare.deps, { ...later, schema: 'app_of_before' })).rejects.toEqual(gone);
+  await expect(findOwnApp(bare.deps, { ...later, id: 'none' })).rejects.toEqual(gone);
 });

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { exportAudit } from '../../../api/audit/export.ts';
-import type { Fact } from '../../../api/logging/events.ts';
+import type { LogEvent } from '../../../api/logging/events.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
 import { systemLog } from '../../harness/audit-log.ts';
@@ -25,12 +25,12 @@ beforeAll(async () => {
 afterAll(() => installation.remove());
 
 /** What an export that reads over this connection is answered, and what is said of it. */
-async function exported(connection: Connection): Promise<{ answer: Response; facts: Fact[] }> {
-  const facts: Fact[] = [];
+async function exported(connection: Connection): Promise<{ answer: Response; facts: LogEvent[] }> {
+  const facts: LogEvent[] = [];
   const question = { scope: { schema: 'control' }, filter: {} } as const;
-  const line = { headers: [], address: '', holdFile: () => undefined, body: () => expect.unreachable() };
+  const line = { headers: [], address: '', reserveFile: () => undefined, body: () => expect.unreachable() };
   const server = createServer((_request, response) =>
-    void exportAudit({ observe: (fact) => facts.push(fact) }, connection, question).begin({
+    void exportAudit({ observe: (fact) => facts.push(fact) }, connection, question).write({
       ...line,
       response,
     })

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { download } from '../../../api/files/download.ts';
-import type { Fact } from '../../../api/logging/events.ts';
+import type { LogEvent } from '../../../api/logging/events.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
 
 const size = 32 * 1_048_576;
@@ -19,7 +19,7 @@ const times = { created_at: new Date(), updated_at: new Date() };
 const workspace = { id: 'acme', name: 'Acme', database, ...times };
 const app = { workspace, id: 'shop', name: 'Shop', schema, collections: new Map(), ...times };
 const file = { id, filename: 'f', mime: 'text/plain', size, uploaded_by: null, created_at: new Date() };
-const facts: Fact[] = [];
+const facts: LogEvent[] = [];
 let held = 0;
 let root: string;
 let server: Server;
@@ -32,9 +32,9 @@ beforeAll(async () => {
   server = createServer((_request, response) => {
     closed = once(response, 'close');
     const body = () => expect.fail('the body was read');
-    const holdFile = () => void held++;
+    const reserveFile = () => void held++;
     const answer = download({ blobs, observe: (fact) => void facts.push(fact) }, app, file);
-    answer.begin({ response, headers: [], address: 'x', holdFile, body }).catch(() => response.destroy());
+    answer.write({ response, headers: [], address: 'x', reserveFile, body }).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,6 @@
 // The text of answers, and how it is made of long ones.
 import { expect, it } from 'vitest';
-import { answerBody, bytesIn } from '../../../api/http/response-body.ts';
+import { bodyLength, renderBody } from '../../../api/http/response-body.ts';
 import { ApiError } from '../../../api/errors.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 
@@ -9,7 +9,7 @@ const text = 'x'.repeat(600_000);
 /** The text of an answer, and how many turns were taken for it. */
 async function make(value: unknown, most?: number): Promise<{ text: string; turns: number; bytes: number }> {
   let turns = 0;
-  const body = await answerBody(value, {
+  const body = await renderBody(value, {
     turn: () => {
       turns++;
       return Promise.resolve();
@@ -19,7 +19,7 @@ async function make(value: unknown, most?: number): Promise<{ text: string; turn
   return {
     text: typeof body === 'string' ? body : Buffer.concat(body).toString('utf8'),
     turns,
-    bytes: bytesIn(body),
+    bytes: bodyLength(body),
   };
 }
 
@@ -76,7 +76,7 @@ it('reads short JSON, and writes it again', async () => {
 });
 
 it('leaves a text that is no JSON alone', async () => {
-  expect(await answerBody('plain', { contentType: 'text/plain', turn: () => Promise.resolve() })).toBe(
+  expect(await renderBody('plain', { contentType: 'text/plain', turn: () => Promise.resolve() })).toBe(
     'plain',
   );
   expect((await make('json')).text).toBe('"json"');

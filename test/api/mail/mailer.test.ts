@@ -1,7 +1,7 @@
 // The queue of mail by a clock of the test's own: when a mail is tried again, taken over and given up.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Courier, waitingLimits } from '../../../api/mail/mailer.ts';
-import type { Fact } from '../../../api/logging/events.ts';
+import type { LogEvent } from '../../../api/logging/events.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../storage/sql/ids.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
@@ -14,7 +14,7 @@ let own: OwnInstallation;
 let storage: Storage;
 let provider: Provider;
 let clock: number;
-let facts: Fact[];
+let facts: LogEvent[];
 let couriers: Courier[];
 
 beforeAll(async () => {

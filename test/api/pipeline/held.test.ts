@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { H3 } from 'h3';
 import { afterAll, expect, it } from 'vitest';
-import { nodeListener, WholeResponse } from '../../../api/http/node-listener.ts';
+import { nodeListener, PreparedResponse } from '../../../api/http/node-listener.ts';
 import { expectOk } from '../../harness/api.ts';
 import { startServer } from '../../harness/server.ts';
 import { makeShop, setUp } from '../../harness/set-up.ts';
@@ -124,7 +124,7 @@ it('one address has 256 files under way at most, and nobody else’s', async () 
 it('an answer that nobody takes is cut off', async () => {
   const app = new H3().get(
     '/',
-    () => new WholeResponse({ status: 200, headers: [], body: 'x'.repeat(33_554_432) }),
+    () => new PreparedResponse({ status: 200, headers: [], body: 'x'.repeat(33_554_432) }),
   );
   const http = createServer(nodeListener(app, 500)).listen(0, '127.0.0.1');
   await once(http, 'listening');

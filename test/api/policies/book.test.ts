@@ -20,7 +20,7 @@ it('says that it knows others by now whenever something may have changed', async
   onTestFinished(installation.remove);
   const book = new PolicyBook((await installation.open()).databases);
   const revisions = [book.revision];
-  for (const forget of [() => book.heed({ kind: 'policies' }), () => book.forgetAll()]) {
+  for (const forget of [() => book.onChange({ kind: 'policies' }), () => book.invalidateAll()]) {
     forget();
     revisions.push(book.revision);
   }

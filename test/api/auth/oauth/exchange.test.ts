@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { exchangeCode } from '../../../../api/auth/oauth/exchange.ts';
 import type { EgressAnswer, EgressRequest } from '../../../../api/egress/client.ts';
-import type { Fact } from '../../../../api/logging/events.ts';
+import type { LogEvent } from '../../../../api/logging/events.ts';
 import type { ProviderRow } from '../../../../storage/workspace/oauth-providers.ts';
 
 const provider: ProviderRow = {
@@ -36,7 +36,7 @@ async function exchange(
   },
 ) {
   const sent: EgressRequest[] = [];
-  const facts: Fact[] = [];
+  const facts: LogEvent[] = [];
   const send = (request: EgressRequest): Promise<EgressAnswer> => {
     sent.push(request);
     const body = Buffer.from(JSON.stringify(answer));
@@ -49,7 +49,7 @@ async function exchange(
     close: () => Promise.resolve(),
   };
   const asking = {
-    deps: { egress, observe: (fact: Fact) => void facts.push(fact) },
+    deps: { egress, observe: (fact: LogEvent) => void facts.push(fact) },
     workspace: 'w',
     provider: 'p',
   };

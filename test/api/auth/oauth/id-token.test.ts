@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nonceOf, readIdToken } from '../../../../api/auth/oauth/id-token.ts';
 import { IssuerKeys } from '../../../../api/auth/oauth/issuer-keys.ts';
 import type { Egress } from '../../../../api/egress/client.ts';
-import type { Fact } from '../../../../api/logging/events.ts';
+import type { LogEvent } from '../../../../api/logging/events.ts';
 import { type Answer, as, expectOk, type OwnWorkspace } from '../../../harness/api.ts';
 import { testEgress } from '../../../harness/egress.ts';
 import { authorize, redeem, redirectUri, signInBy, useProvider, visit } from '../../../harness/oauth.ts';
@@ -113,7 +113,7 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
   let issuer: string;
   let egress: Egress;
   let sign: (claims: JWTPayload) => Promise<string>;
-  let facts: Fact[];
+  let facts: LogEvent[];
   let workspace = 'w';
   let jwks: { keys: JWK[] };
   /** What the issuer says at a path, in place of the truth. */
@@ -154,7 +154,7 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
 
   async function read(token: string | undefined): Promise<string> {
     facts = [];
-    const deps = { egress, issuerKeys, observe: (fact: Fact) => void facts.push(fact) };
+    const deps = { egress, issuerKeys, observe: (fact: LogEvent) => void facts.push(fact) };
     const expected = { issuer, clientId, codeVerifier, now };
     return await readIdToken({ deps, workspace, provider: 'p' }, token, expected);
   }

@@ -2,14 +2,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { IssuedToken } from '../../../../api/auth/tokens/claims.ts';
 import type { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import type { Fact } from '../../../../api/logging/events.ts';
+import type { LogEvent } from '../../../../api/logging/events.ts';
 import type { Principal } from '../../../../api/scope.ts';
 import { insertRevocations, type RevocationRow } from '../../../../storage/control/revocations.ts';
 import { ownRevocations } from '../../../harness/own-revocations.ts';
 
 const own = await ownRevocations();
 let clock = 1_800_000_000_000;
-let facts: Fact[] = [];
+let facts: LogEvent[] = [];
 
 beforeEach(() => {
   facts = [];

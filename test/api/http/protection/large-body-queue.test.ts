@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createLargeTurns } from '../../../../api/http/protection/large-body-queue.ts';
+import { createLargeBodyQueue } from '../../../../api/http/protection/large-body-queue.ts';
 import { expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../../harness/api.ts';
 
 const workMilliseconds = 40;
 
 it('pieces of work leave each other’s time to others', async () => {
-  const turns = createLargeTurns();
+  const turns = createLargeBodyQueue();
   const spans: { began: number; ended: number }[] = [];
   const work = async () => {
     await turns('acme');
@@ -28,7 +28,7 @@ it('pieces of work leave each other’s time to others', async () => {
 });
 
 it('workspaces take turns, however much there is to do for one', async () => {
-  const turns = createLargeTurns();
+  const turns = createLargeBodyQueue();
   const done: (string | undefined)[] = [];
   const asked = ['loud', 'loud', 'loud', 'loud', 'acme', undefined, 'acme'];
   await Promise.all(asked.map((workspace) => turns(workspace).then(() => done.push(workspace))));

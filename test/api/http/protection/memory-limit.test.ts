@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { holdings } from '../../../../api/http/protection/memory-limit.ts';
+import { memoryLimit } from '../../../../api/http/protection/memory-limit.ts';
 
 const unit = 65_536;
 const full = expect.objectContaining({ code: 'too_many_requests' });
@@ -15,7 +15,7 @@ function answer() {
 }
 
 it('auth.ip-key: the addresses of an IPv6 /64 hold together what one may', () => {
-  const hold = holdings(2 * unit);
+  const hold = memoryLimit(2 * unit);
   hold(answer().response, '2001:db8::1', unit);
   hold(answer().response, '2001:db8::2', unit);
   expect(() => hold(answer().response, '2001:db8::3', unit)).toThrow(full);
@@ -23,7 +23,7 @@ it('auth.ip-key: the addresses of an IPv6 /64 hold together what one may', () =>
 });
 
 it('all that a request held is free once its answer is through', () => {
-  const hold = holdings(3 * unit);
+  const hold = memoryLimit(3 * unit);
   const { response } = answer();
   hold(response, '192.0.2.1', unit);
   hold(response, '192.0.2.1', unit);
@@ -36,7 +36,7 @@ it('all that a request held is free once its answer is through', () => {
 });
 
 it('or once its connection is gone, of which an answer that had to wait is told nothing', async () => {
-  const hold = holdings(unit);
+  const hold = memoryLimit(unit);
   const { socket, response } = answer();
   hold(response, '192.0.2.1', unit);
   socket.destroy();
@@ -45,7 +45,7 @@ it('or once its connection is gone, of which an answer that had to wait is told 
 });
 
 it('is not counted for a connection that is gone already', async () => {
-  const hold = holdings(unit);
+  const hold = memoryLimit(unit);
   const { socket, response } = answer();
   socket.destroy();
   await once(socket, 'close');
@@ -54,7 +54,7 @@ it('is not counted for a connection that is gone already', async () => {
 });
 
 it('one request alone holds what it needs', () => {
-  const hold = holdings(2 * unit);
+  const hold = memoryLimit(2 * unit);
   const { response } = answer();
   hold(response, '192.0.2.1', unit);
   hold(response, '192.0.2.1', 2 * unit);
