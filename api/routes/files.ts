@@ -34,7 +34,7 @@ const ofDownload = {
     'If-Range': 'The `ETag` that the range refers to. If the file has another, the whole file is sent.',
     'If-None-Match': 'The `ETag` that the client already has.',
   },
-  ownAnswers: {
+  rawStatuses: {
     206: 'The part of the file that `Content-Range` names.',
     304: 'The file has not changed.',
   },

@@ -16,8 +16,8 @@ type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
 export const signInAnswers: {
   status: 200;
   response: Schema<Answer>;
-  alternatives: Record<number, Schema<unknown>>;
-} = { status: 200, response: userSession, alternatives: { 202: challenge } };
+  otherResponses: Record<number, Schema<unknown>>;
+} = { status: 200, response: userSession, otherResponses: { 202: challenge } };
 
 /** The app that a login can ask its tokens to be good for. */
 export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.');
