@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 // Beside the code, so that only who may change the code may change what is run in its place.
 const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = join(root, 'node_modules', '.cache', 'bulkhead');
-const sources = ['supervisor', 'api', 'storage'].map((folder) => join(root, folder));
+const sources = ['supervisor', 'api', 'storage', 'hook-runner'].map((folder) => join(root, folder));
 
 /**
  * Loads the API as it is loaded to run, as V8 compiles anew what was compiled under other flags, but without running it:

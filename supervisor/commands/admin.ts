@@ -5,7 +5,7 @@ import { runOneShot } from './beside-server.ts';
 /** Makes the password, tells it, and ends all sessions of the admin. Throws `StartRefused`. */
 export async function resetMasterPassword(config: Config, json: boolean): Promise<void> {
   await runOneShot<ProgramStart, MasterPassword>(config, {
-    program: 'auth/reset-master',
+    program: 'auth/account/reset-master',
     input: {},
     onResult: (made) => void process.stdout.write(json ? `${JSON.stringify(made)}\n` : describe(made)),
   });

@@ -25,13 +25,13 @@ describe('restarts', () => {
   it('forget crashes that are older than 60 s', () => {
     const restarts = new Restarts(coreRestartRules);
     for (const at of [0, 1, 2, 3]) restarts.crashed(at, undefined);
-    expect(restarts.crashed(60_003, undefined)).toEqual({ wait: 100, opened: false });
+    expect(restarts.crashed(60_003, undefined)).toEqual({ waitMs: 100, opened: false });
   });
 
   it('start from the beginning after a healthy while', () => {
     const restarts = new Restarts(coreRestartRules);
     for (const at of [0, 1, 2, 3]) restarts.crashed(at, undefined);
-    expect(restarts.crashed(1000, 850)).toEqual({ wait: 100, opened: false });
+    expect(restarts.crashed(1000, 850)).toEqual({ waitMs: 100, opened: false });
   });
 
   it('do not take a short readiness for health', () => {
