@@ -74,7 +74,7 @@ export function viewOf(
       const { made } = change;
       if (made !== undefined && !judges.every(({ columns }) => columns.isSubsetOf(made.shows))) return false;
       const related = (hops: string) => follow(change, hops);
-      const subject = { record: shown(change.record), related, budget: new WorkBudget() };
+      const subject: FilterSubject = { record: shown(change.record), related, budget: new WorkBudget() };
       // As of now and not of the write: a record that has expired by the time of a replay stays hidden.
       const at = now().getTime();
       return judges.every((judge) => judge.passes(subject, at));
@@ -157,20 +157,20 @@ class Glances {
   }
 
   narrow(subject: FilterSubject, at: number): FilterSubject {
-    const { related: follow = () => undefined, budget } = subject;
+    const { related: follow = () => undefined, budget: patience } = subject;
     const known = new Map<string, boolean>();
     const isSeen = ({ name, target }: Step) => {
       const before = known.get(name);
       if (before !== undefined) return before;
       const record = follow(name);
       const related = (rest: string) => follow(`${name}.${rest}`);
-      const seen = record !== undefined && this.#sight(target, { record, related, budget }, at);
+      const seen = record !== undefined && this.#sight(target, { record, related, budget: patience }, at);
       known.set(name, seen);
       return seen;
     };
     return {
       record: subject.record,
-      budget,
+      budget: patience,
       related: (hops) => this.#ways.get(hops)?.every(isSeen) === true ? follow(hops) : undefined,
     };
   }
