@@ -20,7 +20,7 @@ import { type CacheSync, startCacheSync } from './process/cache-sync.ts';
 import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/files/tombstones.ts';
-import { keepSweeping, type Sweeping } from './files/sweeping.ts';
+import { startSweeping, type Sweeping } from './files/sweeping.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { Courier } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
@@ -111,8 +111,8 @@ function settledOf(
 }
 
 /** One process sweeps for all. */
-function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof keepSweeping>[0]): Sweeping {
-  return worker === 0 ? keepSweeping(parts) : { close: () => Promise.resolve() };
+function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof startSweeping>[0]): Sweeping {
+  return worker === 0 ? startSweeping(parts) : { close: () => Promise.resolve() };
 }
 
 /** What one process does for all of them before it lets requests in, and a successor for the one that died. */

@@ -4,9 +4,9 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
 import { fail, nullIfNotFound } from '../errors.ts';
-import { blobOf, fileOf } from '../files/access.ts';
-import { filenameOf } from '../files/filename.ts';
-import { mediaTypeOf } from '../files/media-type.ts';
+import { blobKey, requireFile } from '../files/access.ts';
+import { parseFilename } from '../files/filename.ts';
+import { parseMediaType } from '../files/media-type.ts';
 import { removeStored } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
 import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
@@ -21,11 +21,11 @@ export async function readForHook(
   app: AppDefinition,
   id: string,
 ): Promise<(HookFileInfo & { body: Bytes }) | null> {
-  const file = await fileOf(deps, app, id).catch(nullIfNotFound);
+  const file = await requireFile(deps, app, id).catch(nullIfNotFound);
   if (file === null) return null;
   if (file.size > mostBytes) fail('hook_error', `the file has more than ${mostBytes} bytes`);
   const parts: Buffer[] = [];
-  for await (const part of await deps.blobs.open(blobOf(app, file.id))) parts.push(part);
+  for await (const part of await deps.blobs.open(blobKey(app, file.id))) parts.push(part);
   return { ...shown(file), body: spell(Buffer.concat(parts)) };
 }
 
@@ -37,8 +37,8 @@ export async function storeForHook(
 ): Promise<HookFileInfo> {
   const bytes = bufferOf(body);
   const file = await upload(deps, app, {
-    filename: filenameOf(encodeURIComponent(filename.toWellFormed())),
-    mime: mediaTypeOf(mime),
+    filename: parseFilename(encodeURIComponent(filename.toWellFormed())),
+    mime: parseMediaType(mime),
     uploadedBy: null,
     announced: bytes.length,
     bytes: once(bytes),
@@ -53,7 +53,7 @@ export async function deleteForHook(
   app: AppDefinition,
   { id, caller }: { id: string; caller: Author },
 ): Promise<null> {
-  const file = await fileOf(deps, app, id);
+  const file = await requireFile(deps, app, id);
   await removeStored(deps, app, { id: file.id, caller, now: deps.now() });
   return null;
 }

@@ -6,7 +6,7 @@ import { shownValue } from '../../storage/app/records/candidate.ts';
 import { planFor } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { exactTopicOf } from '../realtime/topic.ts';
+import { exactTopic } from '../realtime/topic.ts';
 import { failNoCollection } from '../target.ts';
 import { isObject } from '../hooks/rpc/frames.ts';
 
@@ -49,7 +49,7 @@ export function publishForHook(
   const id = idIn(data);
   const record = { id: id ?? '', collection: name, fields, created_at: '', updated_at: '' };
   const shows = new Set([...Object.keys(fields), ...(id === undefined ? [] : ['id'])]);
-  realtime.publish(exactTopicOf(app, collection), { type, record, made: { data, shows } });
+  realtime.publish(exactTopic(app, collection), { type, record, custom: { data, fields: shows } });
   return null;
 }
 

@@ -11,7 +11,7 @@ import type { Config } from '../../supervisor/protocol.ts';
 import { actorIn, type By } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { forgetAllBytes } from '../files/upload.ts';
+import { removeAllBytes } from '../files/upload.ts';
 import type { Hooks } from '../hooks/ports.ts';
 import { Departure } from '../hooks/files/tombstones.ts';
 import { failNoApp, lockWorkspace } from '../target.ts';
@@ -74,7 +74,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
     })
   ).finally(() => definitions.invalidate(workspace.id, id));
   await databases.closePools(workspace.database, schema);
-  await forgetAllBytes(deps, app);
+  await removeAllBytes(deps, app);
   deps.hooks.drop(app);
   await departure.end();
 }

@@ -9,7 +9,7 @@ import { RawResponse } from '../contract/route.ts';
 
 const pieceRows = 100;
 /** A client that takes nothing for so long is gone. */
-const stallMilliseconds = 60_000;
+const stallMs = 60_000;
 
 /** Answers with one entry a line, newest first, all that match. Throws `503 unavailable` before anything is sent. */
 export function exportAudit(
@@ -52,7 +52,7 @@ async function send(
 /** Returns as well when the client is gone, or taken for it. */
 async function drained(response: ServerResponse): Promise<void> {
   const patience = new AbortController();
-  const timer = setTimeout(() => response.destroy(), stallMilliseconds);
+  const timer = setTimeout(() => response.destroy(), stallMs);
   await Promise.race([
     once(response, 'drain', { signal: patience.signal }),
     once(response, 'close', { signal: patience.signal }),

@@ -7,11 +7,11 @@ import { alterTable, attachmentName } from '../../storage/app/tables.ts';
 import type { By } from '../audit/actor.ts';
 import { ApiError, failValidation, type FieldError } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
-import { type CollectionAnswer, showCollection } from './response.ts';
+import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
-import { requireRoomForIndexes, withinRoom } from './size-limit.ts';
+import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
 /** The declaration that a collection is to have. */
@@ -38,7 +38,7 @@ export async function alterCollection(
   deps: ChangeDeps,
   app: AppDefinition,
   { id, declared, drop, by }: Alteration,
-): Promise<CollectionAnswer> {
+): Promise<CollectionResponse> {
   const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
   const altered = changeCollections(deps, app, {
@@ -53,9 +53,12 @@ export async function alterCollection(
         ...targetErrors(fields, new Set(collections.keys())),
       ];
       if (refused.length > 0) failValidation(refused);
-      requireRoomForIndexes(collections, { id, fields });
+      requireIndexLimit(collections, { id, fields });
       await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
-      await withinRoom({ sql, schema }, () => updateCollection(sql, schema, { id, fields, now: by.now }));
+      await withinSizeLimit(
+        { sql, schema },
+        () => updateCollection(sql, schema, { id, fields, now: by.now }),
+      );
       await audit('collection_update', id, differences(before.fields, fields));
       return showCollection({ ...before, fields, updated_at: by.now });
     },

@@ -8,11 +8,11 @@ import { mayBeDropped } from '../../storage/errors.ts';
 import { isTenantId } from '../../storage/sql/ids.ts';
 import { findWorkspace } from '../../storage/control/workspaces.ts';
 import type { Definitions } from '../target.ts';
-import { KeptApps, makeRoom } from './definition-lru.ts';
+import { DefinitionLru, evictToFit } from './definition-lru.ts';
 
-interface Known {
+interface WorkspaceEntry {
   workspace: WorkspaceDefinition | undefined;
-  readonly apps: KeptApps;
+  readonly apps: DefinitionLru;
   /** Loads on their way, so that many requests wait for one. */
   loadingWorkspace: Promise<WorkspaceDefinition | undefined> | undefined;
   readonly loadingApps: Map<string, Promise<AppDefinition | undefined>>;
@@ -23,13 +23,13 @@ export interface DefinitionCache extends Definitions {
   /** Drops everything, in this process only: changes may have been missed. */
   invalidateAll(): void;
   /** Tells of what was forgotten: an app, all of a workspace, or everything. What is returned ends it. */
-  onForget(listener: ForgetListener): () => void;
+  onInvalidate(listener: InvalidateListener): () => void;
 }
 
 /** Of all apps together, as JSON. A workspace may have any number of apps of some megabytes each. */
-const mostKeptBytes = 32 * 1_048_576;
+const maxCachedBytes = 32 * 1_048_576;
 
-type ForgetListener = (place: { workspace?: string; app?: string }) => void;
+type InvalidateListener = (place: { workspace?: string; app?: string }) => void;
 
 /**
  * Makes the cache of one process. Whatever is forgotten while it is being read is not kept: its load belongs to an entry
@@ -37,20 +37,20 @@ type ForgetListener = (place: { workspace?: string; app?: string }) => void;
  * when they are larger than `mostBytes` together, the first ones of the largest workspace are read again when they are needed.
  */
 export function createDefinitions(
-  { databases, mostBytes = mostKeptBytes }: { databases: Databases; mostBytes?: number },
+  { databases, mostBytes = maxCachedBytes }: { databases: Databases; mostBytes?: number },
 ): DefinitionCache {
   return new Cache(databases, mostBytes);
 }
 
 class Cache implements DefinitionCache {
   readonly #databases: Databases;
-  readonly #mostBytes: number;
-  readonly #known = new Map<string, Known>();
-  readonly #listeners = new Set<ForgetListener>();
+  readonly #maxBytes: number;
+  readonly #known = new Map<string, WorkspaceEntry>();
+  readonly #listeners = new Set<InvalidateListener>();
 
   constructor(databases: Databases, mostBytes: number) {
     this.#databases = databases;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = mostBytes;
   }
 
   peekApp(workspace: string, app: string): AppDefinition | undefined {
@@ -88,24 +88,24 @@ class Cache implements DefinitionCache {
   invalidateLocally(change: Change): void {
     if (change.kind === 'workspace') {
       this.#known.delete(change.workspace);
-      this.#tell({ workspace: change.workspace });
+      this.#notify({ workspace: change.workspace });
     } else if (change.kind === 'app') {
       this.#forgetApp(change);
-      this.#tell({ workspace: change.workspace, app: change.app });
+      this.#notify({ workspace: change.workspace, app: change.app });
     }
   }
 
   invalidateAll(): void {
     this.#known.clear();
-    this.#tell({});
+    this.#notify({});
   }
 
-  onForget(listener: ForgetListener): () => void {
+  onInvalidate(listener: InvalidateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(place: Parameters<ForgetListener>[0]): void {
+  #notify(place: Parameters<InvalidateListener>[0]): void {
     for (const listener of this.#listeners) listener(place);
   }
 
@@ -116,7 +116,7 @@ class Cache implements DefinitionCache {
     this.#known.set(change.workspace, { ...blank(), workspace: entry.workspace, apps });
   }
 
-  #entry(workspace: string): Known {
+  #entry(workspace: string): WorkspaceEntry {
     const known = this.#known.get(workspace);
     if (known !== undefined) return known;
     const entry = blank();
@@ -124,7 +124,7 @@ class Cache implements DefinitionCache {
     return entry;
   }
 
-  async #workspaceOf(id: string, entry: Known): Promise<WorkspaceDefinition | undefined> {
+  async #workspaceOf(id: string, entry: WorkspaceEntry): Promise<WorkspaceDefinition | undefined> {
     if (entry.workspace !== undefined) return entry.workspace;
     entry.loadingWorkspace ??= this.#databases.control.run((sql) => findWorkspace(sql, id));
     try {
@@ -136,7 +136,7 @@ class Cache implements DefinitionCache {
     return entry.workspace;
   }
 
-  async #loadApp(workspaceId: string, id: string, entry: Known): Promise<AppDefinition | undefined> {
+  async #loadApp(workspaceId: string, id: string, entry: WorkspaceEntry): Promise<AppDefinition | undefined> {
     const workspace = await this.#workspaceOf(workspaceId, entry);
     if (workspace === undefined) return undefined;
     const { database } = workspace;
@@ -152,11 +152,16 @@ class Cache implements DefinitionCache {
     const collections = new Map(found.map((collection) => [collection.id, collection]));
     const app: AppDefinition = { workspace, id, name, schema, created_at, updated_at, collections };
     entry.apps.add(app);
-    makeRoom([...this.#known.values()].map(({ apps }) => apps), this.#mostBytes);
+    evictToFit([...this.#known.values()].map(({ apps }) => apps), this.#maxBytes);
     return app;
   }
 }
 
-function blank(): Known {
-  return { workspace: undefined, apps: new KeptApps(), loadingWorkspace: undefined, loadingApps: new Map() };
+function blank(): WorkspaceEntry {
+  return {
+    workspace: undefined,
+    apps: new DefinitionLru(),
+    loadingWorkspace: undefined,
+    loadingApps: new Map(),
+  };
 }

@@ -12,7 +12,7 @@ import { retryDeadlocks } from '../process/deadlock.ts';
 export type ChangeDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
 
 /** What a change may use: its transaction, and the definitions as they are under its lock. */
-export interface ChangeScope {
+export interface CollectionChangeScope {
   sql: Sql;
   schema: string;
   collections: ReadonlyMap<string, CollectionDefinition>;
@@ -24,7 +24,7 @@ export interface ChangeScope {
 }
 
 /** How long a connection may say nothing. Milliseconds. */
-const patience = changeTimeoutMs + 1_000;
+const idleTimeoutMs = changeTimeoutMs + 1_000;
 
 /**
  * Runs a change under the app's lock. Requests that are under way hold locks on the same tables, so PostgreSQL may
@@ -33,7 +33,7 @@ const patience = changeTimeoutMs + 1_000;
 export async function changeCollections<Result>(
   deps: ChangeDeps,
   app: AppDefinition,
-  { by, work }: { by: By; work: (scope: ChangeScope) => Promise<Result> },
+  { by, work }: { by: By; work: (scope: CollectionChangeScope) => Promise<Result> },
 ): Promise<Result> {
   const { schema, workspace } = app;
   const connection = deps.databases.appOwner(workspace.database, schema);
@@ -49,14 +49,16 @@ export async function changeCollections<Result>(
         audit: (action, target, details) =>
           auditApp(sql, deps, { actor, action, target, details, origin: by.origin }),
       });
-    }, patience);
+    }, idleTimeoutMs);
   let result: Result;
   try {
     result = await retryDeadlocks(attempt);
   } catch (error) {
     if (mayBeDone(error)) {
       // It has the lock until it is done or undone, and only then the definitions can be read.
-      await Promise.allSettled([connection.transaction((sql) => lockCollections(sql, schema), patience)]);
+      await Promise.allSettled([
+        connection.transaction((sql) => lockCollections(sql, schema), idleTimeoutMs),
+      ]);
       await deps.definitions.invalidate(workspace.id, app.id);
     }
     throw error;

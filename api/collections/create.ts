@@ -4,12 +4,12 @@ import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { createTable } from '../../storage/app/tables.ts';
 import { fail, failValidation, type FieldError } from '../errors.ts';
 import type { By } from '../audit/actor.ts';
-import { type CollectionAnswer, showCollection } from './response.ts';
+import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
 import { collectionNameFault } from './names.ts';
-import { requireRoomForIndexes, withinRoom } from './size-limit.ts';
+import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
 /** A declaration as the body has it. */
@@ -19,14 +19,14 @@ export interface NewCollection {
   fields: readonly Field[];
 }
 
-const maximalCollections = 1_000;
+const maxCollections = 1_000;
 
 /** Creates a collection. Throws `400 validation` with everything that is wrong, `409 conflict` for a taken id. */
 export async function createCollection(
   deps: ChangeDeps,
   app: AppDefinition,
   { declared, by }: { declared: NewCollection; by: By },
-): Promise<CollectionAnswer> {
+): Promise<CollectionResponse> {
   const { id } = declared;
   const kind = declared.kind === 'auth' ? 'auth' : 'base';
   const { fields, errors: implied } = ownFields(kind, declared.fields);
@@ -36,14 +36,14 @@ export async function createCollection(
     by,
     work: async ({ sql, schema, collections, audit }) => {
       if (collections.has(id)) fail('conflict', `collection "${id}" already exists`);
-      if (collections.size >= maximalCollections) {
-        fail('conflict', `the app has ${maximalCollections} collections, the most it can have`);
+      if (collections.size >= maxCollections) {
+        fail('conflict', `the app has ${maxCollections} collections, the most it can have`);
       }
       const missing = targetErrors(fields, new Set([...collections.keys(), id]));
       if (missing.length > 0) failValidation(missing);
-      requireRoomForIndexes(collections, { id, fields });
+      requireIndexLimit(collections, { id, fields });
       const { now } = by;
-      await withinRoom({ sql, schema }, () => insertCollection(sql, schema, { id, kind, fields, now }));
+      await withinSizeLimit({ sql, schema }, () => insertCollection(sql, schema, { id, kind, fields, now }));
       await createTable(sql, { schema, collection: id }, { kind, fields });
       await audit('collection_create', id, { kind, fields: fields.map(({ name }) => name) });
       return showCollection({ id, kind, fields, created_at: now, updated_at: now });

@@ -17,7 +17,7 @@ import {
 } from '../contract/schema.ts';
 import { fieldNameFault } from './names.ts';
 
-const maximalFields = 500;
+const maxFields = 500;
 
 const fieldSchema = object({
   name: text(),
@@ -35,7 +35,7 @@ const fieldSchema = object({
   index: optional(boolean()),
 });
 
-const fieldsSchema = list(fieldSchema, { max: maximalFields });
+const fieldsSchema = list(fieldSchema, { max: maxFields });
 
 /** Body of a create. */
 export const collectionBody = object({
@@ -56,7 +56,7 @@ export const collectionChangeBody = object({
 });
 
 /** A field in an answer. */
-export const fieldAnswer: Schema<Field> = fieldSchema;
+export const fieldResponse: Schema<Field> = fieldSchema;
 
 const settings: readonly FieldSetting[] = [
   'min',

@@ -3,18 +3,18 @@ import type { CollectionDefinition, Field } from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { fail } from '../errors.ts';
 import { list, object, oneOf, text, timestamp } from '../contract/schema.ts';
-import { fieldAnswer } from './define.ts';
+import { fieldResponse } from './define.ts';
 import { allFields } from './implied.ts';
 
 /** The shape, for the API description. */
-export const collectionAnswer = object({
-  schema: object({ id: text(), kind: oneOf(['base', 'auth']), fields: list(fieldAnswer) }),
+export const collectionResponse = object({
+  schema: object({ id: text(), kind: oneOf(['base', 'auth']), fields: list(fieldResponse) }),
   created_at: timestamp(),
   updated_at: timestamp(),
 });
 
 /** What a create, a change and a look at a collection answer. */
-export interface CollectionAnswer {
+export interface CollectionResponse {
   schema: { id: string; kind: 'base' | 'auth'; fields: Field[] };
   created_at: Date;
   updated_at: Date;
@@ -23,7 +23,7 @@ export interface CollectionAnswer {
 /** A definition as responses show it. */
 export function showCollection(
   { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version' | 'rules'>,
-): CollectionAnswer {
+): CollectionResponse {
   // jsonb keeps the members of an object in an order of its own.
   const ordered = allFields(kind, fields).map(({ name, kind, ...settings }) => ({ name, kind, ...settings }));
   return { schema: { id, kind, fields: ordered }, created_at, updated_at };

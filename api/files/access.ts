@@ -17,7 +17,7 @@ export function listedUploader(app: AppDefinition, principal: Principal): string
 }
 
 /** Whose a new file is: an end-user's, or nobody's (null). Throws `401` for a user of an earlier release, who is none here. */
-export function uploaderOf({ role, id }: Principal): string | null {
+export function uploader({ role, id }: Principal): string | null {
   if (role !== 'user') return null;
   return isUuid(id) ? id : failGone();
 }
@@ -26,12 +26,12 @@ export function uploaderOf({ role, id }: Principal): string | null {
  * The file, when the caller may. Throws `404 not_found` for one that is not there (of another app, say), `403
  * forbidden` for one that is another end-user's.
  */
-export async function fileFor(
+export async function requireFileAccess(
   { databases }: Pick<Deps, 'databases'>,
   app: AppDefinition,
   { id, principal, purpose }: { id: string; principal: Principal; purpose: Purpose },
 ): Promise<FileRow> {
-  const file = await fileOf({ databases }, app, id);
+  const file = await requireFile({ databases }, app, id);
   const mayRemove = isAdminOf(app, principal) || file.uploaded_by === principal.id;
   if (purpose === 'remove' && !mayRemove) {
     fail('forbidden', 'only an admin or who uploaded a file may delete it');
@@ -40,7 +40,7 @@ export async function fileFor(
 }
 
 /** The file, for whoever was found to have the right by other means. Throws `404 not_found`. */
-export async function fileOf(
+export async function requireFile(
   { databases }: Pick<Deps, 'databases'>,
   { workspace: { database }, schema }: AppDefinition,
   id: string,
@@ -52,7 +52,7 @@ export async function fileOf(
 }
 
 /** Where the bytes of an app's file are. */
-export function blobOf({ workspace: { database }, schema }: AppDefinition, id: string): BlobKey {
+export function blobKey({ workspace: { database }, schema }: AppDefinition, id: string): BlobKey {
   return { database, schema, id };
 }
 

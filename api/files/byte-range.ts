@@ -1,13 +1,13 @@
 // Which bytes a request asks for (RFC 9110 section 14).
 
 /** The bytes to send: all of them (undefined), some (both ends inclusive), or none that exist. */
-export type Portion = { start: number; end: number } | undefined | 'unsatisfiable';
+export type ByteRange = { start: number; end: number } | undefined | 'unsatisfiable';
 
 /**
  * Reads a `Range` header. One range is honoured; several, and what is not understood, are answered with the whole, as
  * the RFC allows.
  */
-export function portionOf(header: string | undefined, size: number): Portion {
+export function parseRange(header: string | undefined, size: number): ByteRange {
   const [, first = '', last = ''] = /^bytes=([0-9]*)-([0-9]*)$/i.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   if (first === '') return fromEnd(Number(last), size);
@@ -17,7 +17,7 @@ export function portionOf(header: string | undefined, size: number): Portion {
   return start >= size ? 'unsatisfiable' : { start, end };
 }
 
-function fromEnd(length: number, size: number): Portion {
+function fromEnd(length: number, size: number): ByteRange {
   if (length === 0 || size === 0) return 'unsatisfiable';
   return { start: Math.max(0, size - length), end: size - 1 };
 }

@@ -7,11 +7,11 @@ import { writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import { RawResponse, type ResponseWriter } from '../contract/route.ts';
-import { blobOf } from './access.ts';
-import { matchesTag, portionOf } from './byte-range.ts';
+import { blobKey } from './access.ts';
+import { matchesTag, parseRange } from './byte-range.ts';
 import { disposition, filenameHeader } from './filename.ts';
 import { isActive } from './media-type.ts';
-import { ClientGone, pour } from './pipe.ts';
+import { ClientDisconnected, pipe } from './pipe.ts';
 
 /** What the answer depends on besides the file. Names are in lower case. */
 type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | undefined>>;
@@ -59,7 +59,7 @@ async function send(
     return;
   }
   const isSame = heading['if-range'] === undefined || heading['if-range'] === tag;
-  const portion = isSame ? portionOf(heading.range, file.size) : undefined;
+  const portion = isSame ? parseRange(heading.range, file.size) : undefined;
   if (portion === 'unsatisfiable') {
     throw new ApiError('range_not_satisfiable', `the file has ${file.size} bytes`, [
       ['Content-Range', `bytes */${file.size}`],
@@ -81,11 +81,11 @@ async function send(
     return;
   }
   line.reserveFile();
-  const bytes = await deps.blobs.open(blobOf(app, file.id), portion).catch(explainMissing);
+  const bytes = await deps.blobs.open(blobKey(app, file.id), portion).catch(explainMissing);
   writeHead(response, status, head);
-  pour(bytes, length, response).catch((error: unknown) => {
+  pipe(bytes, length, response).catch((error: unknown) => {
     // A client that goes away is its own affair; bytes that cannot be read are ours.
-    if (error instanceof ClientGone) return;
+    if (error instanceof ClientDisconnected) return;
     deps.observe({ type: 'background_failed', task: 'send a file', error: String(error) });
   });
 }

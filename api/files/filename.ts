@@ -1,12 +1,12 @@
 // Names of files: what is kept of one that a client sends, and how one travels in a header.
 import { replaceControlCharacters } from '../logging/control-characters.ts';
 
-const longestName = 255;
+const maxNameBytes = 255;
 /** ASCII without the percent sign: stays the same for clients that decode it. */
 const plain = /^[\x20-\x24\x26-\x7e]*$/;
 
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
-export function filenameOf(header: string | undefined): string {
+export function parseFilename(header: string | undefined): string {
   if (header === undefined) return 'file';
   const text = replaceControlCharacters(decoded(utf8Of(header)), () => '');
   const segment = text.split(/[/\\]/).at(-1)?.trim() ?? '';
@@ -16,7 +16,7 @@ export function filenameOf(header: string | undefined): string {
 
 /** The name as `X-Filename` carries it back: as it is where it survives that, else percent-encoded (RFC 3986). */
 export function filenameHeader(name: string): string {
-  return plain.test(name) && filenameOf(name) === name ? name : encoded(name);
+  return plain.test(name) && parseFilename(name) === name ? name : encoded(name);
 }
 
 /** A `Content-Disposition` with the name (RFC 6266, RFC 8187). */
@@ -47,9 +47,9 @@ function encoded(name: string): string {
 
 /** At most 255 bytes; what is cut is the middle, since the end says what kind of file it is. */
 function cut(name: string): string {
-  if (Buffer.byteLength(name) <= longestName) return name;
+  if (Buffer.byteLength(name) <= maxNameBytes) return name;
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? '';
-  const room = longestName - extension.length;
+  const room = maxNameBytes - extension.length;
   const start = Buffer.from(name).subarray(0, room).toString('utf8').replace(/\ufffd$/, '');
   return start + extension;
 }

@@ -8,7 +8,7 @@ import type { Principal } from '../scope.ts';
 import { listedUploader } from './access.ts';
 
 /** What is shown of a file. */
-export const fileAnswer = object({
+export const fileResponse = object({
   id: text({ format: 'uuid' }),
   filename: text(),
   mime: text(),
@@ -17,10 +17,10 @@ export const fileAnswer = object({
 });
 
 /** A file as `fileAnswer` describes it. */
-export type FileAnswer = ValueOf<typeof fileAnswer>;
+export type FileResponse = ValueOf<typeof fileResponse>;
 
 /** The members that are shown. */
-export function showFile({ id, filename, mime, size, created_at }: FileRow): FileAnswer {
+export function showFile({ id, filename, mime, size, created_at }: FileRow): FileResponse {
   return { id, filename, mime, size, created_at };
 }
 
@@ -29,7 +29,7 @@ export async function showFiles(
   { databases }: Pick<Deps, 'databases'>,
   app: AppDefinition,
   { principal, page }: { principal: Principal; page: PageRequest },
-): Promise<Page<FileAnswer>> {
+): Promise<Page<FileResponse>> {
   const { workspace: { database }, schema } = app;
   const uploadedBy = listedUploader(app, principal);
   const files = await databases.app(database, schema).run((sql) =>

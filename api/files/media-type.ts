@@ -2,14 +2,14 @@
 import { isCoded } from '../http/content-coding.ts';
 import { failValidation } from '../errors.ts';
 
-const longestType = 255;
+const maxTypeLength = 255;
 /** type "/" subtype, perhaps with parameters (RFC 9110 section 8.3.1). */
 const mediaType = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(?:;[\x20-\x7e]*)?$/;
 
 /** The type of an upload; `application/octet-stream` without one. Throws `400 validation` for what is no type, and for a form. */
-export function mediaTypeOf(header: string | undefined): string {
+export function parseMediaType(header: string | undefined): string {
   if (header === undefined || header === '') return 'application/octet-stream';
-  if (header.length > longestType || !mediaType.test(header)) {
+  if (header.length > maxTypeLength || !mediaType.test(header)) {
     failValidation([{ field: 'Content-Type', reason: 'must be a media type of at most 255 characters' }]);
   }
   if (/^multipart\/form-data\b/i.test(header)) {

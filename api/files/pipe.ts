@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { release } from '../../storage/blobs/release.ts';
 
 /** The client went away before the end. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   constructor() {
     super('the client is gone');
     this.name = 'ClientGone';
@@ -16,7 +16,7 @@ export class ClientGone extends Error {
  * that has left is let go of at once. Throws `ClientGone`, what reading throws, or that there were fewer bytes or more:
  * then the answer is cut off, so that nobody takes it for whole, nor what is too much for the next answer.
  */
-export async function pour(bytes: Readable, length: number, response: ServerResponse): Promise<void> {
+export async function pipe(bytes: Readable, length: number, response: ServerResponse): Promise<void> {
   const { socket } = response.req;
   let leave = (): void => undefined;
   const onClose = () => {
@@ -32,7 +32,7 @@ export async function pour(bytes: Readable, length: number, response: ServerResp
       if (left < 0) throw new Error('the stored bytes are more than the file has');
       await new Promise<void>((resolve, reject) => {
         // Node calls nobody back of an answer that had to wait for the one before it.
-        leave = () => reject(new ClientGone());
+        leave = () => reject(new ClientDisconnected());
         response.write(chunk, (error) => error instanceof Error ? reject(error) : resolve());
       });
       release(chunk);
@@ -43,7 +43,7 @@ export async function pour(bytes: Readable, length: number, response: ServerResp
     // Looked at first: to destroy the answer is to destroy the connection.
     const isGone = socket.destroyed;
     response.destroy();
-    throw isGone ? new ClientGone() : error;
+    throw isGone ? new ClientDisconnected() : error;
   } finally {
     socket.off('close', onClose);
   }

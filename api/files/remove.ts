@@ -14,8 +14,8 @@ import { rehearse, startRehearsal } from '../records/hooks/rehearsal.ts';
 import { commitWrite } from '../records/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
-import { fileFor } from './access.ts';
-import { forgetBytes } from './upload.ts';
+import { requireFileAccess } from './access.ts';
+import { removeBytes } from './upload.ts';
 
 type RemoveDeps = WriteDeps & Pick<Deps, 'blobs' | 'observe'>;
 
@@ -33,7 +33,7 @@ export async function removeFile(
   app: AppDefinition,
   { id, principal, requestId, now }: { id: string; principal: Principal; requestId: string; now: Date },
 ): Promise<{ ok: true }> {
-  const file = await fileFor(deps, app, { id, principal, purpose: 'remove' });
+  const file = await requireFileAccess(deps, app, { id, principal, purpose: 'remove' });
   await removeStored(deps, app, { id: file.id, caller: { principal, requestId }, now });
   return { ok: true };
 }
@@ -73,7 +73,7 @@ export async function removeStored(
     const removed = await rehearse(rehearsals, connection, work).catch(explain);
     return { result: undefined, written: writtenByRemoval(removed) };
   });
-  await forgetBytes(deps, app, id);
+  await removeBytes(deps, app, id);
   await rehearsal?.runAfterHooks();
 }
 

@@ -2,11 +2,11 @@
 import { sweepBlobs } from '../../storage/blobs/sweep.ts';
 import type { Deps } from '../deps.ts';
 
-const firstMilliseconds = 10 * 60_000;
-const everyMilliseconds = 6 * 3_600_000;
+const firstMs = 10 * 60_000;
+const intervalMs = 6 * 3_600_000;
 /** No upload goes on for longer without its bytes being written to. */
-const graceMilliseconds = 3_600_000;
-const paceMilliseconds = 20;
+const graceMs = 3_600_000;
+const pauseMs = 20;
 
 /** Sweeps that go on until they are closed. */
 export interface Sweeping {
@@ -15,13 +15,13 @@ export interface Sweeping {
 }
 
 /** Begins soon after the start, when requests have had their turn; comes again every six hours. */
-export function keepSweeping(
+export function startSweeping(
   { databases, blobs, now, observe }: Pick<Deps, 'databases' | 'blobs' | 'now' | 'observe'>,
 ): Sweeping {
   const stop = new AbortController();
   const { signal } = stop;
   let sweep: Promise<void> = Promise.resolve();
-  const options = { databases, blobs, now, graceMs: graceMilliseconds, pauseMs: paceMilliseconds, signal };
+  const options = { databases, blobs, now, graceMs, pauseMs, signal };
   const run = async () => {
     try {
       const removed = await sweepBlobs(options);
@@ -29,7 +29,7 @@ export function keepSweeping(
     } catch (error) {
       observe({ type: 'background_failed', task: 'sweep blobs', error: String(error) });
     }
-    plan(everyMilliseconds);
+    plan(intervalMs);
   };
   let timer: NodeJS.Timeout | undefined;
   const plan = (milliseconds: number) => {
@@ -37,7 +37,7 @@ export function keepSweeping(
     timer = setTimeout(() => void (sweep = run()), milliseconds);
     timer.unref();
   };
-  plan(firstMilliseconds);
+  plan(firstMs);
   return {
     async close() {
       stop.abort();

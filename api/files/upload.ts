@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { logFailure } from '../logging/events.ts';
 import { ApiError, fail } from '../errors.ts';
 import { failNoApp } from '../target.ts';
-import { blobOf } from './access.ts';
+import { blobKey } from './access.ts';
 
 /** A file that is about to be. */
 export interface NewFile {
@@ -58,7 +58,7 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
   const { databases, blobs, newId } = deps;
   const { workspace: { database }, schema } = app;
   const id = newId();
-  const { size } = await blobs.put(blobOf(app, id), file.bytes).catch((error) => explain(deps, app, error));
+  const { size } = await blobs.put(blobKey(app, id), file.bytes).catch((error) => explain(deps, app, error));
   const row: FileRow = {
     id,
     filename: file.filename,
@@ -71,7 +71,7 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
     await databases.app(database, schema).run((sql) => insertFile(sql, schema, row));
   } catch (error) {
     // A row that may yet come to be needs them. Those that turn out to be nobody's are left to the sweep.
-    if (!mayBeDone(error)) await forgetBytes(deps, app, id);
+    if (!mayBeDone(error)) await removeBytes(deps, app, id);
     throw error;
   }
   return row;
@@ -86,16 +86,16 @@ function explain({ observe }: Pick<Deps, 'observe'>, app: AppDefinition, error: 
 }
 
 /** Removes bytes that no row needs; what fails here is left to the sweep. */
-export async function forgetBytes(
+export async function removeBytes(
   deps: Pick<Deps, 'blobs' | 'observe'>,
   app: AppDefinition,
   id: string,
 ): Promise<void> {
-  await deps.blobs.remove(blobOf(app, id)).catch(logFailure(deps, 'remove the bytes of a file'));
+  await deps.blobs.remove(blobKey(app, id)).catch(logFailure(deps, 'remove the bytes of a file'));
 }
 
 /** Removes the bytes of all files of an app that is gone; what fails here is left to the sweep. */
-export async function forgetAllBytes(
+export async function removeAllBytes(
   deps: Pick<Deps, 'blobs' | 'observe'>,
   { workspace: { database }, schema }: AppDefinition,
 ): Promise<void> {

@@ -25,7 +25,7 @@ import type { CronTimes } from './jobs/times.ts';
 import { stateOf } from './logs/state.ts';
 import { type CheckParts, tellOfUncalled, warningsOf } from './files/warnings.ts';
 
-const sweepMilliseconds = 5_000;
+const sweepMs = 5_000;
 /** A start takes some 30 ms of a core and has 3 s to be ready: a hundred that start together would be too slow, all of them. */
 const startsAtOnce = 4;
 
@@ -60,7 +60,7 @@ export class Runners implements Hooks {
       & Surroundings,
   ) {
     this.#parts = { ...parts, starts, slots: createSharedSlots(), makeRoom: () => this.#makeRoom() };
-    this.#sweep = setInterval(() => this.#lookAfter(), sweepMilliseconds).unref();
+    this.#sweep = setInterval(() => this.#lookAfter(), sweepMs).unref();
   }
 
   /** The hooks of an app. */

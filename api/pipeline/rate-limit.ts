@@ -7,7 +7,7 @@ import { type Bucket, type BucketLimits, tokensAt } from '../process/token-bucke
 export type RateLimit = (ip: string, now: number) => void;
 
 const maximalBuckets = 100_000;
-const sweepMilliseconds = 1_000;
+const sweepMs = 1_000;
 
 /** Buckets of `burst` tokens that refill with `per_second` a second; full ones are forgotten. */
 export function rateLimit(options: { enabled: boolean; per_second: number; burst: number }): RateLimit {
@@ -18,7 +18,7 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
   let sweptAt = -Infinity;
   const makeRoom = (now: number) => {
     // Looking through all of them for each new address would be a gift to whoever has many.
-    if (now - sweptAt >= sweepMilliseconds) {
+    if (now - sweptAt >= sweepMs) {
       forgetFull(buckets, now, limits);
       sweptAt = now;
     }

@@ -41,7 +41,7 @@ export function createWebSockets(deps: Deps, door: RequestGuards): WebSockets {
       },
       allowsOrigin: (origin) => door.cors.allows(origin),
       cookieName: `${config.http.cookie_prefix}_at`,
-      answered: (request, { status, principal }) => {
+      onResponse: (request, { status, principal }) => {
         const { id, now } = arrivals.of(request);
         deps.observe({
           type: 'request_done',

@@ -26,7 +26,7 @@ export function createRealtime(
     // Not the time of day: set back by an hour, it would have no stream pinged or cut off for an hour.
     now: () => performance.now(),
     cursorKey: randomBytes(16),
-    bounds: { seats: { perPrincipal, perAddress }, backlogBytes },
+    bounds: { streams: { perPrincipal, perAddress }, backlogBytes },
   });
 }
 

@@ -2,7 +2,7 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv } from 'node:crypto';
 
 /** A place: which log, and after which of its events. */
-export interface LogPlace {
+export interface LogPosition {
   log: number;
   seq: number;
 }
@@ -28,14 +28,14 @@ export class Cursors {
   }
 
   /** A cursor: 22 characters of `A-Z a-z 0-9 _ -`. */
-  encode({ log, seq }: LogPlace): string {
+  encode({ log, seq }: LogPosition): string {
     this.#plain.writeDoubleBE(log, 0);
     this.#plain.writeDoubleBE(seq, 8);
     return this.#cipher.update(this.#plain).toString('base64url');
   }
 
   /** Undefined for anything that is not a cursor; whether its log is still held is for the log to say. */
-  decode(cursor: string): LogPlace | undefined {
+  decode(cursor: string): LogPosition | undefined {
     if (cursor.length !== cursorLength) return undefined;
     const block = Buffer.from(cursor, 'base64url');
     if (block.length !== blockBytes) return undefined;

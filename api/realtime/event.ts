@@ -12,27 +12,27 @@ export interface RecordChange {
   /** The record as the API shows it: as stored now, or as it was when it was deleted. */
   record: Readonly<Record<string, unknown>>;
   /** Of an event that a hook made up: `record` then stands for one in what rules and filters ask, and is not shown. */
-  made?: Made | undefined;
+  custom?: CustomEvent | undefined;
   /** Of a deletion: what went in the same write and can be reached from the record. Nobody finds it elsewhere any more. */
-  gone?: Gone | undefined;
+  deleted?: DeletedRecords | undefined;
 }
 
 /** An event that a hook made up. */
-export interface Made {
+export interface CustomEvent {
   /** What is shown: JSON. */
   data: unknown;
   /** Names of what `record` holds; a rule or filter that reads anything else is not met. */
-  shows: ReadonlySet<string>;
+  fields: ReadonlySet<string>;
 }
 
 /** Deleted records as they were, by `goneKey`, and about how many bytes they take. */
-export interface Gone {
+export interface DeletedRecords {
   records: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   bytes: number;
 }
 
 /** What a record is called in `Gone`. */
-export function goneKey(collection: string, id: string): string {
+export function deletedKey(collection: string, id: string): string {
   return `${collection}/${id}`;
 }
 
@@ -60,18 +60,23 @@ const typeStart = idStart + cursorLength + '\nevent: '.length;
 
 /** Gives a change its place and its bytes. Throws `TypeError` when the record is not JSON. */
 export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id: string }): RecordEvent {
-  const { type, record, gone, made } = change;
+  const { type, record, deleted, custom } = change;
   const head = `id: ${id}\nevent: ${type}\ndata: `;
   // JSON has no line break outside its strings and escapes those inside, so one data line is enough.
-  const frame = Buffer.from(`${head}${made === undefined ? toJson(record) : JSON.stringify(made.data)}\n\n`);
-  return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (gone?.bytes ?? 0) };
+  const frame = Buffer.from(
+    `${head}${custom === undefined ? toJson(record) : JSON.stringify(custom.data)}\n\n`,
+  );
+  return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (deleted?.bytes ?? 0) };
 }
 
 /** What a frame does not say of its event. Without `record`, that is what the frame shows. */
-export type Aside = Pick<RecordChange, 'made' | 'gone'> & Partial<Pick<RecordChange, 'record'>>;
+export type EventExtras = Pick<RecordChange, 'custom' | 'deleted'> & Partial<Pick<RecordChange, 'record'>>;
 
-/** The event of a frame that `encodeEvent` made. Its record is read when it is asked for: most views never do. */
-export function readEvent(frame: Buffer, { seq, made, gone, record }: Aside & { seq: number }): RecordEvent {
+/** The event of a frame that `encodeEvent` custom. Its record is read when it is asked for: most views never do. */
+export function readEvent(
+  frame: Buffer,
+  { seq, custom, deleted, record }: EventExtras & { seq: number },
+): RecordEvent {
   const lineEnd = frame.indexOf('\n', typeStart, 'latin1');
   const jsonStart = lineEnd + '\ndata: '.length;
   let known = record;
@@ -81,9 +86,9 @@ export function readEvent(frame: Buffer, { seq, made, gone, record }: Aside & { 
     seq,
     frame,
     jsonStart,
-    weight: frame.length + (gone?.bytes ?? 0),
-    made,
-    gone,
+    weight: frame.length + (deleted?.bytes ?? 0),
+    custom,
+    deleted,
     get record() {
       known ??= parsed(frame.subarray(jsonStart, -2));
       return known;

@@ -1,11 +1,11 @@
 // One watched collection: its log, its subscriptions, and the batches on their way to them.
 import type { RecordChange, RecordEvent } from './event.ts';
-import { Lane } from './delivery/partition.ts';
+import { Partition } from './delivery/partition.ts';
 import { batchOf } from './delivery/packet.ts';
-import type { View } from './ports.ts';
+import type { AuthorizedView } from './ports.ts';
 import type { ReplayLog } from './replay.ts';
 import type { Stream } from './stream.ts';
-import { type Source, Subscription } from './subscription.ts';
+import { type EventSource, Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
 
 interface FeedOptions {
@@ -28,7 +28,7 @@ interface Part {
 const batchBytes = 65_536;
 
 /** Everything that happens between a change and the sockets of those who watch its collection. */
-export class Feed implements Source {
+export class Feed implements EventSource {
   readonly topic: Topic;
   readonly incarnation: string;
   readonly log: ReplayLog;
@@ -37,10 +37,10 @@ export class Feed implements Source {
   readonly #options: FeedOptions;
   readonly #subscriptions = new Set<Subscription>();
   /** For views that look at the record alone, and for those that look at others too. */
-  readonly #direct: Lane;
-  readonly #related: Lane;
-  readonly #lanes: readonly [Lane, Lane];
-  readonly #stragglers = new Stragglers();
+  readonly #direct: Partition;
+  readonly #related: Partition;
+  readonly #partitions: readonly [Partition, Partition];
+  readonly #catchUps = new CatchUpQueue();
   /** The one that was served last is the last in the next turn. */
   #parts: readonly Part[];
   /** Events that came since the last batch was closed. */
@@ -53,10 +53,10 @@ export class Feed implements Source {
     this.incarnation = options.incarnation;
     this.log = options.log;
     const wake = () => options.wake(this);
-    this.#direct = new Lane({ reads: false, wake });
-    this.#related = new Lane({ reads: true, wake });
-    this.#lanes = [this.#direct, this.#related];
-    this.#parts = [...this.#lanes, this.#stragglers];
+    this.#direct = new Partition({ reads: false, wake });
+    this.#related = new Partition({ reads: true, wake });
+    this.#partitions = [this.#direct, this.#related];
+    this.#parts = [...this.#partitions, this.#catchUps];
   }
 
   /** Its subscriptions, live or catching up. */
@@ -65,7 +65,7 @@ export class Feed implements Source {
   }
 
   /** Takes a change in. Delivery comes in a later turn, so that a writer never waits for it. */
-  take(change: RecordChange): void {
+  append(change: RecordChange): void {
     const event = this.log.append(change);
     if (this.#subscriptions.size === 0) return;
     this.#gathering.push(event);
@@ -80,14 +80,14 @@ export class Feed implements Source {
     const batch = batchOf(this.#gathering);
     this.#gathering = [];
     this.#gatheringBytes = 0;
-    for (const lane of this.#lanes) lane.push(batch);
+    for (const lane of this.#partitions) lane.push(batch);
     // It may be a straggler that went live in a turn whose lanes were served already.
     this.#options.wake(this);
   }
 
   /** Has a subscription send what it missed in one of the next turns. */
   queue(subscription: Subscription): void {
-    this.#stragglers.add(subscription);
+    this.#catchUps.add(subscription);
     this.#options.wake(this);
   }
 
@@ -96,11 +96,11 @@ export class Feed implements Source {
     id: string;
     stream: Stream;
     filter: string | undefined;
-    view: View;
+    view: AuthorizedView;
     position: number;
     onLeft: () => void;
   }): Subscription {
-    const lane = this.#laneOf(options.view);
+    const lane = this.#partitionOf(options.view);
     const subscription = new Subscription({ ...options, source: this, view: lane.share(options.view) });
     lane.add(subscription);
     this.#subscriptions.add(subscription);
@@ -110,14 +110,16 @@ export class Feed implements Source {
 
   /** Called by a subscription that takes no more events. */
   leave(subscription: Subscription): void {
-    if (this.#subscriptions.delete(subscription)) this.#laneOf(subscription.view.view).remove(subscription);
+    if (this.#subscriptions.delete(subscription)) {
+      this.#partitionOf(subscription.view.view).remove(subscription);
+    }
   }
 
   /** Gives a subscription another view. */
-  review(subscription: Subscription, view: View): void {
-    const lane = this.#laneOf(view);
+  setView(subscription: Subscription, view: AuthorizedView): void {
+    const lane = this.#partitionOf(view);
     const shared = lane.share(view);
-    this.#laneOf(subscription.view.view).remove(subscription);
+    this.#partitionOf(subscription.view.view).remove(subscription);
     subscription.view = shared;
     lane.add(subscription);
   }
@@ -135,19 +137,19 @@ export class Feed implements Source {
         this.#parts = [...this.#parts.filter((other) => other !== part), part];
         return false;
       }
-      const isWanted = this.#subscriptions.size === 0 || this.#lanes.some(({ isIdle }) => isIdle);
+      const isWanted = this.#subscriptions.size === 0 || this.#partitions.some(({ isIdle }) => isIdle);
       if (this.#gathering.length === 0 || !isWanted) return true;
       this.seal();
     }
   }
 
-  #laneOf({ reading }: View): Lane {
-    return reading === undefined ? this.#direct : this.#related;
+  #partitionOf({ related }: AuthorizedView): Partition {
+    return related === undefined ? this.#direct : this.#related;
   }
 }
 
 /** Subscriptions that have missed something, in the order in which they asked for their turn. */
-class Stragglers implements Part {
+class CatchUpQueue implements Part {
   readonly #waiting = new Set<Subscription>();
 
   add(subscription: Subscription): void {

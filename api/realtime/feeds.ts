@@ -4,9 +4,9 @@ import type { Broker } from './broker.ts';
 import { Cursors } from './cursor.ts';
 import { FanOut } from './delivery/fan-out.ts';
 import { Feed } from './feed.ts';
-import type { ChangedPlace } from './ports.ts';
+import type { ChangeScope } from './ports.ts';
 import { ReplayLog } from './replay.ts';
-import { collectionGone, type Subscription } from './subscription.ts';
+import { collectionDropped, type Subscription } from './subscription.ts';
 import { type Topic, topicKey } from './topic.ts';
 
 interface FeedsOptions {
@@ -53,7 +53,7 @@ export class Feeds {
     });
     this.#watched.set(key, {
       feed,
-      unsubscribe: broker.subscribe({ ...topic, incarnation }, (change) => feed.take(change)),
+      unsubscribe: broker.subscribe({ ...topic, incarnation }, (change) => feed.append(change)),
     });
     return feed;
   }
@@ -65,7 +65,7 @@ export class Feeds {
   }
 
   /** The feeds of an app, of a whole workspace, or all. */
-  *of({ workspace, app }: ChangedPlace): Generator<Feed> {
+  *within({ workspace, app }: ChangeScope): Generator<Feed> {
     for (const { feed } of this.#watched.values()) {
       const { topic } = feed;
       const isWorkspace = workspace === undefined || topic.workspace === workspace;
@@ -74,10 +74,10 @@ export class Feeds {
   }
 
   /** Drops feeds that nobody has watched for a while, and shrinks the logs when they hold too much together. */
-  lookAfter(now: number): void {
+  sweep(now: number): void {
     let bytes = 0;
     for (const [key, watched] of this.#watched) {
-      if (this.#isForgotten(watched.feed, now)) this.#drop(key, watched);
+      if (this.#isUnused(watched.feed, now)) this.#drop(key, watched);
       else bytes += watched.feed.log.bytes;
     }
     if (bytes > this.#options.bounds.logsBytes) this.#shrinkLogs(bytes);
@@ -92,13 +92,13 @@ export class Feeds {
     unsubscribe();
     this.#watched.delete(key);
     const now = this.#options.now();
-    for (const member of feed.subscriptions) member.stream.lose(member, collectionGone(), now);
+    for (const member of feed.subscriptions) member.stream.lose(member, collectionDropped(), now);
   }
 
-  #isForgotten(feed: Feed, now: number): boolean {
+  #isUnused(feed: Feed, now: number): boolean {
     if (feed.subscriptions.size > 0) return false;
     feed.unusedSince ??= now;
-    return now - feed.unusedSince >= this.#options.bounds.unusedMilliseconds;
+    return now - feed.unusedSince >= this.#options.bounds.unusedMs;
   }
 
   /** The largest logs pay first, so that one busy collection does not cost the others their past. */

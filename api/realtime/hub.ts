@@ -6,17 +6,25 @@ import { type Bounds, defaultBounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
 import type { RecordChange } from './event.ts';
 import { Feeds } from './feeds.ts';
-import type { ChangedPlace, Gate, Holder, Publisher, Report, View, Wish } from './ports.ts';
-import { Reviewer } from './visibility/reauthorize.ts';
-import { type Seat, Seats } from './stream-quota.ts';
+import type {
+  AuthorizedView,
+  ChangeScope,
+  Publisher,
+  RealtimeGate,
+  Report,
+  StreamHolder,
+  SubscribeRequest,
+} from './ports.ts';
+import { Reauthorizer } from './visibility/reauthorize.ts';
+import { type StreamClaim, StreamQuota } from './stream-quota.ts';
 import { Sink } from './delivery/sink.ts';
 import { Stream, type StreamEnd, type Wire } from './stream.ts';
 import { predicateFailed } from './subscription.ts';
-import type { ExactTopic, Place } from './topic.ts';
+import type { AppPath, ExactTopic } from './topic.ts';
 
 interface HubOptions {
   broker: Broker;
-  gate: Gate;
+  gate: RealtimeGate;
   report: Report;
   /** A clock that nobody sets, in milliseconds: it measures how long something has lasted, and is no time of day. */
   now: () => number;
@@ -26,20 +34,20 @@ interface HubOptions {
 }
 
 /** A wish that was granted, and when by the count of definition changes. */
-export interface Grant {
-  view: View;
+export interface Authorization {
+  view: AuthorizedView;
   version: number;
 }
 
 /** A subscription that may begin. */
-export interface Wanted {
+export interface NewSubscription {
   /** The client's name for it; empty on a stream with one subscription. */
   id: string;
   collection: string;
   filter: string | undefined;
   /** A cursor; an empty one is none, as the empty last event ID of an `EventSource` is. */
   since: string | undefined;
-  grant: Grant;
+  authorization: Authorization;
   /** Called once when it has ended. */
   onLeft?: () => void;
 }
@@ -57,12 +65,12 @@ export class Hub implements Publisher {
   readonly #options: HubOptions;
   readonly #bounds: Bounds;
   readonly #feeds: Feeds;
-  readonly #reviewer: Reviewer;
-  readonly #seats: Seats;
+  readonly #reauthorizer: Reauthorizer;
+  readonly #quota: StreamQuota;
   readonly #backlog: Backlog;
   readonly #streams = new Set<Stream>();
-  readonly #sweep: NodeJS.Timeout;
-  readonly #stopHearing: () => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #unsubscribe: () => void;
   #version = 0;
   #onEmpty: (() => void) | undefined;
   #isClosed = false;
@@ -82,12 +90,12 @@ export class Hub implements Publisher {
         subscription.stream.lose(subscription, predicateFailed(), now());
       },
     });
-    this.#reviewer = new Reviewer({ gate, now, report });
-    this.#seats = new Seats(this.#bounds.seats);
+    this.#reauthorizer = new Reauthorizer({ gate, now, report });
+    this.#quota = new StreamQuota(this.#bounds.streams);
     this.#backlog = new Backlog(this.#bounds.backlogBytes);
-    this.#stopHearing = gate.onDefinitionChange((place) => this.#onDefinitionChange(place));
-    this.#sweep = setInterval(() => this.#lookAfter(), this.#bounds.sweepMilliseconds);
-    this.#sweep.unref();
+    this.#unsubscribe = gate.onDefinitionChange((place) => this.#onDefinitionChange(place));
+    this.#timer = setInterval(() => this.#sweepStreams(), this.#bounds.sweepMs);
+    this.#timer.unref();
   }
 
   /** Tells the world of a committed write. Never throws, never waits. */
@@ -96,24 +104,24 @@ export class Hub implements Publisher {
   }
 
   /** Takes a seat for a stream, with the filter of its only subscription. Throws `429`, or `503` when the server is stopping. */
-  seat(holder: Holder, filter?: string): Seat {
+  claimStream(holder: StreamHolder, filter?: string): StreamClaim {
     if (this.#isClosed) fail('unavailable', 'the server is stopping', [['Retry-After', '1']]);
-    return this.#seats.take(holder, filter);
+    return this.#quota.claim(holder, filter);
   }
 
   /** Asks the rules what a wish may see. Throws what they say. */
-  async grant(wish: Wish): Promise<Grant> {
+  async authorize(wish: SubscribeRequest): Promise<Authorization> {
     const version = this.#version;
-    const view = await this.#options.gate.open(wish);
+    const view = await this.#options.gate.authorize(wish);
     // What was found out before a change may be about an earlier collection of the name: it would end what watches this one.
     const isOutdated = version !== this.#version && this.#feeds.hasAnother(wish.topic, view.incarnation);
-    return isOutdated ? await this.grant(wish) : { view, version };
+    return isOutdated ? await this.authorize(wish) : { view, version };
   }
 
   /** Takes a connection in; `stream.gone()` is to be called when it closes. */
   attach(
     socket: Duplex,
-    { place, holder, wire, seat }: { place: Place; holder: Holder; wire: Wire; seat: Seat },
+    { place, holder, wire, seat }: { place: AppPath; holder: StreamHolder; wire: Wire; seat: StreamClaim },
   ): Stream {
     const stream: Stream = new Stream({
       place,
@@ -124,7 +132,7 @@ export class Hub implements Publisher {
         bounds: this.#bounds.sink,
         backlog: this.#backlog,
       }),
-      pingAt: this.now() + this.#bounds.pingMilliseconds,
+      pingAt: this.now() + this.#bounds.pingMs,
       onGone: () => {
         seat.release();
         this.#streams.delete(stream);
@@ -142,38 +150,38 @@ export class Hub implements Publisher {
    */
   subscribe(
     stream: Stream,
-    wanted: Wanted,
+    wanted: NewSubscription,
     said: (cursor: string) => void,
   ): void {
-    const { id, filter, since, grant, onLeft = () => undefined } = wanted;
+    const { id, filter, since, authorization, onLeft = () => undefined } = wanted;
     if (!stream.isOpen) return onLeft();
     const feed = this.#feeds.watch(
       { ...stream.place, collection: wanted.collection },
-      grant.view.incarnation,
+      authorization.view.incarnation,
     );
     const begins = since === undefined || since === '';
     const known = begins ? feed.log.newest : feed.log.locate(since);
     const position = known ?? feed.log.newest;
-    const member = feed.join({ id, stream, filter, view: grant.view, position, onLeft });
+    const member = feed.join({ id, stream, filter, view: authorization.view, position, onLeft });
     stream.subscriptions.set(id, member);
     const cursor = feed.log.cursorAt(position);
     said(cursor);
     if (known === undefined) stream.write([stream.wire.reset(id, cursor)]);
     // A rule that changed while this one was read would otherwise be missed.
-    if (grant.version !== this.#version) this.#reviewer.add([member]);
+    if (authorization.version !== this.#version) this.#reauthorizer.add([member]);
     else member.catchUp();
   }
 
   /** Looks again at all subscriptions of a stream, whose principal has changed. */
-  review(stream: Stream): void {
-    this.#reviewer.add(stream.subscriptions.values());
+  reauthorize(stream: Stream): void {
+    this.#reauthorizer.add(stream.subscriptions.values());
   }
 
   /** Ends all streams; those that do not go within `milliseconds` are cut off. */
   async close(milliseconds: number): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#sweep);
-    this.#stopHearing();
+    clearInterval(this.#timer);
+    this.#unsubscribe();
     this.#feeds.close();
     const emptied = new Promise<void>((resolve) => this.#onEmpty = resolve);
     for (const stream of [...this.#streams]) stream.end(stopping, this.now());
@@ -185,28 +193,28 @@ export class Hub implements Publisher {
     clearTimeout(deadline);
   }
 
-  #onDefinitionChange(place: ChangedPlace): void {
+  #onDefinitionChange(place: ChangeScope): void {
     this.#version++;
-    this.#reviewer.add(this.#feeds.of(place).flatMap(({ subscriptions }) => subscriptions));
+    this.#reauthorizer.add(this.#feeds.within(place).flatMap(({ subscriptions }) => subscriptions));
   }
 
-  #lookAfter(): void {
+  #sweepStreams(): void {
     const now = this.now();
-    for (const stream of this.#streams) this.#lookAt(stream, now);
-    this.#feeds.lookAfter(now);
+    for (const stream of this.#streams) this.#sweepStream(stream, now);
+    this.#feeds.sweep(now);
   }
 
-  #lookAt(stream: Stream, now: number): void {
+  #sweepStream(stream: Stream, now: number): void {
     const { endingSince } = stream;
     if (endingSince !== undefined) {
-      if (now - endingSince >= this.#bounds.endingMilliseconds) stream.cut();
+      if (now - endingSince >= this.#bounds.endingMs) stream.cut();
       return;
     }
     const end = this.#reasonToEnd(stream);
     if (end !== undefined) stream.end(end, now);
     else if (stream.sink.isStalled(now)) stream.cut();
     else if (stream.wire.ping !== undefined && now >= stream.pingAt) {
-      stream.pingAt += this.#bounds.pingMilliseconds;
+      stream.pingAt += this.#bounds.pingMs;
       stream.write([stream.wire.ping]);
     }
   }

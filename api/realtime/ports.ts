@@ -1,11 +1,11 @@
 // What realtime asks of the rest of the server: access rules, tokens, definitions. Filled in where the API is put together.
 import type { Principal } from '../scope.ts';
 import type { RecordChange } from './event.ts';
-import type { Reading, Related } from './visibility/related-reads.ts';
-import type { ExactTopic, Place, Topic } from './topic.ts';
+import type { Related, RelatedQuery } from './visibility/related-reads.ts';
+import type { AppPath, ExactTopic, Topic } from './topic.ts';
 
 /** Who holds a stream. */
-export interface Holder {
+export interface StreamHolder {
   principal: Principal | null;
   /** The client's address as limits count it (an IPv6 customer is a /64). */
   address: string;
@@ -14,15 +14,15 @@ export interface Holder {
 }
 
 /** What a subscriber asked for. */
-export interface Wish {
+export interface SubscribeRequest {
   topic: Topic;
   principal: Principal | null;
-  query: Holder['query'];
+  query: StreamHolder['query'];
   filter: string | undefined;
 }
 
 /** A wish that was granted: which changes its subscriber may see. */
-export interface View {
+export interface AuthorizedView {
   /**
    * Wishes with the same key see the same: the `list` rule, the filter, and whatever of the principal and the query they read.
    * For a rule that reads nothing of them the key must not name them, so that all its subscribers share one evaluation.
@@ -31,7 +31,7 @@ export interface View {
   /** Of the collection: see `ExactTopic`. */
   incarnation: string;
   /** The related records that it looks at; undefined when it looks at none. */
-  reading?: Reading | undefined;
+  related?: RelatedQuery | undefined;
   /** Called once for each key and change. When it throws, the subscriptions with this key end and no others. */
   passes(change: RecordChange, related: Related): boolean;
 }
@@ -43,23 +43,23 @@ export type TokenState = 'good' | 'expired' | 'revoked';
  * Another look at subscriptions of an app, none of which has been added since it began: what is found out for one in its
  * course is new enough for all of them.
  */
-export interface Review {
+export interface Reauthorization {
   /** Who is still to be looked at; somebody with several subscriptions comes several times. */
   callers(): Iterable<Principal>;
 }
 
 /** Decides who may see what. */
-export interface Gate {
+export interface RealtimeGate {
   /** The view of a wish by the rules as they are now. Throws `ApiError`: 401, 403, 404, or 400 for the filter. */
-  open(wish: Wish, review?: Review): View | Promise<View>;
+  authorize(wish: SubscribeRequest, review?: Reauthorization): AuthorizedView | Promise<AuthorizedView>;
   /** Asked of each stream's principal once a second, so it must be quick. A principal that lost the app is `revoked`. */
-  tokenState(principal: Principal, place: Place): TokenState;
+  tokenState(principal: Principal, place: AppPath): TokenState;
   /** Tells of rules, collections, apps and workspaces that changed or went. */
-  onDefinitionChange(listener: (place: ChangedPlace) => void): () => void;
+  onDefinitionChange(listener: (place: ChangeScope) => void): () => void;
 }
 
 /** Where definitions changed: without `app` in every app of the workspace, without `workspace` anywhere. */
-export interface ChangedPlace {
+export interface ChangeScope {
   workspace?: string;
   app?: string;
 }

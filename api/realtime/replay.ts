@@ -1,7 +1,7 @@
 // The last events of one collection, for subscribers who were away.
 import type { Cursors } from './cursor.ts';
 import { encodeEvent, type RecordChange, type RecordEvent } from './event.ts';
-import { Page } from './delivery/page.ts';
+import { LogPage } from './delivery/page.ts';
 
 /** How much a log holds. The bytes are the events' weights; pages that are not full may take as much again. */
 export interface LogBounds {
@@ -22,7 +22,7 @@ const pageBytes = { least: 2_048, most: 65_536 };
 /** Gives the changes of a collection their order and keeps the newest of them. */
 export class ReplayLog {
   readonly #options: LogOptions;
-  readonly #pages: Page[] = [];
+  readonly #pages: LogPage[] = [];
   /** The buffer of a page that has been dropped, for the next one. */
   #spare: Buffer | undefined;
   #bytes = 0;
@@ -70,15 +70,15 @@ export class ReplayLog {
     return place.seq <= this.#newest && place.seq >= this.#floor ? place.seq : undefined;
   }
 
-  /** Events after a number, in order: at least one if there is any, then as many as fit; `gone` when one is missing. */
-  after(seq: number, maximalBytes: number): RecordEvent[] | 'gone' {
-    if (seq < this.#floor) return 'gone';
+  /** Events after a number, in order: at least one if there is any, then as many as fit; `dropped` when one of them is no longer held. */
+  after(seq: number, maxBytes: number): RecordEvent[] | 'dropped' {
+    if (seq < this.#floor) return 'dropped';
     const found: RecordEvent[] = [];
     let bytes = 0;
     for (const page of this.#pages) {
       for (const event of page.after(seq)) {
         bytes += event.frame.length;
-        if (found.length > 0 && bytes > maximalBytes) return found;
+        if (found.length > 0 && bytes > maxBytes) return found;
         found.push(event);
       }
     }
@@ -95,7 +95,7 @@ export class ReplayLog {
   }
 
   #nextPage(event: RecordEvent): void {
-    const page = new Page(event.seq, this.#bufferFor(event.frame.length));
+    const page = new LogPage(event.seq, this.#bufferFor(event.frame.length));
     page.add(event);
     this.#pages.push(page);
   }
@@ -111,7 +111,7 @@ export class ReplayLog {
     const [page] = this.#pages;
     if (page === undefined) return;
     this.#floor++;
-    this.#bytes -= page.forget(this.#floor);
+    this.#bytes -= page.drop(this.#floor);
     if (this.#floor < page.last) return;
     this.#pages.shift();
     if (page.buffer.length <= pageBytes.most) this.#spare = page.buffer;

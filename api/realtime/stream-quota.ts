@@ -1,18 +1,18 @@
 // How many streams one principal and one address may hold.
 import { fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
-import type { Holder } from './ports.ts';
+import type { StreamHolder } from './ports.ts';
 
 /** The caps. */
-export interface SeatLimits {
+export interface StreamLimits {
   perPrincipal: number;
   perAddress: number;
 }
 
 /** One connection's place. What it holds besides counts as other streams, for the same principal. */
-export interface Seat {
+export interface StreamClaim {
   /** Takes what a subscription counts; what is returned gives that back, once. Throws `429 too_many_requests`. */
-  another(filter?: string): () => void;
+  add(filter?: string): () => void;
   /** Counts all of it for another principal from now on. Throws `429`, and then nothing has changed. */
   move(principal: Principal): void;
   /** Gives all of it back; again is harmless. */
@@ -23,21 +23,21 @@ export interface Seat {
  * A filter, or a query, of so many characters counts as one stream more: what is made of a long one takes up to 100 KiB, for as
  * long as it is subscribed to.
  */
-const charactersOfSeat = 128;
+const charactersPerStream = 128;
 
 const retryAfter = [['Retry-After', '10']] as const;
 
 /** Counts the streams of a process. */
-export class Seats {
-  readonly #limits: SeatLimits;
+export class StreamQuota {
+  readonly #limits: StreamLimits;
   readonly #taken = new Map<string, number>();
 
-  constructor(limits: SeatLimits) {
+  constructor(limits: StreamLimits) {
     this.#limits = limits;
   }
 
   /** Takes a seat for a connection, with the filter of its only subscription. Throws `429 too_many_requests`. */
-  take({ principal, address, query }: Holder, filter = ''): Seat {
+  claim({ principal, address, query }: StreamHolder, filter = ''): StreamClaim {
     const { perAddress } = this.#limits;
     const at = `address ${address}`;
     let by = principal === null ? undefined : nameOf(principal);
@@ -48,7 +48,7 @@ export class Seats {
       this.#add(by, more);
     };
     const another = (filter?: string) => {
-      const more = 1 + Math.floor((filter?.length ?? 0) / charactersOfSeat);
+      const more = 1 + Math.floor((filter?.length ?? 0) / charactersPerStream);
       if (this.#count(at) + more > perAddress) refuse(`an address holds at most ${perAddress} streams`);
       this.#require(by, more);
       count(more);
@@ -61,7 +61,7 @@ export class Seats {
     };
     another(Object.entries(query).flat().join('') + filter);
     return {
-      another,
+      add: another,
       move: (next) => {
         const name = nameOf(next);
         if (name === by) return;

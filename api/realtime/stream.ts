@@ -1,9 +1,9 @@
 // One connection that events go out on, whichever protocol it speaks.
 import type { ApiError } from '../errors.ts';
 import type { Packet } from './delivery/packet.ts';
-import type { Holder, View, Wish } from './ports.ts';
+import type { AuthorizedView, StreamHolder, SubscribeRequest } from './ports.ts';
 import type { Sink } from './delivery/sink.ts';
-import type { Place } from './topic.ts';
+import type { AppPath } from './topic.ts';
 
 /** Why a whole stream ends, and what its holder is told. */
 export interface StreamEnd {
@@ -33,25 +33,25 @@ export interface Wire {
 }
 
 /** A subscription, as its stream knows it. */
-export interface Member {
+export interface StreamMember {
   /** The client's name for it; empty on a stream with one subscription. */
   readonly id: string;
   readonly stream: Stream;
   /** What it asked for, under the principal that its stream has now. */
-  readonly wish: Wish;
+  readonly request: SubscribeRequest;
   /** See `View`. */
   readonly incarnation: string;
   /** Sends nothing, and loses nothing, until it is reviewed. */
-  hold(): void;
+  pause(): void;
   /** Goes on with this view, after `hold`. */
-  review(view: View): void;
+  resume(view: AuthorizedView): void;
   /** Takes no more events. */
   leave(): void;
 }
 
 interface StreamOptions {
-  place: Place;
-  holder: Holder;
+  place: AppPath;
+  holder: StreamHolder;
   sink: Sink;
   wire: Wire;
   /** When its first ping is due, by the hub's clock. */
@@ -62,16 +62,16 @@ interface StreamOptions {
 
 /** A stream and its subscriptions. */
 export class Stream {
-  readonly place: Place;
+  readonly place: AppPath;
   readonly wire: Wire;
   readonly sink: Sink;
-  readonly subscriptions = new Map<string, Member>();
-  holder: Holder;
+  readonly subscriptions = new Map<string, StreamMember>();
+  holder: StreamHolder;
   pingAt: number;
   /** When it was told to end, by the hub's clock; its connection may outlive that a little. */
   endingSince: number | undefined;
   readonly #onGone: () => void;
-  #state: 'open' | 'ending' | 'gone' = 'open';
+  #state: 'open' | 'ending' | 'closed' = 'open';
 
   constructor({ place, holder, sink, wire, pingAt, onGone }: StreamOptions) {
     this.place = place;
@@ -93,7 +93,7 @@ export class Stream {
   }
 
   /** Ends one subscription for a reason that its holder is told; the others go on. */
-  lose(subscription: Member, error: ApiError, now: number): void {
+  lose(subscription: StreamMember, error: ApiError, now: number): void {
     if (this.subscriptions.get(subscription.id) !== subscription) return;
     subscription.leave();
     this.subscriptions.delete(subscription.id);
@@ -114,14 +114,14 @@ export class Stream {
   /** Closes the connection at once. */
   cut(): void {
     this.sink.cut();
-    this.gone();
+    this.closed();
   }
 
   /** To be called when the connection has closed, for whatever reason. */
-  gone(): void {
-    if (this.#state === 'gone') return;
+  closed(): void {
+    if (this.#state === 'closed') return;
     this.#leaveAll();
-    this.#state = 'gone';
+    this.#state = 'closed';
     this.#onGone();
   }
 

@@ -1,15 +1,15 @@
 // One stream's interest in one collection: where it stands in the log, and what it may see.
 import { ApiError } from '../errors.ts';
-import { type Batch, batchOf } from './delivery/packet.ts';
-import type { View, Wish } from './ports.ts';
-import { readFor, type RelatedByReader } from './visibility/related-reads.ts';
+import { batchOf, type EventBatch } from './delivery/packet.ts';
+import type { AuthorizedView, SubscribeRequest } from './ports.ts';
+import { readRelated, type RelatedByReader } from './visibility/related-reads.ts';
 import type { ReplayLog } from './replay.ts';
-import type { Member, Stream } from './stream.ts';
+import type { Stream, StreamMember } from './stream.ts';
 import type { Topic } from './topic.ts';
 import type { Selection, SharedView } from './visibility/view.ts';
 
 /** Where the events of a subscription come from. */
-export interface Source {
+export interface EventSource {
   readonly topic: Topic;
   readonly log: ReplayLog;
   readonly incarnation: string;
@@ -17,7 +17,7 @@ export interface Source {
   seal(): void;
   /** Asks for `sendMissed` to be called when it is this subscription's turn. */
   queue(subscription: Subscription): void;
-  review(subscription: Subscription, view: View): void;
+  setView(subscription: Subscription, view: AuthorizedView): void;
   leave(subscription: Subscription): void;
   /** The predicate of a subscription threw. */
   fail(subscription: Subscription, failure: unknown): void;
@@ -26,7 +26,7 @@ export interface Source {
 interface SubscriptionOptions {
   id: string;
   stream: Stream;
-  source: Source;
+  source: EventSource;
   filter: string | undefined;
   view: SharedView;
   /** Number of the last event that is not to be sent. */
@@ -42,24 +42,24 @@ const replayBytes = 262_144;
 interface Missed {
   /** Where the subscription stood before them. */
   from: number;
-  batch: Batch;
+  batch: EventBatch;
   /** Whether nothing had come after them: then what comes meanwhile is `held`, and goes out behind them. */
   isLast: boolean;
   held: Selection[];
 }
 
 /** A subscription, from its first event to its last. */
-export class Subscription implements Member {
+export class Subscription implements StreamMember {
   readonly id: string;
   readonly stream: Stream;
   readonly filter: string | undefined;
   view: SharedView;
-  readonly #source: Source;
+  readonly #source: EventSource;
   readonly #onLeft: () => void;
   readonly #onDrained = () => this.catchUp();
   #position: number;
   /** `behind` until it has sent what was missed; only then events come as they happen. `held` until it is reviewed. */
-  #state: 'behind' | 'reading' | 'live' | 'held' | 'left' = 'behind';
+  #state: 'behind' | 'reading' | 'live' | 'paused' | 'left' = 'behind';
   #missed: Missed | undefined;
 
   constructor(options: SubscriptionOptions) {
@@ -73,7 +73,7 @@ export class Subscription implements Member {
     this.#onLeft = onLeft;
   }
 
-  get wish(): Wish {
+  get request(): SubscribeRequest {
     const { principal, query } = this.stream.holder;
     return { topic: this.#source.topic, principal, query, filter: this.filter };
   }
@@ -92,16 +92,16 @@ export class Subscription implements Member {
   sendMissed(): void {
     if (this.#state !== 'behind') return;
     const batch = this.stream.sink.isFull ? undefined : this.#nextMissed();
-    if (batch !== undefined && this.view.view.reading !== undefined) return this.#readFor(batch);
+    if (batch !== undefined && this.view.view.related !== undefined) return this.#readRelated(batch);
     if (batch !== undefined) {
       this.#position = batch.last;
-      this.#send(this.view.judge(batch));
+      this.#send(this.view.evaluate(batch));
     }
     this.catchUp();
   }
 
   /** Sends what of a batch its view passes. A batch that it has caught up with already is not for it. */
-  offer(batch: Batch): void {
+  offer(batch: EventBatch): void {
     if (this.#position >= batch.last) return;
     if (this.#state === 'live') {
       this.#position = batch.last;
@@ -113,11 +113,11 @@ export class Subscription implements Member {
   }
 
   /** What its view has not sent yet is for the next one to judge. */
-  hold(): void {
+  pause(): void {
     if (this.#state === 'left') return;
     if (this.#missed !== undefined) this.#position = this.#missed.from;
     this.#missed = undefined;
-    this.#state = 'held';
+    this.#state = 'paused';
   }
 
   /** Gives up what it has been offered and not sent yet, and says so. Where it sends from the log, nothing is lost. */
@@ -132,9 +132,9 @@ export class Subscription implements Member {
     return this.#source.incarnation;
   }
 
-  review(view: View): void {
+  resume(view: AuthorizedView): void {
     if (this.#state === 'left') return;
-    this.#source.review(this, view);
+    this.#source.setView(this, view);
     this.#state = 'behind';
     this.catchUp();
   }
@@ -148,13 +148,13 @@ export class Subscription implements Member {
   }
 
   /** What comes next in the log, or nothing when all of it has been sent or is gone. */
-  #nextMissed(): Batch | undefined {
+  #nextMissed(): EventBatch | undefined {
     const missed = this.#source.log.after(this.#position, replayBytes);
-    if (missed === 'gone') this.#reset();
-    return missed === 'gone' || missed.length === 0 ? undefined : batchOf(missed);
+    if (missed === 'dropped') this.#reset();
+    return missed === 'dropped' || missed.length === 0 ? undefined : batchOf(missed);
   }
 
-  #readFor(batch: Batch): void {
+  #readRelated(batch: EventBatch): void {
     const isLast = batch.last === this.#source.log.newest;
     // From here on it is offered what comes: waiting for quiet times, it might wait for ever.
     if (isLast) this.#source.seal();
@@ -162,7 +162,7 @@ export class Subscription implements Member {
     this.#position = batch.last;
     this.#missed = missed;
     this.#state = 'reading';
-    void readFor(batch.events, [this.view.view]).then((related) => {
+    void readRelated(batch.events, [this.view.view]).then((related) => {
       if (this.#missed === missed) this.#sendRead(missed, related);
     });
   }
@@ -170,7 +170,7 @@ export class Subscription implements Member {
   #sendRead({ batch, isLast, held }: Missed, related: RelatedByReader): void {
     this.#missed = undefined;
     this.#state = isLast ? 'live' : 'behind';
-    for (const selection of [this.view.judge({ ...batch, related }), ...held]) this.#send(selection);
+    for (const selection of [this.view.evaluate({ ...batch, related }), ...held]) this.#send(selection);
     this.catchUp();
   }
 
@@ -189,7 +189,7 @@ export class Subscription implements Member {
   #fail(failure: unknown): void {
     const { log } = this.#source;
     // Related records that could not be read may be there the next time; what the record itself holds will be the same.
-    const isForGood = this.view.view.reading === undefined || failure instanceof RangeError;
+    const isForGood = this.view.view.related === undefined || failure instanceof RangeError;
     const words = isForGood ? this.stream.wire.failed(this.id, log.cursorAt(log.newest)) : undefined;
     if (words !== undefined) this.stream.write([words]);
     this.#source.fail(this, failure);
@@ -202,6 +202,6 @@ export function predicateFailed(): ApiError {
 }
 
 /** What the holder of a subscription is told whose collection was dropped, also when there is a new one of that name. */
-export function collectionGone(): ApiError {
+export function collectionDropped(): ApiError {
   return new ApiError('not_found', 'the collection was dropped');
 }

@@ -2,13 +2,13 @@
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 
 /** An app, as realtime names it. */
-export interface Place {
+export interface AppPath {
   workspace: string;
   app: string;
 }
 
 /** A collection whose events are published and subscribed to. */
-export interface Topic extends Place {
+export interface Topic extends AppPath {
   collection: string;
 }
 
@@ -22,7 +22,7 @@ export interface ExactTopic extends Topic {
 }
 
 /** That of a collection of an app, as its definition is. */
-export function exactTopicOf(
+export function exactTopic(
   { workspace, id, schema }: AppDefinition,
   collection: CollectionDefinition,
 ): ExactTopic {

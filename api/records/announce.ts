@@ -3,9 +3,9 @@ import { pointsTo } from '../../storage/app/fields/kinds.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { toJson } from '../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { type ChangeType, type Gone, goneKey } from '../realtime/event.ts';
+import { type ChangeType, deletedKey, type DeletedRecords } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
-import { exactTopicOf } from '../realtime/topic.ts';
+import { exactTopic } from '../realtime/topic.ts';
 import type { Removal } from './relations/cascade.ts';
 
 /** A record that was written. */
@@ -47,12 +47,16 @@ function publish(
   { realtime }: { realtime: Publisher },
   app: AppDefinition,
   { type, record }: WrittenRecord,
-  gone?: Gone,
+  gone?: DeletedRecords,
 ): void {
   const collection = app.collections.get(record.collection);
   // It has been dropped since, and its subscriptions have ended.
   if (collection === undefined) return;
-  realtime.publish(exactTopicOf(app, collection), { type, record, ...(gone === undefined ? {} : { gone }) });
+  realtime.publish(exactTopic(app, collection), {
+    type,
+    record,
+    ...(gone === undefined ? {} : { deleted: gone }),
+  });
 }
 
 /** The records that a deletion changed. */
@@ -74,11 +78,11 @@ class LostRecords {
 
   constructor(app: AppDefinition, records: readonly StoredRecord[]) {
     this.#app = app;
-    this.#records = new Map(records.map((record) => [goneKey(record.collection, record.id), record]));
+    this.#records = new Map(records.map((record) => [deletedKey(record.collection, record.id), record]));
   }
 
   /** The deleted records that relations of a record lead to. */
-  from(record: StoredRecord): Gone | undefined {
+  from(record: StoredRecord): DeletedRecords | undefined {
     const records = new Map<string, StoredRecord>();
     let next = [record];
     for (let hops = 0; hops < maxHops && next.length > 0; hops++) {
@@ -98,7 +102,7 @@ class LostRecords {
     const declared = this.#app.collections.get(collection)?.fields ?? [];
     return declared.flatMap((field) => {
       const [target, id] = [pointsTo(field), fields[field.name]];
-      return target !== undefined && typeof id === 'string' ? [goneKey(target, id)] : [];
+      return target !== undefined && typeof id === 'string' ? [deletedKey(target, id)] : [];
     });
   }
 

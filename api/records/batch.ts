@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { fail } from '../errors.ts';
 import type { Author } from '../hooks/ports.ts';
-import { type Access, admit, type Asking } from '../rules/access.ts';
+import { type Access, type AccessRequest, admit } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
 import { writtenByRemoval, type WrittenRecord } from './announce.ts';
 import {
@@ -37,7 +37,7 @@ export interface BatchResult {
 /** A batch and its sender. */
 export interface BatchInput {
   requests: readonly BatchRequest[];
-  asking: Asking;
+  asking: AccessRequest;
   origin?: EnrolmentRequest['origin'];
   caller?: Author;
 }

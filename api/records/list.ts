@@ -6,9 +6,9 @@ import type { Condition } from '../../storage/app/filter/condition.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
 import type { Restriction } from '../../storage/app/records/restriction.ts';
 import { fail } from '../errors.ts';
-import { type Access, guardOf } from '../rules/access.ts';
-import { conditionOfFilter, refuseCostly } from '../rules/caller-filter.ts';
-import { ruleOf } from '../rules/compile.ts';
+import { type Access, relatedGuard } from '../rules/access.ts';
+import { compileCallerFilter, refuseCostly } from '../rules/caller-filter.ts';
+import { compiledRule } from '../rules/compile.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { expandRelations, readExpand } from './relations/expand.ts';
 import { ruleRestriction } from './relations/restrict.ts';
@@ -72,14 +72,14 @@ const everything: Condition = { kind: 'constant', truth: true };
 function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): Selected {
   const rule = ruleRestriction(access, target);
   const restrictions = rule === undefined ? [] : [rule];
-  const { condition: ruled } = ruleOf(target.app, target.collection, access.action);
+  const { condition: ruled } = compiledRule(target.app, target.collection, access.action);
   const narrowing = { rule: access.unbounded ? everything : ruled, guarded: !access.unbounded };
   if (filter === undefined || filter === '') {
     return { selection: { restrictions, isAdHoc: false }, narrowing: { ...narrowing, filter: undefined } };
   }
-  const condition = conditionOfFilter(target.app, target.collection, filter);
+  const condition = compileCallerFilter(target.app, target.collection, filter);
   const residue = fold(condition, { ...access.request, body: {} });
-  const guard = guardOf(access, target.app);
+  const guard = relatedGuard(access, target.app);
   if (guard !== undefined) refuseCostly(target.app, condition);
   const filtered: Restriction = guard === undefined ? { residue } : { residue, guard };
   return {

@@ -10,7 +10,7 @@ import {
   selectChecked,
   selectSlice,
 } from '../../storage/app/records/records.ts';
-import { type Access, glanceOf } from '../rules/access.ts';
+import { type Access, memoryCheck } from '../rules/access.ts';
 import type { RecordDeps, RecordScope } from './collection.ts';
 import type { Narrowing } from './ports.ts';
 
@@ -21,7 +21,7 @@ export function readRecord(
   { access, id, rule }: { access: Access; id: string; rule: Restriction | undefined },
 ): CheckedRecord | undefined | Promise<CheckedRecord | undefined> {
   const read = (rule?: Restriction) => connection.run((sql) => selectChecked(sql, plan, id, rule));
-  const passesInMemory = rule === undefined ? everyRecord : glanceOf(access, target);
+  const passesInMemory = rule === undefined ? everyRecord : memoryCheck(access, target);
   if (passesInMemory === undefined) return read(rule);
   const judge = (record: StoredRecord | undefined) => {
     if (record === undefined) return undefined;

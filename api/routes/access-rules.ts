@@ -2,7 +2,7 @@
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { declaredOnly } from '../collections/response.ts';
-import { ruleAnswer, rulesAnswer, showRules } from '../rules/response.ts';
+import { ruleResponse, rulesResponse, showRules } from '../rules/response.ts';
 import { putRule, requireAction, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
 import { described, done, nullable, object, oneOf, optional, text } from '../contract/schema.ts';
@@ -15,7 +15,7 @@ export const accessRulesShow = route({
   scope: 'app_admin',
   query: object(pageQueryMembers),
   status: 200,
-  response: rulesAnswer,
+  response: rulesResponse,
   handle: ({ target, query }) => showRules(target.app, declaredOnly(target.collection), toPageRequest(query)),
 });
 
@@ -30,7 +30,7 @@ export const accessRulesPut = route({
     filter: described(optional(nullable(text())), 'A filter expression; with the template `filter` only.'),
   }),
   status: 200,
-  response: ruleAnswer,
+  response: ruleResponse,
   errors: ['parse_error', 'unknown_column'],
   requireTarget: ({ params: { action } }) => requireAction(action),
   handle: ({ deps, target, body, params: { action }, principal, origin, now }) =>

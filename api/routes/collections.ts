@@ -1,6 +1,6 @@
 // Collections of an app.
 import { alterCollection } from '../collections/alter.ts';
-import { collectionAnswer, declaredOnly, showCollection } from '../collections/response.ts';
+import { collectionResponse, declaredOnly, showCollection } from '../collections/response.ts';
 import { createCollection } from '../collections/create.ts';
 import { collectionBody, collectionChangeBody } from '../collections/define.ts';
 import { dropCollection } from '../collections/drop.ts';
@@ -17,7 +17,7 @@ export const collectionsList = route({
   scope: 'app_admin',
   query: object(pageQueryMembers),
   status: 200,
-  response: pageSchema(collectionAnswer),
+  response: pageSchema(collectionResponse),
   handle: ({ target, query }) => listCollections(target.app, toPageRequest(query)),
 });
 
@@ -29,7 +29,7 @@ export const collectionsCreate = route({
   scope: 'app_admin',
   body: collectionBody,
   status: 201,
-  response: collectionAnswer,
+  response: collectionResponse,
   errors: ['conflict'],
   handle: ({ deps, target, body, principal, origin, now }) =>
     createCollection(deps, target.app, { declared: body.schema, by: { principal, origin, now } }),
@@ -42,7 +42,7 @@ export const collectionsShow = route({
   summary: 'Returns a collection.',
   scope: 'app_admin',
   status: 200,
-  response: collectionAnswer,
+  response: collectionResponse,
   handle: ({ target }) => showCollection(declaredOnly(target.collection)),
 });
 
@@ -60,7 +60,7 @@ export const collectionsAlter = route({
   }),
   body: collectionChangeBody,
   status: 200,
-  response: collectionAnswer,
+  response: collectionResponse,
   errors: ['conflict'],
   handle: ({ deps, target, body, query, principal, origin, now }) =>
     alterCollection(deps, target.app, {

@@ -1,11 +1,11 @@
 // Files of an app.
 import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
-import { fileFor, fileOf, uploaderOf } from '../files/access.ts';
+import { requireFile, requireFileAccess, uploader } from '../files/access.ts';
 import { download } from '../files/download.ts';
-import { filenameOf } from '../files/filename.ts';
+import { parseFilename } from '../files/filename.ts';
 import { linkSeconds, makeLink, requireLink } from '../files/link.ts';
-import { fileAnswer, showFile, showFiles } from '../files/list.ts';
-import { mediaTypeOf, requireUncoded } from '../files/media-type.ts';
+import { fileResponse, showFile, showFiles } from '../files/list.ts';
+import { parseMediaType, requireUncoded } from '../files/media-type.ts';
 import { removeFile } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
 import { hookErrors } from '../hooks/errors.ts';
@@ -52,15 +52,15 @@ export const filesUpload = route({
       'The file name. The server decodes percent signs and stores the last path segment. Default: `file`.',
   },
   status: 201,
-  response: fileAnswer,
+  response: fileResponse,
   errors: ['validation'],
   handle: async ({ deps, target: { app }, principal, bodyStream, now }) => {
     const { contentLength, header, bytes } = bodyStream();
     requireUncoded(header('content-encoding'));
     const row = await upload(deps, app, {
-      filename: filenameOf(header('x-filename')),
-      mime: mediaTypeOf(header('content-type')),
-      uploadedBy: uploaderOf(principal),
+      filename: parseFilename(header('x-filename')),
+      mime: parseMediaType(header('content-type')),
+      uploadedBy: uploader(principal),
       announced: contentLength,
       bytes,
       requireSender: () => requireStillAdmitted(deps, app, principal),
@@ -78,7 +78,7 @@ export const filesList = route({
   scope: 'member',
   query: object(pageQueryMembers),
   status: 200,
-  response: pageSchema(fileAnswer),
+  response: pageSchema(fileResponse),
   handle: ({ deps, target: { app }, principal, query }) =>
     showFiles(deps, app, { principal, page: toPageRequest(query) }),
 });
@@ -92,7 +92,7 @@ export const filesGet = route({
   ...ofDownload,
   errors: ['range_not_satisfiable'],
   handle: async ({ deps, target: { app }, params: { id }, principal }) =>
-    download(deps, app, await fileFor(deps, app, { id, principal, purpose: 'read' })),
+    download(deps, app, await requireFileAccess(deps, app, { id, principal, purpose: 'read' })),
 });
 
 /** Shows what is known of a file. */
@@ -102,9 +102,9 @@ export const filesMeta = route({
   summary: 'Returns the name, type, size and date of a file.',
   scope: 'member',
   status: 200,
-  response: fileAnswer,
+  response: fileResponse,
   handle: async ({ deps, target: { app }, params: { id }, principal }) =>
-    showFile(await fileFor(deps, app, { id, principal, purpose: 'read' })),
+    showFile(await requireFileAccess(deps, app, { id, principal, purpose: 'read' })),
 });
 
 /** Deletes a file. */
@@ -135,9 +135,9 @@ export const filesLink = route({
   }),
   status: 201,
   response: object({ url: described(text(), 'A path on this server.'), expires_at: timestamp() }),
-  requireTarget: ({ deps, target: { app }, params: { id } }) => fileOf(deps, app, id),
+  requireTarget: ({ deps, target: { app }, params: { id } }) => requireFile(deps, app, id),
   handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
-    const file = await fileFor(deps, app, { id, principal, purpose: 'read' });
+    const file = await requireFileAccess(deps, app, { id, principal, purpose: 'read' });
     return makeLink(deps, app, { file, seconds: body.expires_in ?? linkSeconds.default, now });
   },
 });
@@ -156,6 +156,6 @@ export const filesShared = route({
   errors: ['forbidden', 'range_not_satisfiable'],
   handle: async ({ deps, target: { app }, params: { id }, query: { expires, signature }, now }) => {
     requireLink(deps, app, { id, expires, signature, now });
-    return download(deps, app, await fileOf(deps, app, id));
+    return download(deps, app, await requireFile(deps, app, id));
   },
 });

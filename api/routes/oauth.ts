@@ -12,7 +12,7 @@ import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
-import { answerSignIn, onlyApp, signInAnswers } from './sign-in-response.ts';
+import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const redirectUri = text({ min: 1, max: 2_000 });
 
@@ -46,13 +46,13 @@ export const oauthCallback = route({
     redirect_uri: described(optional(redirectUri), 'Default: the one that the sign-in began with.'),
     app: onlyApp,
   }),
-  ...signInAnswers,
+  ...signInResponses,
   errors: ['bad_credentials', 'quota_exceeded'],
   handle: async (call) => {
     const { deps, target, params, body: { code, state, redirect_uri, app }, origin, now } = call;
     const { provider } = params;
     const callback = { provider, code, state, redirectUri: redirect_uri, app, origin, now };
-    return answerSignIn(call, await signInByProvider(deps, target.workspace, callback));
+    return respondToSignIn(call, await signInByProvider(deps, target.workspace, callback));
   },
 });
 

@@ -13,7 +13,7 @@ const challenge = object({ mfa_required: yes(), challenge_id: text() });
 type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
 
 /** Members of a route that logs an end-user in. */
-export const signInAnswers: {
+export const signInResponses: {
   status: 200;
   response: Schema<Answer>;
   otherResponses: Record<number, Schema<unknown>>;
@@ -23,7 +23,7 @@ export const signInAnswers: {
 export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.');
 
 /** Sets status and cookies, and answers the body. */
-export function answerSignIn(
+export function respondToSignIn(
   call: { deps: Pick<Deps, 'config'>; overrides: ResponseOverrides },
   outcome: SignInOutcome,
 ): Answer {

@@ -4,7 +4,7 @@ import { loginByTotp } from '../auth/login/login-totp.ts';
 import { route } from '../contract/route.ts';
 import { described, done, list, object, text, yes } from '../contract/schema.ts';
 import { unenrolUser } from '../users/unenrol.ts';
-import { answerSignIn, signInAnswers } from './sign-in-response.ts';
+import { respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const code = text({ max: 100 });
 
@@ -15,12 +15,15 @@ export const totpLogin = route({
   summary: 'Completes a login with a code of the authenticator, or with a recovery code.',
   scope: 'open',
   body: object({ challenge_id: text({ max: 200 }), code }),
-  ...signInAnswers,
+  ...signInResponses,
   errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     const { challenge_id: challengeId, code } = body;
-    return answerSignIn(call, await loginByTotp(deps, target.workspace, { challengeId, code, origin, now }));
+    return respondToSignIn(
+      call,
+      await loginByTotp(deps, target.workspace, { challengeId, code, origin, now }),
+    );
   },
 });
 

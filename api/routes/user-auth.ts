@@ -8,7 +8,7 @@ import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
 import { object, text } from '../contract/schema.ts';
 import { userAnswer } from '../auth/account/user-response.ts';
-import { answerSignIn, onlyApp, signInAnswers, userSession } from './sign-in-response.ts';
+import { onlyApp, respondToSignIn, signInResponses, userSession } from './sign-in-response.ts';
 
 /** Registers an end-user. */
 export const userRegister = route({
@@ -32,11 +32,11 @@ export const userLogin = route({
   summary: 'Logs an end-user in with a password.',
   scope: 'open',
   body: object({ email: text({ max: 320 }), password: passwordText, app: onlyApp }),
-  ...signInAnswers,
+  ...signInResponses,
   errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    return answerSignIn(call, await loginUser(deps, target.workspace, { ...body, origin, now }));
+    return respondToSignIn(call, await loginUser(deps, target.workspace, { ...body, origin, now }));
   },
 });
 

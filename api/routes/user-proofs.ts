@@ -6,7 +6,7 @@ import { confirmVerification, requestVerification } from '../auth/email/verify-e
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
 import { done, object, text } from '../contract/schema.ts';
-import { answerSignIn, onlyApp, signInAnswers } from './sign-in-response.ts';
+import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const token = text({ max: 200 });
 
@@ -98,10 +98,10 @@ export const otpLogin = route({
     code: text({ max: 20 }),
     app: onlyApp,
   }),
-  ...signInAnswers,
+  ...signInResponses,
   errors: ['bad_credentials', 'quota_exceeded'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    return answerSignIn(call, await loginByOtp(deps, target.workspace, { ...body, origin, now }));
+    return respondToSignIn(call, await loginByOtp(deps, target.workspace, { ...body, origin, now }));
   },
 });

@@ -17,11 +17,11 @@ import { usersId } from '../../storage/workspace/identities.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { fail } from '../errors.ts';
 import { bypassesRules, type Principal } from '../scope.ts';
-import { relationsReadEmail, ruleOf } from './compile.ts';
-import { type Emails, emailsIn } from './emails.ts';
+import { compiledRule, relationsReadEmail } from './compile.ts';
+import { type EmailLookup, emailLookup } from './emails.ts';
 
 /** Who asks for something that has a rule, and how. */
-export interface Asking {
+export interface AccessRequest {
   principal: Principal | null;
   now: Date;
   /** The query's parameters as they came, the first value of each. */
@@ -38,7 +38,7 @@ export interface RuledTarget {
 export interface AccessDeps {
   databases: Pick<Databases, 'app' | 'control'>;
   /** Who is asked instead of the databases, where many callers are looked at together. */
-  emails?: Emails | undefined;
+  emails?: EmailLookup | undefined;
 }
 
 /** What a rule is asked about. */
@@ -71,7 +71,7 @@ export function admit(
   deps: AccessDeps,
   target: RuledTarget,
   action: Action,
-  asking: Asking,
+  asking: AccessRequest,
 ): Access | Promise<Access> {
   const { principal } = asking;
   const place = { workspace: target.app.workspace.id, app: target.app.id };
@@ -91,38 +91,38 @@ export function unboundedAccess(action: Action, now: Date): Access {
 }
 
 async function admitAdmin(
-  { databases, emails = emailsIn(databases) }: AccessDeps,
-  { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
+  { databases, emails = emailLookup(databases) }: AccessDeps,
+  { action, asking, principal }: { action: Action; asking: AccessRequest; principal: Principal },
 ): Promise<Access> {
   const email = await emails.ofAdmin(principal.id);
   return accessOf(action, asking, { ...principal, email }, true);
 }
 
 async function admitUser(
-  { databases, emails = emailsIn(databases) }: AccessDeps,
+  { databases, emails = emailLookup(databases) }: AccessDeps,
   target: RuledTarget,
-  { action, asking, principal }: { action: Action; asking: Asking; principal: Principal },
+  { action, asking, principal }: { action: Action; asking: AccessRequest; principal: Principal },
 ): Promise<Access> {
   const email = await emails.ofUser(target.app, principal.id);
   return decided(target, accessOf(action, asking, { ...principal, email }, false));
 }
 
 /** Tokens do not say it, so it is only read where a rule, or what the caller may write itself, asks for it. */
-function needsEmail({ app, collection }: RuledTarget, action: Action, asking: Asking): boolean {
-  if (ruleOf(app, collection, action).readsEmail || writesEmail(asking)) return true;
+function needsEmail({ app, collection }: RuledTarget, action: Action, asking: AccessRequest): boolean {
+  if (compiledRule(app, collection, action).readsEmail || writesEmail(asking)) return true;
   const follows = action === 'create' || action === 'update' || asking.query['filter'] !== undefined ||
     asking.query['expand'] !== undefined;
   return follows && relationsReadEmail(app);
 }
 
 /** Whether the caller's own filter may ask for its email. */
-function writesEmail({ query }: Asking): boolean {
+function writesEmail({ query }: AccessRequest): boolean {
   return query['filter']?.includes('email') === true;
 }
 
 function accessOf(
   action: Action,
-  { now, query }: Asking,
+  { now, query }: AccessRequest,
   principal: RequestPrincipal | null,
   unbounded: boolean,
 ): Access {
@@ -133,7 +133,7 @@ function accessOf(
 }
 
 function decided({ app, collection }: RuledTarget, access: Access): Access {
-  const { condition } = ruleOf(app, collection, access.action);
+  const { condition } = compiledRule(app, collection, access.action);
   const residue = foldEarly(condition, access.request);
   if (residue.kind === 'constant' && !residue.passes) refuse(access);
   return isClosed(residue) ? { ...access, settled: { condition, residue } } : access;
@@ -143,14 +143,14 @@ function decided({ app, collection }: RuledTarget, access: Access): Access {
  * What is left of the rule for the database to decide; undefined when nothing is. Throws `401` or `403` when the rule
  * refuses without it, `400 validation` when it asks too much of a large body.
  */
-export function residueOf(
+export function ruleResidue(
   access: Access,
   { app, collection }: RuledTarget,
   body: RequestValues['body'] = noBody,
 ): Residue | undefined {
   const { action, unbounded, request, settled } = access;
   if (unbounded) return undefined;
-  const { condition } = ruleOf(app, collection, action);
+  const { condition } = compiledRule(app, collection, action);
   const residue = settled?.condition === condition
     ? settled.residue
     : withinBudget((budget) => fold(condition, { ...request, body }, budget)) ?? failTooLarge();
@@ -166,12 +166,12 @@ function failTooLarge(): never {
  * The rule as a predicate over records in memory, for those who watch them change: it means the same as the residue does in
  * SQL. `now` is when it is asked, in milliseconds since 1970. Throws as a `Predicate` does.
  */
-export function predicateOf(
+export function rulePredicate(
   { action, unbounded, request }: Access,
   { app, collection }: RuledTarget,
 ): (subject: FilterSubject, now: number) => boolean {
   if (unbounded) return () => true;
-  const predicate = compilePredicate(ruleOf(app, collection, action).condition);
+  const predicate = compilePredicate(compiledRule(app, collection, action).condition);
   return (subject, now) => predicate(subject, { ...request, now, body: noBody }) === true;
 }
 
@@ -179,12 +179,12 @@ export function predicateOf(
  * The rule over a record that has been read; undefined where the database has to be asked with the reading. It answers
  * undefined for a record that is too long, which the database has to be asked about, too.
  */
-export function glanceOf(
+export function memoryCheck(
   { action, unbounded, request }: Access,
   { app, collection }: RuledTarget,
 ): ((record: FilterRecord) => boolean | undefined) | undefined {
   if (unbounded) return undefined;
-  const { glance } = ruleOf(app, collection, action);
+  const { checkInMemory: glance } = compiledRule(app, collection, action);
   const asked = { ...request, body: noBody };
   return glance &&
     ((record) => withinBudget((budget) => glance({ record, budget }, asked) === true));
@@ -202,7 +202,7 @@ export function refuse({ request }: Access): never {
  * What a record must pass for this caller to look at it through a relation: the `get` rule of its collection, and of `users`
  * it must be the caller. Undefined for an admin, who may look at all.
  */
-export function guardOf(
+export function relatedGuard(
   { unbounded, request }: Access,
   app: AppDefinition,
 ): ((target: string) => Residue) | undefined {
@@ -213,15 +213,15 @@ export function guardOf(
     // Whoever is signed in to the app may read its files.
     if (target === filesId) return request.auth === null ? nobody : anybody;
     const collection = app.collections.get(target);
-    return collection === undefined ? nobody : fold(ruleOf(app, collection, 'get').condition, asked);
+    return collection === undefined ? nobody : fold(compiledRule(app, collection, 'get').condition, asked);
   };
 }
 
 /** Whether a caller may look at a record that a relation leads to; `now` and what it throws as in `predicateOf`. */
-export type Sight = (target: string, subject: FilterSubject, now: number) => boolean;
+export type CanSee = (target: string, subject: FilterSubject, now: number) => boolean;
 
 /** What `guardOf` asks in SQL, in memory. Undefined for an admin, who may look at all. */
-export function sightOf({ unbounded, request }: Access, app: AppDefinition): Sight | undefined {
+export function canSeeCheck({ unbounded, request }: Access, app: AppDefinition): CanSee | undefined {
   if (unbounded) return undefined;
   const asked = { ...request, method: methods.get, body: noBody };
   const predicates = new Map<string, Predicate>();
@@ -231,7 +231,8 @@ export function sightOf({ unbounded, request }: Access, app: AppDefinition): Sig
     }
     const collection = app.collections.get(target);
     if (collection === undefined) return false;
-    const predicate = predicates.get(target) ?? compilePredicate(ruleOf(app, collection, 'get').condition);
+    const predicate = predicates.get(target) ??
+      compilePredicate(compiledRule(app, collection, 'get').condition);
     predicates.set(target, predicate);
     return predicate(subject, { ...asked, now }) === true;
   };

@@ -5,30 +5,30 @@ import type { Condition } from '../../storage/app/filter/condition.ts';
 import { FilterError } from '../../storage/app/filter/parse/error.ts';
 import { ApiError, fail } from '../errors.ts';
 import { LruCache } from '../process/lru-cache.ts';
-import { comparisonsToLookAt, hopsIn, understand } from './compile.ts';
+import { comparisonsToRead, compileFilter, hopsIn } from './compile.ts';
 
 /** Filters remembered for each version of a collection: programs send the same few again and again. */
-const remembered = 64;
-const longestRemembered = 1_024;
+const maxCached = 64;
+const maxCachedLength = 1_024;
 
 /** Characters of the filters of all collections together; what is made of one takes some 50 times as much. */
-const mostCharacters = 1_048_576;
+const maxCharacters = 1_048_576;
 
-const understoodFilters = new DerivedCache<CollectionDefinition, LruCache<Condition>>(mostCharacters);
+const compiledFilters = new DerivedCache<CollectionDefinition, LruCache<Condition>>(maxCharacters);
 
 /** The meaning of a filter. Throws `400 parse_error` or `unknown_column`, with the position in the text. */
-export function conditionOfFilter(
+export function compileCallerFilter(
   app: AppDefinition,
   collection: CollectionDefinition,
   filter: string,
 ): Condition {
-  const known = understoodFilters.of(collection, () => new LruCache(remembered));
+  const known = compiledFilters.of(collection, () => new LruCache(maxCached));
   const found = known.get(filter);
   if (found !== undefined) return found;
-  const condition = explained(() => understand(app, collection, filter));
-  if (filter.length <= longestRemembered) {
+  const condition = withFilterErrors(() => compileFilter(app, collection, filter));
+  if (filter.length <= maxCachedLength) {
     known.set(filter, condition);
-    understoodFilters.grow(filter.length);
+    compiledFilters.grow(filter.length);
   }
   return condition;
 }
@@ -37,25 +37,25 @@ export function conditionOfFilter(
  * Comparisons of `get` rules that a filter may cause, or the relations of one write: all of them are in one statement, whose
  * plan takes PostgreSQL half a megabyte for each.
  */
-export const mostGuarding = 1_024;
+export const maxGuardComparisons = 1_024;
 
 /** Ends the request with `400` for a filter that has the rules of related records asked too often. Admins' ask none. */
 export function refuseCostly(app: AppDefinition, condition: Condition): void {
   let comparisons = 0;
   // No more of them are compiled than it takes to know.
   const isCostly = hopsIn(condition).some(({ target }) => {
-    comparisons += comparisonsToLookAt(app, target);
-    return comparisons > mostGuarding;
+    comparisons += comparisonsToRead(app, target);
+    return comparisons > maxGuardComparisons;
   });
   if (!isCostly) return;
   fail(
     'parse_error',
-    `filter: the get rules of the records that it looks at make it more than ${mostGuarding} comparisons`,
+    `filter: the get rules of the records that it looks at make it more than ${maxGuardComparisons} comparisons`,
   );
 }
 
 /** Runs what may find a filter wrong, and tells whoever wrote it: `400 parse_error` or `unknown_column`. */
-export function explained<Result>(work: () => Result): Result {
+export function withFilterErrors<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {

@@ -4,11 +4,11 @@ import type { AccessRule, Action, Template } from '../../storage/definition.ts';
 import type { By } from '../audit/actor.ts';
 import { changeCollections, type ChangeDeps } from '../collections/change.ts';
 import { fail, failValidation } from '../errors.ts';
-import type { RuleAnswer } from './response.ts';
+import type { RuleResponse } from './response.ts';
 import { failNoCollection } from '../target.ts';
 import type { RuledTarget } from './access.ts';
-import { explained } from './caller-filter.ts';
-import { actions, understand } from './compile.ts';
+import { withFilterErrors } from './caller-filter.ts';
+import { actions, compileFilter } from './compile.ts';
 
 /** A rule as the body has it. */
 export interface RuleInput {
@@ -31,7 +31,7 @@ export async function putRule(
   { app, collection: { id } }: RuledTarget,
   input: RuleInput,
   change: RuleChange,
-): Promise<RuleAnswer> {
+): Promise<RuleResponse> {
   const action = requireAction(change.action);
   const rule = ruleIn(input);
   return await changeCollections(deps, app, {
@@ -39,7 +39,7 @@ export async function putRule(
     work: async ({ sql, schema, collections, audit }) => {
       const collection = collections.get(id) ?? failNoCollection(id);
       if (rule.filter !== null) {
-        explained(() => understand({ ...app, collections }, collection, rule.filter ?? ''));
+        withFilterErrors(() => compileFilter({ ...app, collections }, collection, rule.filter ?? ''));
       }
       await putAccessRule(sql, schema, { collection: id, action, ...rule, now: change.by.now });
       await audit('rule_set', `${id}.${action}`, { ...rule, from: collection.rules[action] ?? null });

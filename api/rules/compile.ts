@@ -36,7 +36,7 @@ export interface CompiledRule {
    * The same over a record in memory, where the record by itself decides and at once: a pattern in a long text, or a place in
    * JSON, is for the database to look at, which can be told to stop.
    */
-  glance: Predicate | undefined;
+  checkInMemory: Predicate | undefined;
   /** Why the rule can no longer be understood: a field of it is gone. It admits admins only then. */
   broken: string | undefined;
 }
@@ -48,22 +48,26 @@ const signedIn: Condition = {
 };
 
 /** The rule as it was set, or the default. */
-export function settingOf({ rules }: CollectionDefinition, action: Action): AccessRule {
+export function ruleSetting({ rules }: CollectionDefinition, action: Action): AccessRule {
   return rules[action] ?? defaultRule;
 }
 
 /** Characters of the filters of all rules that are remembered together; what is made of one takes some 50 times as much. */
-const mostCharacters = 2 * 1_048_576;
+const maxCharacters = 2 * 1_048_576;
 
 // A pure function of the definitions, remembered as long as they are in use: every change makes new ones.
-const compiled = new DerivedCache<CollectionDefinition, Map<Action, CompiledRule>>(mostCharacters);
+const compiled = new DerivedCache<CollectionDefinition, Map<Action, CompiledRule>>(maxCharacters);
 
 /** The rule of an action, compiled. */
-export function ruleOf(app: AppDefinition, collection: CollectionDefinition, action: Action): CompiledRule {
+export function compiledRule(
+  app: AppDefinition,
+  collection: CollectionDefinition,
+  action: Action,
+): CompiledRule {
   const rules = compiled.of(collection, () => new Map<Action, CompiledRule>());
   const known = rules.get(action);
   if (known !== undefined) return known;
-  const setting = settingOf(collection, action);
+  const setting = ruleSetting(collection, action);
   const rule = compileRule(app, collection, setting);
   rules.set(action, rule);
   compiled.grow(setting.filter?.length ?? 0);
@@ -74,11 +78,11 @@ function compileRule(app: AppDefinition, collection: CollectionDefinition, rule:
   try {
     const condition = conditionOf(app, collection, rule);
     const glance = isPlain(condition) ? compilePredicate(condition) : undefined;
-    return { condition, readsEmail: mentionsEmail(condition), glance, broken: undefined };
+    return { condition, readsEmail: mentionsEmail(condition), checkInMemory: glance, broken: undefined };
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     const condition = { kind: 'constant', truth: false } as const;
-    return { condition, readsEmail: false, glance: undefined, broken: error.message };
+    return { condition, readsEmail: false, checkInMemory: undefined, broken: error.message };
   }
 }
 
@@ -94,12 +98,16 @@ function conditionOf(
     case 'auth':
       return signedIn;
     case 'filter':
-      return understand(app, collection, filter ?? '');
+      return compileFilter(app, collection, filter ?? '');
   }
 }
 
 /** The meaning of a filter over a collection. Throws `FilterError`. */
-export function understand(app: AppDefinition, collection: CollectionDefinition, filter: string): Condition {
+export function compileFilter(
+  app: AppDefinition,
+  collection: CollectionDefinition,
+  filter: string,
+): Condition {
   return resolve(parse(filter), filterScope(app, collection));
 }
 
@@ -117,7 +125,7 @@ export function mentionsNow(condition: Condition): boolean {
 }
 
 /** What a condition asks for of who asks and of the query, as `auth.id` and `query.q`. */
-export function membersOf(condition: Condition): Set<string> {
+export function requestMembers(condition: Condition): Set<string> {
   const names = new Set<string>();
   mentions(condition, (term) => {
     const differs = term.kind === 'request' && (term.part === 'auth' || term.part === 'query');
@@ -148,11 +156,11 @@ export function hopsIn(condition: Condition): Hop[] {
 }
 
 /** How many comparisons it takes to know whether a record of a collection may be looked at. */
-export function comparisonsToLookAt(app: AppDefinition, id: string): number {
+export function comparisonsToRead(app: AppDefinition, id: string): number {
   const collection = app.collections.get(id);
   if (collection === undefined) return 1;
   let count = 0;
-  someTest(ruleOf(app, collection, 'get').condition, () => {
+  someTest(compiledRule(app, collection, 'get').condition, () => {
     count++;
     return false;
   });

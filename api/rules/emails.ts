@@ -5,13 +5,13 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { findUserEmail } from '../../storage/workspace/user-email.ts';
 
 /** Looks emails up. Undefined: there is nobody of the id, or a master admin, who has none. */
-export interface Emails {
+export interface EmailLookup {
   ofAdmin(id: string): Promise<string | undefined>;
   ofUser(app: AppDefinition, id: string): Promise<string | undefined>;
 }
 
 /** Asks the databases each time. */
-export function emailsIn(databases: Pick<Databases, 'app' | 'control'>): Emails {
+export function emailLookup(databases: Pick<Databases, 'app' | 'control'>): EmailLookup {
   return {
     ofAdmin: (id) => databases.control.run((sql) => findAdminEmail(sql, id)),
     ofUser: ({ workspace, schema }, id) =>

@@ -2,10 +2,10 @@
 import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
 import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
 import { described, nullable, object, oneOf, optional, pageSchema, text } from '../contract/schema.ts';
-import { actions, ruleOf, settingOf, templates } from './compile.ts';
+import { actions, compiledRule, ruleSetting, templates } from './compile.ts';
 
 /** The shape of one, for the API description. */
-export const ruleAnswer = object({
+export const ruleResponse = object({
   collection: text(),
   action: oneOf(actions),
   template: oneOf(templates),
@@ -19,10 +19,10 @@ export const ruleAnswer = object({
 });
 
 /** The shape of a collection's rules. */
-export const rulesAnswer = pageSchema(ruleAnswer);
+export const rulesResponse = pageSchema(ruleResponse);
 
 /** One rule. */
-export interface RuleAnswer {
+export interface RuleResponse {
   collection: string;
   action: Action;
   template: Template;
@@ -35,10 +35,10 @@ export function showRules(
   app: AppDefinition,
   collection: CollectionDefinition,
   page: PageRequest,
-): Page<RuleAnswer> {
+): Page<RuleResponse> {
   const rules = actions.map((action) => {
-    const { template, filter } = settingOf(collection, action);
-    const { broken } = ruleOf(app, collection, action);
+    const { template, filter } = ruleSetting(collection, action);
+    const { broken } = compiledRule(app, collection, action);
     return {
       collection: collection.id,
       action,

@@ -17,7 +17,7 @@ const mostLive = 150;
 /** Garbage of the start is collected by then, as far as it will be. */
 const settleMilliseconds = 2_000;
 /** The server looks for idle runners every 5 s. */
-const sweepMilliseconds = 5_000;
+const sweepMs = 5_000;
 
 const source = `
 onRecordBeforeCreate('items', (e: { record: { fields: { price: number } } }) => { e.record.fields.price = 1; });
@@ -98,7 +98,7 @@ export async function measureRest(server: BenchServer, idleMilliseconds: number)
   await Promise.all(Array.from({ length: atOnce }, wake));
   const woken = countDescendants(server.pid, runnerProgram);
   const started = performance.now();
-  const longest = idleMilliseconds + sweepMilliseconds * 2;
+  const longest = idleMilliseconds + sweepMs * 2;
   while (countDescendants(server.pid, runnerProgram) > 0 && performance.now() - started < longest) {
     await pause(100);
   }

@@ -23,7 +23,7 @@ interface RevocationsOptions {
 }
 
 const retryMilliseconds = 250;
-const sweepMilliseconds = 300_000;
+const sweepMs = 300_000;
 
 /**
  * What is revoked. A feature writes rows in its transaction (`insertRevocations` with rows made here once the rows that
@@ -50,7 +50,7 @@ export class Revocations {
 
   constructor(options: RevocationsOptions) {
     this.#options = options;
-    this.#sweep = setInterval(() => void this.#prune(), sweepMilliseconds);
+    this.#sweep = setInterval(() => void this.#prune(), sweepMs);
     this.#sweep.unref();
   }
 

@@ -1,7 +1,7 @@
 // What waits in this process for the readers of all streams, and whose streams are cut off when that is too much.
 
 /** What a piece that waits takes besides its bytes: here, and in the queue of its socket. */
-const pieceBytes = 128;
+const chunkBytes = 128;
 
 /** Where the bytes of one stream go. */
 export interface Outlet {
@@ -14,16 +14,16 @@ export interface Outlet {
 }
 
 /** Memory that waits, and where it ends in what was written to its outlet. */
-interface Piece {
+interface Chunk {
   memory: ArrayBufferLike;
   end: number;
 }
 
 /** What waits for the readers of one workspace. */
-class Share {
+class WorkspaceShare {
   /** Of all of it; memory that several readers wait for counts once. */
   bytes = 0;
-  readonly #waiting = new Map<Outlet, Piece[]>();
+  readonly #waiting = new Map<Outlet, Chunk[]>();
   readonly #uses = new Map<ArrayBufferLike, number>();
 
   get isEmpty(): boolean {
@@ -36,7 +36,7 @@ class Share {
     pieces.push({ memory, end: outlet.written });
     const uses = this.#uses.get(memory) ?? 0;
     this.#uses.set(memory, uses + 1);
-    this.bytes += pieceBytes + (uses === 0 ? memory.byteLength : 0);
+    this.bytes += chunkBytes + (uses === 0 ? memory.byteLength : 0);
   }
 
   /** Forgets what has left by now, or all of it. */
@@ -59,9 +59,9 @@ class Share {
     }
   }
 
-  #weigh(pieces: readonly Piece[]): number {
+  #weigh(pieces: readonly Chunk[]): number {
     return pieces.reduce(
-      (sum, { memory }) => sum + pieceBytes + memory.byteLength / (this.#uses.get(memory) ?? 1),
+      (sum, { memory }) => sum + chunkBytes + memory.byteLength / (this.#uses.get(memory) ?? 1),
       0,
     );
   }
@@ -70,19 +70,19 @@ class Share {
     const uses = this.#uses.get(memory) ?? 1;
     if (uses > 1) this.#uses.set(memory, uses - 1);
     else this.#uses.delete(memory);
-    this.bytes -= pieceBytes + (uses > 1 ? 0 : memory.byteLength);
+    this.bytes -= chunkBytes + (uses > 1 ? 0 : memory.byteLength);
   }
 }
 
 /** What waits for everybody: who reads slowly, in however many streams, must not fill the memory of all tenants. */
 export class Backlog {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** By workspace; those for which something waits. */
-  readonly #shares = new Map<string, Share>();
+  readonly #shares = new Map<string, WorkspaceShare>();
   #bytes = 0;
 
   constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = mostBytes;
   }
 
   /**
@@ -90,10 +90,10 @@ export class Backlog {
    * workspace with most of it are cut off, be it this one: nobody costs the others theirs.
    */
   add(outlet: Outlet, bytes: Buffer): void {
-    const share = this.#shares.get(outlet.workspace) ?? new Share();
+    const share = this.#shares.get(outlet.workspace) ?? new WorkspaceShare();
     this.#shares.set(outlet.workspace, share);
     this.#counting(share, () => share.add(outlet, bytes));
-    while (this.#bytes > this.#mostBytes) {
+    while (this.#bytes > this.#maxBytes) {
       const heaviest = [...this.#shares.values()].reduce((most, next) =>
         next.bytes > most.bytes ? next : most
       );
@@ -109,7 +109,7 @@ export class Backlog {
     if (share.isEmpty) this.#shares.delete(outlet.workspace);
   }
 
-  #counting(share: Share, change: () => void): void {
+  #counting(share: WorkspaceShare, change: () => void): void {
     const before = share.bytes;
     change();
     this.#bytes += share.bytes - before;

@@ -2,7 +2,7 @@
 import type { Feed } from '../feed.ts';
 
 /** How long a turn of deliveries may take, in milliseconds, before requests get theirs. */
-const turnMilliseconds = 8;
+const turnMs = 8;
 
 /** Serves feeds that have something to deliver, in the order in which they asked. */
 export class FanOut {
@@ -28,7 +28,7 @@ export class FanOut {
 
   #turn(): void {
     this.#isScheduled = false;
-    const end = this.#now() + turnMilliseconds;
+    const end = this.#now() + turnMs;
     const isTimeUp = () => this.#now() >= end;
     for (const feed of this.#waiting) {
       this.#waiting.delete(feed);

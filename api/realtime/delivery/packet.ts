@@ -2,7 +2,7 @@
 import type { RecordEvent } from '../event.ts';
 import type { RelatedByReader } from '../visibility/related-reads.ts';
 
-const maximalVariants = 16;
+const maxVariants = 16;
 /** From so many bytes on, those of an event are not copied to be joined with others: they may have to wait for many readers. */
 const largeBytes = 16_384;
 
@@ -28,13 +28,13 @@ export class Packet {
     if (known !== undefined) return known;
     const bytes = join(this.events.flatMap(make));
     this.#variants ??= new Map();
-    if (this.#variants.size < maximalVariants) this.#variants.set(name, bytes);
+    if (this.#variants.size < maxVariants) this.#variants.set(name, bytes);
     return bytes;
   }
 }
 
 /** Events of one collection that wait for the same turn. */
-export interface Batch {
+export interface EventBatch {
   events: readonly RecordEvent[];
   /** Number of its last event. */
   last: number;
@@ -47,7 +47,7 @@ export interface Batch {
 }
 
 /** A batch of at least one event. */
-export function batchOf(events: readonly RecordEvent[]): Batch {
+export function batchOf(events: readonly RecordEvent[]): EventBatch {
   const bytes = events.reduce((sum, { frame }) => sum + frame.length, 0);
   return { events, last: events.at(-1)?.seq ?? 0, bytes, whole: new Packet(events) };
 }

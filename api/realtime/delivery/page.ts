@@ -1,14 +1,14 @@
 // Events in one buffer, frame behind frame: what a log holds makes no objects that the garbage collector has to look at.
-import { type Aside, readEvent, type RecordEvent } from '../event.ts';
+import { type EventExtras, readEvent, type RecordEvent } from '../event.ts';
 
 /** Consecutive events of a log. The buffer is its own: what it gives out are copies. */
-export class Page {
+export class LogPage {
   readonly buffer: Buffer;
   readonly #first: number;
   /** Where each frame ends. */
   readonly #ends: number[] = [];
   /** What frames do not say, by the number of the event. */
-  readonly #asides = new Map<number, Aside>();
+  readonly #asides = new Map<number, EventExtras>();
   /** Its first events as they were read last: subscribers who come back together share them. */
   #read: WeakRef<RecordEvent[]> | undefined;
 
@@ -24,12 +24,12 @@ export class Page {
   }
 
   /** Takes the next event in; false when there is no room for it. */
-  add({ frame, made, gone, record }: RecordEvent): boolean {
+  add({ frame, custom, deleted, record }: RecordEvent): boolean {
     const used = this.#startOf(this.#ends.length);
     if (used + frame.length > this.buffer.length) return false;
     this.#ends.push(used + frame.copy(this.buffer, used));
-    if (made !== undefined) this.#asides.set(this.last, { made, gone, record });
-    else if (gone !== undefined) this.#asides.set(this.last, { gone });
+    if (custom !== undefined) this.#asides.set(this.last, { custom, deleted, record });
+    else if (deleted !== undefined) this.#asides.set(this.last, { deleted });
     return true;
   }
 
@@ -39,10 +39,10 @@ export class Page {
   }
 
   /** Lets go of what is held of an event besides its frame; answers its weight. */
-  forget(seq: number): number {
+  drop(seq: number): number {
     const index = seq - this.#first;
     const weight = this.#startOf(index + 1) - this.#startOf(index) +
-      (this.#asides.get(seq)?.gone?.bytes ?? 0);
+      (this.#asides.get(seq)?.deleted?.bytes ?? 0);
     this.#asides.delete(seq);
     return weight;
   }

@@ -1,19 +1,19 @@
 // Subscriptions of one feed that are served together, batch by batch.
-import type { Batch } from './packet.ts';
-import type { View } from '../ports.ts';
-import { readFor } from '../visibility/related-reads.ts';
+import type { EventBatch } from './packet.ts';
+import type { AuthorizedView } from '../ports.ts';
+import { readRelated } from '../visibility/related-reads.ts';
 import type { Subscription } from '../subscription.ts';
 import { SharedView } from '../visibility/view.ts';
 
 /** Subscriptions that are served between two looks at the clock, when all of them share one judgement. */
-const longestStride = 64;
+const maxStride = 64;
 /** Bytes of batches that may wait while related records are read. */
-const maximalUnread = 4_194_304;
+const maxUnreadBytes = 4_194_304;
 /** Bytes of batches that may wait while judging takes longer than writing: the largest record, or a burst of others. */
-const maximalWaiting = 16_777_216;
+const maxWaitingBytes = 16_777_216;
 
 interface Serving {
-  batch: Batch;
+  batch: EventBatch;
   /** Who has not been offered it yet. */
   left: SetIterator<Subscription>;
 }
@@ -22,12 +22,12 @@ interface Serving {
  * Views that look at related records have a lane of their own: what is read for them holds nobody else up, and all of them
  * get it from the same queries.
  */
-export class Lane {
+export class Partition {
   readonly #reads: boolean;
   readonly #wake: () => void;
   readonly #members = new Set<Subscription>();
   readonly #views = new Map<string, SharedView>();
-  #waiting: Batch[] = [];
+  #waiting: EventBatch[] = [];
   #waitingBytes = 0;
   #current: Serving | undefined;
   #isReading = false;
@@ -45,7 +45,7 @@ export class Lane {
   }
 
   /** The view as its members share it; each `share` is followed by `add` or `unshare`. */
-  share(view: View): SharedView {
+  share(view: AuthorizedView): SharedView {
     const known = this.#views.get(view.key);
     const shared = known ?? new SharedView(view);
     if (known === undefined) this.#views.set(view.key, shared);
@@ -71,13 +71,13 @@ export class Lane {
   }
 
   /** Takes a batch in. */
-  push(batch: Batch): void {
+  push(batch: EventBatch): void {
     if (this.#members.size === 0) return;
     this.#waiting.push(batch);
     this.#waitingBytes += batch.bytes;
     // A batch that nothing else waits with is delivered, however large.
     if (this.#waiting.length === 1 && !this.#isReading) return;
-    if (this.#waitingBytes <= (this.#isReading ? maximalUnread : maximalWaiting)) return;
+    if (this.#waitingBytes <= (this.#isReading ? maxUnreadBytes : maxWaitingBytes)) return;
     // Whatever is read, or asked of each event, takes too long for what happens here.
     this.#waiting = [];
     this.#waitingBytes = 0;
@@ -91,7 +91,7 @@ export class Lane {
       if (this.#isReading || this.#current === undefined) return true;
       const { batch, left } = this.#current;
       // A judgement may take long, so that the more of them there are, the fewer fit between two looks: at most eight.
-      const stride = Math.max(1, Math.floor(longestStride / Math.max(1, this.#views.size)));
+      const stride = Math.max(1, Math.floor(maxStride / Math.max(1, this.#views.size)));
       let served = 0;
       // The iterator of a set survives leaving the loop, and goes on where it was.
       for (const subscription of left) {
@@ -99,7 +99,7 @@ export class Lane {
         if (++served % stride === 0 && isTimeUp()) return false;
       }
       this.#current = undefined;
-      for (const view of this.#views.values()) view.forget();
+      for (const view of this.#views.values()) view.clear();
     }
     return true;
   }
@@ -112,9 +112,9 @@ export class Lane {
     return { batch, left: this.#members.values() };
   }
 
-  async #read(batch: Batch): Promise<void> {
+  async #read(batch: EventBatch): Promise<void> {
     this.#isReading = true;
-    batch.related = await readFor(batch.events, this.#views.values().map(({ view }) => view));
+    batch.related = await readRelated(batch.events, this.#views.values().map(({ view }) => view));
     this.#isReading = false;
     this.#wake();
   }

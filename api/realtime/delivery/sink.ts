@@ -8,7 +8,7 @@ export interface SinkBounds {
   /** Bytes that may wait in this process; the next write after that cuts the stream off. */
   waitingBytes: number;
   /** How long bytes may wait without any leaving, for each `waitingBytes` begun. */
-  stallMilliseconds: number;
+  stallMs: number;
 }
 
 /** Writes to one socket without ever waiting for its reader. */
@@ -80,8 +80,8 @@ export class Sink implements Outlet {
       this.#changedAt = waiting === 0 ? undefined : now;
       return false;
     }
-    const { stallMilliseconds, waitingBytes } = this.#bounds;
-    return now - this.#changedAt >= stallMilliseconds * Math.max(1, waiting / waitingBytes);
+    const { stallMs, waitingBytes } = this.#bounds;
+    return now - this.#changedAt >= stallMs * Math.max(1, waiting / waitingBytes);
   }
 
   /**

@@ -6,7 +6,7 @@ import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 import { eventStream, writeHead } from '../../http/response-headers.ts';
 import type { Hub } from '../hub.ts';
-import type { Holder } from '../ports.ts';
+import type { StreamHolder } from '../ports.ts';
 import type { Wire } from '../stream.ts';
 import type { Topic } from '../topic.ts';
 
@@ -15,7 +15,7 @@ export interface EventsRequest {
   /** Node's own response: frames go past everything that would copy them. */
   response: ServerResponse;
   topic: Topic;
-  holder: Holder;
+  holder: StreamHolder;
   filter: string | undefined;
   /** The `Last-Event-ID` header. */
   lastEventId: string | undefined;
@@ -25,9 +25,9 @@ export interface EventsRequest {
 
 const ping = Buffer.from(': ping\n\n');
 /** How long a browser waits before it comes back with a rule or filter that could not be evaluated, in milliseconds. */
-const failurePause = 30_000;
+const failurePauseMs = 30_000;
 /** How long a stream waits for the answer before it on its connection, in milliseconds. */
-const mostWait = 5_000;
+const maxWaitMs = 5_000;
 
 /**
  * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a cap, what the rules say, 400 for
@@ -35,11 +35,11 @@ const mostWait = 5_000;
  */
 export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
   const { response, topic, holder, filter, lastEventId } = request;
-  const seat = hub.seat(holder, filter);
+  const seat = hub.claimStream(holder, filter);
   try {
     const socket = response.socket ?? await turnOf(response);
     // Only now: the collection may have been made anew meanwhile.
-    const grant = await hub.grant({ topic, ...holder, filter });
+    const authorization = await hub.authorize({ topic, ...holder, filter });
     if (socket.destroyed) return seat.release();
     begin(request);
     if (response.req.method === 'HEAD') {
@@ -48,10 +48,10 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
       return;
     }
     const stream = hub.attach(socket, { place: topic, holder, wire: wireOf(response), seat });
-    response.once('close', () => stream.gone());
+    response.once('close', () => stream.closed());
     hub.subscribe(
       stream,
-      { id: '', collection: topic.collection, filter, since: lastEventId, grant },
+      { id: '', collection: topic.collection, filter, since: lastEventId, authorization },
       (cursor) => response.write(opening(cursor)),
     );
   } catch (error) {
@@ -65,7 +65,7 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
  * known here. Behind an answer without end the stream would gather without bound.
  */
 async function turnOf(response: ServerResponse): Promise<Socket> {
-  const signal = AbortSignal.timeout(mostWait);
+  const signal = AbortSignal.timeout(maxWaitMs);
   await once(response, 'socket', { signal }).catch(() => undefined);
   return response.socket ?? fail('validation', 'the connection is busy with another answer');
 }
@@ -90,7 +90,8 @@ function wireOf(response: ServerResponse): Wire {
     // Without data a browser would not dispatch it.
     reset: (_id, cursor) => Buffer.from(`id: ${cursor}\nevent: reset\ndata: {}\n\n`),
     // What failed would fail again in a replay, for ever: it is passed over, and the next event may be no better.
-    failed: (_id, cursor) => Buffer.from(`retry: ${failurePause}\nid: ${cursor}\nevent: reset\ndata: {}\n\n`),
+    failed: (_id, cursor) =>
+      Buffer.from(`retry: ${failurePauseMs}\nid: ${cursor}\nevent: reset\ndata: {}\n\n`),
     lost: (_id, error) => error.status === 401 || error.status === 403 ? unauthorized(error) : undefined,
     close({ why, message }) {
       if (why === 'unauthorized') response.socket?.write(unauthorized({ code: why, message }));

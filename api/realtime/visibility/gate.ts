@@ -5,50 +5,59 @@ import type { Deps } from '../../deps.ts';
 import { admit } from '../../rules/access.ts';
 import { decideScope, type Principal } from '../../scope.ts';
 import { failNoCollection, findApp } from '../../target.ts';
-import type { Gate, Review, TokenState, View, Wish } from '../ports.ts';
+import type {
+  AuthorizedView,
+  RealtimeGate,
+  Reauthorization,
+  SubscribeRequest,
+  TokenState,
+} from '../ports.ts';
 import { DatabaseReader } from './related.ts';
-import { ReviewEmails } from './reauthorize-emails.ts';
-import { type Target, viewOf } from './rule-view.ts';
-import type { Place } from '../topic.ts';
+import { ReauthorizationEmails } from './reauthorize-emails.ts';
+import { authorizedView, type Target } from './rule-view.ts';
+import type { AppPath } from '../topic.ts';
 
 /** What the gate asks. */
 export interface GateDeps {
   databases: Pick<Deps['databases'], 'app' | 'control'>;
-  definitions: Pick<DefinitionCache, 'app' | 'workspace' | 'onForget'>;
+  definitions: Pick<DefinitionCache, 'app' | 'workspace' | 'onInvalidate'>;
   tokens: Pick<Deps['tokens'], 'current'>;
   now: Deps['now'];
 }
 
 /** The gate of a server's own rules and tokens. */
-export class RuleGate implements Gate {
+export class RuleGate implements RealtimeGate {
   readonly #deps: GateDeps;
   /** One for each version of an app's definitions, so that what it reads is read for all views of that version together. */
   readonly #readers = new WeakMap<AppDefinition, { reader: DatabaseReader; version: number }>();
-  readonly #emails = new WeakMap<Review, ReviewEmails>();
+  readonly #emails = new WeakMap<Reauthorization, ReauthorizationEmails>();
   #versions = 0;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
   }
 
-  async open({ topic, principal, query, filter }: Wish, review?: Review): Promise<View> {
+  async authorize(
+    { topic, principal, query, filter }: SubscribeRequest,
+    review?: Reauthorization,
+  ): Promise<AuthorizedView> {
     const target = await this.#find(topic.workspace, topic.app, topic.collection);
     const { databases, now } = this.#deps;
     const deps = { databases, emails: review && this.#emailsOf(review) };
     const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
     const access = await admit(deps, target, 'list', asking);
     const read = this.#readerOf(target.app);
-    return viewOf(target, access, { filter: filter ?? '', now, ...read });
+    return authorizedView(target, access, { filter: filter ?? '', now, ...read });
   }
 
-  tokenState(principal: Principal, place: Place): TokenState {
+  tokenState(principal: Principal, place: AppPath): TokenState {
     if (this.#deps.now().getTime() >= principal.expiresAt * 1_000) return 'expired';
     const left = this.#deps.tokens.current(principal);
     return left !== undefined && decideScope('member', left, place) === 'allow' ? 'good' : 'revoked';
   }
 
-  onDefinitionChange(listener: Parameters<Gate['onDefinitionChange']>[0]): () => void {
-    return this.#deps.definitions.onForget(listener);
+  onDefinitionChange(listener: Parameters<RealtimeGate['onDefinitionChange']>[0]): () => void {
+    return this.#deps.definitions.onInvalidate(listener);
   }
 
   #readerOf(app: AppDefinition): { reader: DatabaseReader; version: number } {
@@ -60,8 +69,8 @@ export class RuleGate implements Gate {
     return known;
   }
 
-  #emailsOf(review: Review): ReviewEmails {
-    const emails = this.#emails.get(review) ?? new ReviewEmails(this.#deps.databases, review);
+  #emailsOf(review: Reauthorization): ReauthorizationEmails {
+    const emails = this.#emails.get(review) ?? new ReauthorizationEmails(this.#deps.databases, review);
     this.#emails.set(review, emails);
     return emails;
   }

@@ -2,26 +2,26 @@
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { findUserEmails } from '../../../storage/workspace/user-email.ts';
-import { type Emails, emailsIn } from '../../rules/emails.ts';
-import type { Review } from '../ports.ts';
+import { type EmailLookup, emailLookup } from '../../rules/emails.ts';
+import type { Reauthorization } from '../ports.ts';
 
 /** Users who are looked up in one query. */
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 /** Keeps what it has found for one review. A query that fails is not kept: the next one to ask tries again. */
-export class ReviewEmails implements Emails {
+export class ReauthorizationEmails implements EmailLookup {
   readonly #databases: Pick<Databases, 'app' | 'control'>;
-  readonly #review: Review;
+  readonly #review: Reauthorization;
   readonly #admins = new Map<string, string | undefined>();
   readonly #users = new Map<string, string | undefined>();
 
-  constructor(databases: Pick<Databases, 'app' | 'control'>, review: Review) {
+  constructor(databases: Pick<Databases, 'app' | 'control'>, review: Reauthorization) {
     this.#databases = databases;
     this.#review = review;
   }
 
   async ofAdmin(id: string): Promise<string | undefined> {
-    if (!this.#admins.has(id)) this.#admins.set(id, await emailsIn(this.#databases).ofAdmin(id));
+    if (!this.#admins.has(id)) this.#admins.set(id, await emailLookup(this.#databases).ofAdmin(id));
     return this.#admins.get(id);
   }
 
@@ -34,7 +34,7 @@ export class ReviewEmails implements Emails {
   async #findWith({ workspace, schema }: AppDefinition, id: string): Promise<void> {
     const ids = new Set([id]);
     for (const caller of this.#review.callers()) {
-      if (ids.size === mostAtOnce) break;
+      if (ids.size === maxAtOnce) break;
       if (caller.role === 'user' && !this.#users.has(caller.id)) ids.add(caller.id);
     }
     const found = await this.#databases.app(workspace.database, schema)

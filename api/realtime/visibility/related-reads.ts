@@ -13,38 +13,38 @@ export type RelatedParts = ReadonlyMap<string, RelatedPart>;
 export type Related = (change: RecordChange, hops: string) => FilterRecord | undefined;
 
 /** Reads related records as one version of an app's definitions knows them. */
-export interface Reader {
+export interface RelatedReader {
   /** Reads what the parts of some changes are. */
   read(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related>;
 }
 
 /** Which related records a view looks at, and who reads them. Views with one reader are read for together. */
-export interface Reading {
-  reader: Reader;
+export interface RelatedQuery {
+  reader: RelatedReader;
   parts: RelatedParts;
 }
 
 /** What may look at related records: a view. */
-export interface Looking {
-  reading?: Reading | undefined;
+export interface RelatedConsumer {
+  related?: RelatedQuery | undefined;
 }
 
 /** What was read for a batch. */
-export type RelatedByReader = ReadonlyMap<Reader, Related>;
+export type RelatedByReader = ReadonlyMap<RelatedReader, Related>;
 
 /** Reads what some views look at. Never rejects: what could not be read throws when it is asked for. */
-export async function readFor(
+export async function readRelated(
   changes: readonly RecordChange[],
-  views: Iterable<Looking>,
+  views: Iterable<RelatedConsumer>,
 ): Promise<RelatedByReader> {
-  const wanted = new Map<Reader, Map<string, RelatedPart>>();
-  for (const { reading } of views) {
-    if (reading === undefined) continue;
-    const parts = wanted.get(reading.reader) ?? new Map<string, RelatedPart>();
-    mergeParts(parts, reading.parts);
-    wanted.set(reading.reader, parts);
+  const wanted = new Map<RelatedReader, Map<string, RelatedPart>>();
+  for (const { related } of views) {
+    if (related === undefined) continue;
+    const parts = wanted.get(related.reader) ?? new Map<string, RelatedPart>();
+    mergeParts(parts, related.parts);
+    wanted.set(related.reader, parts);
   }
-  const read = [...wanted].map(async ([reader, parts]): Promise<[Reader, Related]> => {
+  const read = [...wanted].map(async ([reader, parts]): Promise<[RelatedReader, Related]> => {
     try {
       return [reader, await reader.read(changes, parts)];
     } catch (error) {
@@ -67,10 +67,10 @@ export function mergeParts(parts: Map<string, RelatedPart>, more: RelatedParts):
 
 const nothing: Related = () => undefined;
 
-/** What a view is to be shown of what was read. Throws when that is not what it looks at. */
-export function relatedFor({ reading }: Looking, read: RelatedByReader | undefined): Related {
-  if (reading === undefined) return nothing;
-  const related = read?.get(reading.reader);
-  if (related === undefined) throw new TypeError('a view was asked before its related records were read');
-  return related;
+/** The related records that a view reads. Throws when they have not been read. */
+export function relatedFor({ related }: RelatedConsumer, read: RelatedByReader | undefined): Related {
+  if (related === undefined) return nothing;
+  const found = read?.get(related.reader);
+  if (found === undefined) throw new TypeError('a view was asked before its related records were read');
+  return found;
 }

@@ -8,14 +8,14 @@ import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 import { planFor } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
-import { goneKey, type RecordChange } from '../event.ts';
-import type { Reader, Related, RelatedParts } from './related-reads.ts';
+import { deletedKey, type RecordChange } from '../event.ts';
+import type { Related, RelatedParts, RelatedReader } from './related-reads.ts';
 
 /** What rules and filters look at of the records that are related to one batch of changes, in characters, roughly. */
-const mostCharacters = 67_108_864;
+const maxCharacters = 67_108_864;
 
 /** Reads related records with the app's own rights: what callers may see of them is for their views to say. */
-export class DatabaseReader implements Reader {
+export class DatabaseReader implements RelatedReader {
   readonly #databases: Pick<Databases, 'app'>;
   readonly #app: AppDefinition;
 
@@ -25,10 +25,10 @@ export class DatabaseReader implements Reader {
   }
 
   async read(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related> {
-    const found = new Found();
+    const found = new ReadRecords();
     const all = [...parts.values()];
     const narrowed = this.#narrow(parts);
-    const room = { left: mostCharacters };
+    const room = { left: maxCharacters };
     const depth = Math.max(0, ...all.map(({ hops }) => hops.length));
     for (let level = 1; level <= depth; level++) {
       const wanted = found.missing(
@@ -93,7 +93,7 @@ function costOfReading(records: readonly FilterRecord[]): number {
 }
 
 /** What was read, by collection and id. */
-class Found {
+class ReadRecords {
   readonly #records = new Map<string, Map<string, FilterRecord | undefined>>();
   readonly #failures = new Map<string, unknown>();
 
@@ -126,11 +126,11 @@ class Found {
 
   /** Throws the failure to read what is asked for, or something on the way there. */
   follow(change: RecordChange, hops: readonly Hop[]): FilterRecord | undefined {
-    let record: FilterRecord | undefined = shown(change.record);
+    let record: FilterRecord | undefined = asFilterRecord(change.record);
     for (const { column, target } of hops) {
       const id = idIn(record, column);
       if (id === undefined) return undefined;
-      record = goneRecord(change, target, id) ?? this.#get(target, id);
+      record = deletedRecord(change, target, id) ?? this.#get(target, id);
     }
     return record;
   }
@@ -141,7 +141,7 @@ class Found {
   }
 
   #isKnown(change: RecordChange, target: string, id: string): boolean {
-    return goneRecord(change, target, id) !== undefined || this.#records.get(target)?.has(id) === true;
+    return deletedRecord(change, target, id) !== undefined || this.#records.get(target)?.has(id) === true;
   }
 
   #get(target: string, id: string): FilterRecord | undefined {
@@ -151,9 +151,9 @@ class Found {
   }
 }
 
-function goneRecord({ gone }: RecordChange, target: string, id: string): FilterRecord | undefined {
-  const record = gone?.records.get(goneKey(target, id));
-  return record === undefined ? undefined : shown(record);
+function deletedRecord({ deleted }: RecordChange, target: string, id: string): FilterRecord | undefined {
+  const record = deleted?.records.get(deletedKey(target, id));
+  return record === undefined ? undefined : asFilterRecord(record);
 }
 
 function idIn(record: FilterRecord | undefined, column: string): string | undefined {
@@ -162,12 +162,12 @@ function idIn(record: FilterRecord | undefined, column: string): string | undefi
 }
 
 /** A record as it was published. Throws `TypeError` for anything else. */
-export function shown(record: object): FilterRecord {
-  if (!isShown(record)) throw new TypeError('what was published is no record');
+export function asFilterRecord(record: object): FilterRecord {
+  if (!isFilterRecord(record)) throw new TypeError('what was published is no record');
   return record;
 }
 
-function isShown(record: object): record is FilterRecord {
+function isFilterRecord(record: object): record is FilterRecord {
   return 'id' in record && typeof record.id === 'string' &&
     'fields' in record && typeof record.fields === 'object' && record.fields !== null &&
     'created_at' in record && typeof record.created_at === 'string' &&

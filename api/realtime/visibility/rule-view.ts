@@ -11,13 +11,13 @@ import {
 import { compilePredicate, type FilterSubject } from '../../../storage/app/filter/evaluate.ts';
 import { decideEarly } from '../../../storage/app/filter/fold.ts';
 import { WorkBudget } from '../../../storage/app/filter/work-budget.ts';
-import { type Access, predicateOf, type Sight, sightOf } from '../../rules/access.ts';
-import { conditionOfFilter, refuseCostly } from '../../rules/caller-filter.ts';
-import { membersOf, mentionsNow, ruleOf } from '../../rules/compile.ts';
-import type { View } from '../ports.ts';
-import { mergeParts, type Reader } from './related-reads.ts';
-import { shown } from './related.ts';
-import { exactTopicOf } from '../topic.ts';
+import { type Access, type CanSee, canSeeCheck, rulePredicate } from '../../rules/access.ts';
+import { compileCallerFilter, refuseCostly } from '../../rules/caller-filter.ts';
+import { compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
+import type { AuthorizedView } from '../ports.ts';
+import { mergeParts, type RelatedReader } from './related-reads.ts';
+import { asFilterRecord } from './related.ts';
+import { exactTopic } from '../topic.ts';
 
 /** A collection and the app that it is in. */
 export interface Target {
@@ -31,13 +31,13 @@ export interface ViewOptions {
   filter: string;
   now: () => Date;
   /** Reads related records as the target's definitions have them. */
-  reader: Reader;
+  reader: RelatedReader;
   /** Different for each reader. */
   version: number;
 }
 
 /** The rule or the filter. */
-interface Judge {
+interface Check {
   parts: Map<string, RelatedPart>;
   /** What it reads of the caller and the query: see `membersOf`. */
   members: ReadonlySet<string>;
@@ -48,14 +48,14 @@ interface Judge {
 }
 
 /** The view of a caller whom the rule lets in. Throws `400` for the filter. */
-export function viewOf(
+export function authorizedView(
   target: Target,
   access: Access,
   { filter, now, reader, version }: ViewOptions,
-): View {
+): AuthorizedView {
   const { app, collection } = target;
-  const rule = judgeOfRule(target, access);
-  const narrowing = filter === '' ? undefined : judgeOfFilter(target, access, filter);
+  const rule = checkOfRule(target, access);
+  const narrowing = filter === '' ? undefined : checkOfFilter(target, access, filter);
   const judges = [rule, narrowing].filter((judge) => judge !== undefined);
   const parts = new Map<string, RelatedPart>();
   for (const judge of judges) mergeParts(parts, judge.parts);
@@ -67,14 +67,20 @@ export function viewOf(
       filter,
       ...related,
     ]),
-    incarnation: exactTopicOf(app, collection).incarnation,
-    reading: parts.size === 0 ? undefined : { reader, parts },
+    incarnation: exactTopic(app, collection).incarnation,
+    related: parts.size === 0 ? undefined : { reader, parts },
     passes: (change, follow) => {
       if (judges.length === 0) return true;
-      const { made } = change;
-      if (made !== undefined && !judges.every(({ columns }) => columns.isSubsetOf(made.shows))) return false;
+      const { custom } = change;
+      if (custom !== undefined && !judges.every(({ columns }) => columns.isSubsetOf(custom.fields))) {
+        return false;
+      }
       const related = (hops: string) => follow(change, hops);
-      const subject: FilterSubject = { record: shown(change.record), related, budget: new WorkBudget() };
+      const subject: FilterSubject = {
+        record: asFilterRecord(change.record),
+        related,
+        budget: new WorkBudget(),
+      };
       // As of now and not of the write: a record that has expired by the time of a replay stays hidden.
       const at = now().getTime();
       return judges.every((judge) => judge.passes(subject, at));
@@ -83,28 +89,28 @@ export function viewOf(
 }
 
 /** Undefined when the rule has nothing left to ask. It looks wherever it says. */
-function judgeOfRule(target: Target, access: Access): Judge | undefined {
-  const { condition } = ruleOf(target.app, target.collection, 'list');
+function checkOfRule(target: Target, access: Access): Check | undefined {
+  const { condition } = compiledRule(target.app, target.collection, 'list');
   if (access.unbounded || isSettled(condition, access.request)) return undefined;
   return {
     parts: relatedParts(condition),
-    members: membersOf(condition),
+    members: requestMembers(condition),
     columns: ownColumns(condition),
-    passes: predicateOf(access, target),
+    passes: rulePredicate(access, target),
   };
 }
 
 /** A caller's own filter looks through relations only at what the caller may read, as on lists. */
-function judgeOfFilter(target: Target, access: Access, filter: string): Judge {
+function checkOfFilter(target: Target, access: Access, filter: string): Check {
   const { app, collection } = target;
-  const condition = conditionOfFilter(app, collection, filter);
+  const condition = compileCallerFilter(app, collection, filter);
   const parts = relatedParts(condition);
-  const sight = sightOf(access, app);
+  const sight = canSeeCheck(access, app);
   if (sight !== undefined) refuseCostly(app, condition);
-  const glances = sight === undefined ? undefined : new Glances(parts, sight);
+  const glances = sight === undefined ? undefined : new VisibleRelated(parts, sight);
   const predicate = compilePredicate(condition);
   return {
-    ...(sight === undefined ? { parts, members: membersOf(condition) } : guarded(app, condition, parts)),
+    ...(sight === undefined ? { parts, members: requestMembers(condition) } : guarded(app, condition, parts)),
     columns: ownColumns(condition),
     passes: (subject, at) => {
       const seen = glances === undefined ? subject : glances.narrow(subject, at);
@@ -118,18 +124,18 @@ function guarded(
   app: AppDefinition,
   condition: Condition,
   parts: ReadonlyMap<string, RelatedPart>,
-): Pick<Judge, 'parts' | 'members'> {
+): Pick<Check, 'parts' | 'members'> {
   const all = new Map(parts);
-  const members = membersOf(condition);
+  const members = requestMembers(condition);
   for (const { hops } of parts.values()) {
     const target = hops.at(-1)?.target ?? '';
     const collection = app.collections.get(target);
     // Of the users, callers may look at themselves.
     if (collection === undefined) members.add('auth.id');
     else {
-      const rule = ruleOf(app, collection, 'get').condition;
+      const rule = compiledRule(app, collection, 'get').condition;
       mergeParts(all, relatedParts(rule, hops));
-      for (const name of membersOf(rule)) members.add(name);
+      for (const name of requestMembers(rule)) members.add(name);
     }
   }
   return { parts: all, members };
@@ -142,12 +148,12 @@ interface Step {
 }
 
 /** Related records as far as a caller may look at each one on the way to them. */
-class Glances {
-  readonly #sight: Sight;
+class VisibleRelated {
+  readonly #canSee: CanSee;
   readonly #ways: ReadonlyMap<string, readonly Step[]>;
 
-  constructor(parts: ReadonlyMap<string, RelatedPart>, sight: Sight) {
-    this.#sight = sight;
+  constructor(parts: ReadonlyMap<string, RelatedPart>, sight: CanSee) {
+    this.#canSee = sight;
     this.#ways = new Map(
       parts.entries().map(([name, { hops }]) => [
         name,
@@ -164,7 +170,7 @@ class Glances {
       if (before !== undefined) return before;
       const record = follow(name);
       const related = (rest: string) => follow(`${name}.${rest}`);
-      const seen = record !== undefined && this.#sight(target, { record, related, budget: patience }, at);
+      const seen = record !== undefined && this.#canSee(target, { record, related, budget: patience }, at);
       known.set(name, seen);
       return seen;
     };
@@ -182,7 +188,7 @@ function isSettled(rule: Condition, request: Access['request']): boolean {
 }
 
 /** Names of the principal and the query only what is read of them. */
-function keyOf({ request }: Access, judges: readonly Judge[], parts: readonly unknown[]): string {
+function keyOf({ request }: Access, judges: readonly Check[], parts: readonly unknown[]): string {
   const members = new Set(judges.flatMap((judge) => [...judge.members]));
   const read = new Map<string, unknown>();
   for (const [part, values] of Object.entries({ auth: request.auth ?? {}, query: request.query })) {

@@ -36,7 +36,7 @@ export type ClientMessage =
   | { type: 'ping' };
 
 /** Reads a message. Throws `deserialization` for what is no JSON object, `validation` for what says nothing known. */
-export function readMessage(value: unknown): ClientMessage {
+export function checkMessage(value: unknown): ClientMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail('deserialization', 'a message is a JSON object');
   }
@@ -65,7 +65,7 @@ export function parseMessage(message: string): unknown {
 }
 
 /** The name in a message that may be wrong otherwise, so that its error can be told apart. */
-export function nameIn(value: unknown): string | undefined {
+export function subscriptionIdIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
   return typeof value.id === 'string' && value.id.length <= 64 ? value.id : undefined;
 }
@@ -93,7 +93,7 @@ export function errorMessage(id: string | undefined, { code, message }: ApiError
 /** `{ type: "event", id, event, cursor, record }`, around the record's bytes as they are; `data` of what a hook made up. */
 export function eventMessage(id: string, event: RecordEvent): readonly Buffer[] {
   const head = `{"type":"event","id":${JSON.stringify(id)},"event":"${event.type}","cursor":"${event.id}","${
-    event.made === undefined ? 'record' : 'data'
+    event.custom === undefined ? 'record' : 'data'
   }":`;
   return textFrame(Buffer.from(head), recordJson(event), closing);
 }

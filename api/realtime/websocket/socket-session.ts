@@ -5,48 +5,48 @@ import type { Hub } from '../hub.ts';
 import type { MessageRate } from './message-rate.ts';
 import * as messages from './messages.ts';
 import type { Report } from '../ports.ts';
-import type { Seat } from '../stream-quota.ts';
+import type { StreamClaim } from '../stream-quota.ts';
 import type { Stream } from '../stream.ts';
 
 /** What a session needs. */
 export interface SessionOptions {
   hub: Hub;
   stream: Stream;
-  seat: Seat;
+  seat: StreamClaim;
   rate: MessageRate;
   /** Subscriptions that one connection may hold. */
-  maximalSubscriptions: number;
+  maxSubscriptions: number;
   /** The principal of an access token. Throws `401 unauthorized`. */
   authenticate: (token: string) => Principal | Promise<Principal>;
   report: Report;
 }
 
 /** Characters of messages that may wait to be answered, while a rule is found out for the one before them. */
-const mostWaiting = 1_048_576;
+const maxWaitingCharacters = 1_048_576;
 
 /** What a client may have sent before it hears that it is to go. Messages. */
-const mostAfterwards = 1_000;
+const maxMessagesAfterEnd = 1_000;
 
 /** One client's conversation. */
 export class SocketSession {
   readonly #options: SessionOptions;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
-  #afterwards = 0;
+  #messagesAfterEnd = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
   }
 
   /** Takes a text message; undefined stands for a binary one. */
-  hear(message: string | undefined): void {
+  receive(message: string | undefined): void {
     if (!this.#admits()) return;
     const length = message?.length ?? 0;
-    if (this.#waiting + length > mostWaiting) {
+    if (this.#waiting + length > maxWaitingCharacters) {
       return this.#refuse('too many messages that are not answered yet');
     }
     this.#waiting += length;
-    this.#last = this.#last.then(() => this.#answer(message)).then(() => {
+    this.#last = this.#last.then(() => this.#respond(message)).then(() => {
       this.#waiting -= length;
     });
   }
@@ -57,15 +57,15 @@ export class SocketSession {
   }
 
   /** To be called when the connection has closed. */
-  gone(): void {
-    this.#options.stream.gone();
+  closed(): void {
+    this.#options.stream.closed();
   }
 
   #admits(): boolean {
     const { stream, rate, hub } = this.#options;
     if (!stream.isOpen) {
-      this.#afterwards++;
-      if (this.#afterwards > mostAfterwards) stream.cut();
+      this.#messagesAfterEnd++;
+      if (this.#messagesAfterEnd > maxMessagesAfterEnd) stream.cut();
       return false;
     }
     if (rate.admit(hub.now())) return true;
@@ -73,14 +73,14 @@ export class SocketSession {
     return false;
   }
 
-  async #answer(message: string | undefined): Promise<void> {
+  async #respond(message: string | undefined): Promise<void> {
     const { stream, rate, hub, report } = this.#options;
     if (!stream.isOpen) return;
     let name: string | undefined;
     try {
       const value = messages.parseMessage(message ?? '');
-      name = messages.nameIn(value);
-      await this.#act(messages.readMessage(value));
+      name = messages.subscriptionIdIn(value);
+      await this.#act(messages.checkMessage(value));
     } catch (error) {
       if (!(error instanceof ApiError)) report('answer a WebSocket message', error);
       const refusal = toApiError(error);
@@ -124,24 +124,28 @@ export class SocketSession {
     }
     seat.move(principal);
     stream.holder = { ...stream.holder, principal };
-    hub.review(stream);
+    hub.reauthorize(stream);
   }
 
   async #subscribe(
     { id, collection, filter, since }: Extract<messages.ClientMessage, { type: 'subscribe' }>,
   ): Promise<void> {
-    const { hub, stream, seat, maximalSubscriptions } = this.#options;
+    const { hub, stream, seat, maxSubscriptions } = this.#options;
     if (stream.subscriptions.has(id)) fail('conflict', 'this connection has a subscription of this id');
-    if (stream.subscriptions.size >= maximalSubscriptions) {
-      fail('too_many_requests', `a connection holds at most ${maximalSubscriptions} subscriptions`);
+    if (stream.subscriptions.size >= maxSubscriptions) {
+      fail('too_many_requests', `a connection holds at most ${maxSubscriptions} subscriptions`);
     }
     // Each subscription costs what a stream costs, so it counts like one.
-    const giveBack = seat.another(filter);
+    const giveBack = seat.add(filter);
     try {
-      const grant = await hub.grant({ topic: { ...stream.place, collection }, ...stream.holder, filter });
+      const authorization = await hub.authorize({
+        topic: { ...stream.place, collection },
+        ...stream.holder,
+        filter,
+      });
       hub.subscribe(
         stream,
-        { id, collection, filter, since, grant, onLeft: giveBack },
+        { id, collection, filter, since, authorization, onLeft: giveBack },
         (cursor) => stream.write([messages.subscribed(id, cursor)]),
       );
     } catch (error) {

@@ -9,8 +9,8 @@ import { writeLastResponse } from '../../http/raw-response.ts';
 import { decodeSegment } from '../../http/path-segment.ts';
 import { queryParameters } from '../../http/query-parameters.ts';
 import { decideScope, type Principal } from '../../scope.ts';
-import type { Holder } from '../ports.ts';
-import type { Place } from '../topic.ts';
+import type { StreamHolder } from '../ports.ts';
+import type { AppPath } from '../topic.ts';
 
 /** What the rest of the server says of an upgrade. */
 export interface UpgradePorts {
@@ -23,19 +23,19 @@ export interface UpgradePorts {
   /** The principal of an access token from a cookie. Throws `401 unauthorized`, with what takes the cookie away. */
   authenticateCookie: (token: string) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
-  requireApp: (place: Place) => void | Promise<void>;
+  requireApp: (place: AppPath) => void | Promise<void>;
   /** Whether a foreign origin is in the CORS allowlist. */
   allowsOrigin: (origin: string) => boolean;
   /** The cookie that holds an access token. */
   cookieName: string;
   /** Called once for each upgrade request, with what it was answered; 101 is an open WebSocket. */
-  answered?: (request: IncomingMessage, answer: { status: number; principal: Principal | null }) => void;
+  onResponse?: (request: IncomingMessage, answer: { status: number; principal: Principal | null }) => void;
 }
 
 /** An upgrade that may go on. */
 export interface Admission {
-  place: Place;
-  holder: Holder;
+  place: AppPath;
+  holder: StreamHolder;
 }
 
 /** A request line may have the whole address (RFC 9112 section 3.2.2). */
@@ -56,7 +56,7 @@ export function isForRealtime({ method, url, headers, socket, httpVersion }: Inc
 }
 
 /** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
-export async function answersEnd(socket: Duplex): Promise<void> {
+export async function responsesEnd(socket: Duplex): Promise<void> {
   for (let answer = currentResponse(socket); answer !== undefined; answer = currentResponse(socket)) {
     if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
     await once(answer, 'close');

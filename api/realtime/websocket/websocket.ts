@@ -11,15 +11,15 @@ import type { Hub } from '../hub.ts';
 import { type MessageBounds, MessageRate } from './message-rate.ts';
 import { errorMessage, eventMessage, reset } from './messages.ts';
 import type { Report } from '../ports.ts';
-import type { Seat } from '../stream-quota.ts';
+import type { StreamClaim } from '../stream-quota.ts';
 import { SocketSession } from './socket-session.ts';
 import type { StreamEnd, Wire } from '../stream.ts';
 import {
   type Admission,
   admitUpgrade,
-  answersEnd,
   isForRealtime,
   refuseUpgrade,
+  responsesEnd,
   type UpgradePorts,
 } from './upgrade.ts';
 
@@ -54,7 +54,7 @@ interface WebSocketOptions {
 /** An upgrade on its way through crossws. */
 interface Ticket extends Admission {
   socket: Duplex;
-  seat: Seat;
+  seat: StreamClaim;
   /** Headers of its answer. */
   headers: Record<string, string>;
 }
@@ -72,7 +72,7 @@ const closeCodes: Record<StreamEnd['why'], number> = {
  * frames a message, and so many packets a frame, of which the shortest make 120 of the longest message. Options of the
  * `ws` in crossws, of which its types do not know.
  */
-const mostPieces = { maxFragments: 128, maxBufferedChunks: 1_024 };
+const pieceLimits = { maxFragments: 128, maxBufferedChunks: 1_024 };
 
 /**
  * One message a turn of the event loop, and nothing more is read before: two megabytes of the shortest frames, which may
@@ -81,7 +81,7 @@ const mostPieces = { maxFragments: 128, maxBufferedChunks: 1_024 };
 const oneAtATime = { allowSynchronousEvents: false };
 
 /** A close frame has room for 123 bytes of reason. */
-const maximalReason = 120;
+const maxReason = 120;
 
 /** The WebSocket side of realtime. */
 export class WebSockets {
@@ -99,16 +99,16 @@ export class WebSockets {
         upgrade: ({ context = {} }) => ({ headers: this.#tickets.get(context)?.headers ?? {} }),
         open: (peer) => this.#open(peer),
         message: (peer, message) =>
-          this.#sessions.get(peer)?.hear(typeof message.rawData === 'string' ? message.text() : undefined),
+          this.#sessions.get(peer)?.receive(typeof message.rawData === 'string' ? message.text() : undefined),
         ping: (peer) => this.#sessions.get(peer)?.count(),
         pong: (peer) => this.#sessions.get(peer)?.count(),
-        close: (peer) => this.#sessions.get(peer)?.gone(),
+        close: (peer) => this.#sessions.get(peer)?.closed(),
       },
       getNamespace: () => 'realtime',
       idleTimeout: this.#bounds.idleSeconds,
       serverOptions: {
         maxPayload: this.#bounds.messageBytes,
-        ...mostPieces,
+        ...pieceLimits,
         ...oneAtATime,
         clientTracking: false,
       },
@@ -130,19 +130,19 @@ export class WebSockets {
     const onError = () => socket.destroy();
     socket.on('error', onError);
     try {
-      await answersEnd(socket);
+      await responsesEnd(socket);
     } catch {
       // Anything that is said here would be said amid another answer.
       socket.destroy();
       return;
     }
-    let seat: Seat | undefined;
+    let seat: StreamClaim | undefined;
     let principal: Principal | null = null;
     try {
       const admission = await admitUpgrade(request, ports);
       principal = admission.holder.principal;
       if (socket.destroyed) return;
-      seat = hub.seat(admission.holder);
+      seat = hub.claimStream(admission.holder);
       // All that crossws hands on from here to the opened peer is this object.
       const context = {};
       const headers = Object.fromEntries(headersFor(request));
@@ -152,13 +152,13 @@ export class WebSockets {
       delete request.headers['sec-websocket-protocol'];
       const handle = Object.assign(new Request('http://realtime/'), { context });
       await this.#adapter.handleUpgrade(request, socket, head, handle);
-      ports.answered?.(request, { status: 101, principal });
+      ports.onResponse?.(request, { status: 101, principal });
     } catch (error) {
       seat?.release();
       if (!(error instanceof ApiError)) report('open a WebSocket', error);
       const refusal = toApiError(error);
       refuseUpgrade(socket, refusal, headersFor(request));
-      ports.answered?.(request, { status: refusal.status, principal });
+      ports.onResponse?.(request, { status: refusal.status, principal });
     }
   }
 
@@ -173,7 +173,7 @@ export class WebSockets {
       stream,
       seat,
       rate: new MessageRate(this.#bounds.messages, hub.now()),
-      maximalSubscriptions: this.#bounds.subscriptions,
+      maxSubscriptions: this.#bounds.subscriptions,
       authenticate: ports.authenticate,
       report,
     });
@@ -191,6 +191,6 @@ function wireOf(peer: Peer): Wire {
     reset,
     failed: () => undefined,
     lost: errorMessage,
-    close: ({ why, message }) => peer.close(closeCodes[why], message.slice(0, maximalReason)),
+    close: ({ why, message }) => peer.close(closeCodes[why], message.slice(0, maxReason)),
   };
 }

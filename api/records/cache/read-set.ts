@@ -1,7 +1,7 @@
 // Read sets: everything that a cached record or total depends on, by the names under which writes are tracked.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Condition } from '../../../storage/app/filter/condition.ts';
-import { mentionsNow, relatedCollections, ruleOf } from '../../rules/compile.ts';
+import { compiledRule, mentionsNow, relatedCollections } from '../../rules/compile.ts';
 import type { RecordTarget } from '../collection.ts';
 import type { Narrowing } from '../ports.ts';
 import { allRecordsName, tableName, usersName } from './tracked-names.ts';
@@ -25,7 +25,7 @@ export function readSetOf(
   if (filter !== undefined && guarded) {
     for (const name of relatedOf(filter)) {
       const target = app.collections.get(name);
-      if (target !== undefined) conditions.push(ruleOf(app, target, 'get').condition);
+      if (target !== undefined) conditions.push(compiledRule(app, target, 'get').condition);
     }
   }
   for (const condition of conditions) {

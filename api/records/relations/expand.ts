@@ -7,7 +7,7 @@ import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { planFor, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
 import { fail } from '../../errors.ts';
-import { type Access, guardOf } from '../../rules/access.ts';
+import { type Access, relatedGuard } from '../../rules/access.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
 import { recordLength } from '../input/length.ts';
 import type { Expansion, RecordSelector, RelatedRecord } from '../input/selection.ts';
@@ -94,7 +94,7 @@ export async function expandRelations(
   scope: RecordScope,
   { access, branches, records }: ExpandInput,
 ): Promise<RecordSelector> {
-  const guard = guardOf(access, scope.target.app);
+  const guard = relatedGuard(access, scope.target.app);
   const expansions = new Map(records.map((record): [StoredRecord, Expansion] => [record, {}]));
   const holders = [...expansions].map(([record, expansion]) => ({ record, expansion, times: 1 }));
   let length = 0;

@@ -6,9 +6,9 @@ import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
 import { failValidation } from '../../errors.ts';
-import { type Access, guardOf, residueOf } from '../../rules/access.ts';
-import { mostGuarding } from '../../rules/caller-filter.ts';
-import { comparisonsToLookAt } from '../../rules/compile.ts';
+import { type Access, relatedGuard, ruleResidue } from '../../rules/access.ts';
+import { maxGuardComparisons } from '../../rules/caller-filter.ts';
+import { comparisonsToRead } from '../../rules/compile.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
 import { missingReason } from '../input/write-errors.ts';
 import type { RecordInput } from '../input/values.ts';
@@ -19,7 +19,7 @@ export function ruleRestriction(
   target: RecordTarget,
   body?: RecordInput,
 ): Restriction | undefined {
-  const residue = residueOf(access, target, body);
+  const residue = ruleResidue(access, target, body);
   return residue === undefined ? undefined : { residue };
 }
 
@@ -75,7 +75,7 @@ function pointings(
   { plan, target: { app } }: RecordScope,
   written: WrittenValues,
 ): Pointing[] {
-  const guard = guardOf(access, app);
+  const guard = relatedGuard(access, app);
   if (guard === undefined) return [];
   let comparisons = 0;
   return written.positions.flatMap((position, index) => {
@@ -86,8 +86,8 @@ function pointings(
     if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
     const residue = guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];
-    comparisons += comparisonsToLookAt(app, target);
-    if (comparisons > mostGuarding) {
+    comparisons += comparisonsToRead(app, target);
+    if (comparisons > maxGuardComparisons) {
       failValidation([{
         field: field.name,
         reason: 'is one relation too many for one write, by the get rules',

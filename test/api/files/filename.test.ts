@@ -1,6 +1,6 @@
 // Names of files as headers bring and take them.
 import { describe, expect, it } from 'vitest';
-import { disposition, filenameHeader, filenameOf } from '../../../api/files/filename.ts';
+import { disposition, filenameHeader, parseFilename } from '../../../api/files/filename.ts';
 
 const faces = (count: number) => encodeURIComponent('😀'.repeat(count));
 /** As Node hands a header on that was sent in these bytes. */
@@ -23,12 +23,12 @@ describe('a name that is sent', () => {
     [`${faces(100)}.png`, `${'😀'.repeat(62)}.png`],
     [faces(64), '😀'.repeat(63)],
   ])('%s is kept as %s', (sent, kept) => {
-    expect(filenameOf(sent)).toBe(kept);
+    expect(parseFilename(sent)).toBe(kept);
   });
 
   it('may be in UTF-8 or in Latin-1, without any escape', () => {
-    expect(filenameOf(asSent('über.txt', 'utf8'))).toBe('über.txt');
-    expect(filenameOf(asSent('über.txt', 'latin1'))).toBe('über.txt');
+    expect(parseFilename(asSent('über.txt', 'utf8'))).toBe('über.txt');
+    expect(parseFilename(asSent('über.txt', 'latin1'))).toBe('über.txt');
   });
 });
 
@@ -44,7 +44,7 @@ describe('a name that is answered', () => {
   ])('%s is written as %s, and is the same when it is sent again', (name, written) => {
     expect(filenameHeader(name)).toBe(written);
     expect(decodeURIComponent(written)).toBe(name);
-    if (!name.includes('/') && name === name.trim()) expect(filenameOf(written)).toBe(name);
+    if (!name.includes('/') && name === name.trim()) expect(parseFilename(written)).toBe(name);
   });
 
   it('stands in a disposition with nothing that ends its value (RFC 8187 section 3.2.1)', () => {

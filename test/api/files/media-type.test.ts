@@ -1,6 +1,6 @@
 // Which types an upload may have.
 import { expect, it } from 'vitest';
-import { mediaTypeOf } from '../../../api/files/media-type.ts';
+import { parseMediaType } from '../../../api/files/media-type.ts';
 
 const longest = `text/${'x'.repeat(250)}`;
 
@@ -11,7 +11,7 @@ it.each([
   ['text/plain; charset="utf-8"', 'text/plain; charset="utf-8"'],
   ['multipart/form-database', 'multipart/form-database'],
 ])('%s is kept as %s', (sent, kept) => {
-  expect(mediaTypeOf(sent)).toBe(kept);
+  expect(parseMediaType(sent)).toBe(kept);
 });
 
 it.each([
@@ -24,5 +24,5 @@ it.each([
   'Multipart/Form-Data',
   'multipart/form-data;boundary=x',
 ])('%j is refused', (sent) => {
-  expect(() => mediaTypeOf(sent)).toThrow('Content-Type: ');
+  expect(() => parseMediaType(sent)).toThrow('Content-Type: ');
 });

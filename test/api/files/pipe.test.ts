@@ -4,7 +4,7 @@ import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { ClientGone, pour } from '../../../api/files/pipe.ts';
+import { ClientDisconnected, pipe } from '../../../api/files/pipe.ts';
 
 const announced = 1_000_000;
 
@@ -22,7 +22,7 @@ async function outcomeOf(
   const poured = Promise.withResolvers<unknown>();
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Length': announced });
-    pour(bytes, announced, response).then(() => poured.resolve('all'), poured.resolve);
+    pipe(bytes, announced, response).then(() => poured.resolve('all'), poured.resolve);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -92,7 +92,7 @@ it('says of a client that leaves that it did, and reads no further', async () =>
     return 0;
   };
   const { poured } = await outcomeOf(slow, leave);
-  expect(poured).toBeInstanceOf(ClientGone);
+  expect(poured).toBeInstanceOf(ClientDisconnected);
   expect(slow.destroyed).toBe(true);
 });
 
@@ -100,14 +100,14 @@ it('waits for no bytes when the client has left before the first', async () => {
   const never = new Readable({ read: () => undefined });
   const poured = Promise.withResolvers<unknown>();
   const server = createServer(({ socket }, response) => {
-    socket.once('close', () => pour(never, announced, response).then(poured.resolve, poured.resolve));
+    socket.once('close', () => pipe(never, announced, response).then(poured.resolve, poured.resolve));
     socket.destroy();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   await once(request({ host: '127.0.0.1', port }).end(), 'error');
-  expect(await poured.promise).toBeInstanceOf(ClientGone);
+  expect(await poured.promise).toBeInstanceOf(ClientDisconnected);
   expect(never.destroyed).toBe(true);
   server.close();
 });
@@ -116,7 +116,7 @@ it('leaves nothing at a connection that goes on', async () => {
   const listeners: number[] = [];
   const server = createServer(({ socket }, response) => {
     response.once('finish', () => listeners.push(socket.listenerCount('close')));
-    void pour(Readable.from([Buffer.alloc(10)]), 10, response);
+    void pipe(Readable.from([Buffer.alloc(10)]), 10, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -62,7 +62,7 @@ describe('sse.authz-live: an open stream', () => {
   });
 
   it('ends within 5 s by the bounds that the server runs with', async () => {
-    const standard = await startRig({ bounds: { sweepMilliseconds: 1_000 } });
+    const standard = await startRig({ bounds: { sweepMs: 1_000 } });
     const client = await openEvents(standard.port, { token: 'ada' });
     const before = performance.now();
     standard.gate.expired.add('ada');
@@ -230,7 +230,7 @@ describe('a rule or filter', () => {
   });
 
   it('that refuses at the start is an ordinary error, and leaves no seat taken', async () => {
-    const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 1 } } });
+    const small = await startRig({ bounds: { streams: { perPrincipal: 1, perAddress: 1 } } });
     small.gate.rule = () => fail('parse_error', 'the filter ends too early');
     for (let times = 0; times < 3; times++) {
       const client = await openEvents(small.port, { filter: 'a =' });

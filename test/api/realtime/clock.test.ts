@@ -4,12 +4,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createRealtime } from '../../../api/realtime/build.ts';
 import { defaultBounds } from '../../../api/realtime/bounds.ts';
 import type { Hub } from '../../../api/realtime/hub.ts';
-import type { View } from '../../../api/realtime/ports.ts';
+import type { AuthorizedView } from '../../../api/realtime/ports.ts';
 import type { Stream } from '../../../api/realtime/stream.ts';
 import { place } from './rig.ts';
 
 const hour = 3_600_000;
-const seesAll: View = { key: '', incarnation: '1', passes: () => true };
+const seesAll: AuthorizedView = { key: '', incarnation: '1', passes: () => true };
 
 let timeOfDay: number;
 let hub: Hub;
@@ -27,7 +27,7 @@ beforeEach(() => {
     definitions: {
       app: nobodyAsks,
       workspace: nobodyAsks,
-      onForget: () => () => undefined,
+      onInvalidate: () => () => undefined,
     },
     tokens: { current: nobodyAsks },
     observe: nobodyAsks,
@@ -66,7 +66,7 @@ function attach({ stalls = false } = {}): Held {
   const stream = hub.attach(socket, {
     place,
     holder,
-    seat: hub.seat(holder),
+    seat: hub.claimStream(holder),
     wire: {
       isSingle: false,
       ping: Buffer.from('ping'),
@@ -77,47 +77,47 @@ function attach({ stalls = false } = {}): Held {
       close: () => undefined,
     },
   });
-  socket.once('close', () => stream.gone());
+  socket.once('close', () => stream.closed());
   return { stream, socket, written };
 }
 
 function watch(stream: Stream, since?: string): string {
   let begins = '';
-  const grant = { view: seesAll, version: 0 };
-  const wanted = { id: 'a', collection: 'orders', filter: undefined, since, grant };
+  const authorization = { view: seesAll, version: 0 };
+  const wanted = { id: 'a', collection: 'orders', filter: undefined, since, authorization };
   hub.subscribe(stream, wanted, (cursor) => begins = cursor);
   return begins;
 }
 
 /** Time passes while the time of day is wrong. */
 function pass(milliseconds: number): void {
-  const { sweepMilliseconds } = defaultBounds;
-  for (let passed = 0; passed < milliseconds; passed += sweepMilliseconds) {
-    timeOfDay += sweepMilliseconds;
-    vi.advanceTimersByTime(sweepMilliseconds);
+  const { sweepMs } = defaultBounds;
+  for (let passed = 0; passed < milliseconds; passed += sweepMs) {
+    timeOfDay += sweepMs;
+    vi.advanceTimersByTime(sweepMs);
   }
 }
 
 it('a stream is pinged as often as ever when the clock has been set back', () => {
   const { written } = attach();
   timeOfDay -= hour;
-  pass(2 * defaultBounds.pingMilliseconds);
+  pass(2 * defaultBounds.pingMs);
   expect(written).toEqual(['ping', 'ping']);
 });
 
 it('a stream is not pinged again and again when the clock has been set forward', () => {
   const { written } = attach();
   timeOfDay += hour;
-  pass(defaultBounds.pingMilliseconds);
+  pass(defaultBounds.pingMs);
   expect(written).toEqual(['ping']);
 });
 
 it('a stream whose reader stalls is cut off when the clock has been set back', () => {
   const { stream, socket } = attach({ stalls: true });
   stream.write([Buffer.from('first')]);
-  pass(2 * defaultBounds.sweepMilliseconds);
+  pass(2 * defaultBounds.sweepMs);
   timeOfDay -= hour;
-  pass(defaultBounds.sink.stallMilliseconds);
+  pass(defaultBounds.sink.stallMs);
   expect(socket.destroyed).toBe(true);
 });
 
@@ -125,7 +125,7 @@ it('a stream that was told to end is cut off when the clock has been set back', 
   const { stream, socket } = attach();
   stream.end({ why: 'policy', message: 'too many messages' }, hub.now());
   timeOfDay -= hour;
-  pass(2 * defaultBounds.endingMilliseconds);
+  pass(2 * defaultBounds.endingMs);
   expect(socket.destroyed).toBe(true);
 });
 
@@ -133,9 +133,9 @@ it('a log that nobody uses is forgotten when the clock has been set back', () =>
   const first = attach();
   const since = watch(first.stream);
   first.stream.cut();
-  pass(2 * defaultBounds.sweepMilliseconds);
+  pass(2 * defaultBounds.sweepMs);
   timeOfDay -= hour;
-  pass(defaultBounds.unusedMilliseconds);
+  pass(defaultBounds.unusedMs);
   const { stream, written } = attach();
   watch(stream, since);
   expect(written).toEqual(['reset']);

@@ -6,14 +6,14 @@ import { type Bounds, defaultBounds } from '../../../api/realtime/bounds.ts';
 import { InProcessBroker } from '../../../api/realtime/broker.ts';
 import type { Feed } from '../../../api/realtime/feed.ts';
 import { Feeds } from '../../../api/realtime/feeds.ts';
-import type { View } from '../../../api/realtime/ports.ts';
+import type { AuthorizedView } from '../../../api/realtime/ports.ts';
 import { Sink } from '../../../api/realtime/delivery/sink.ts';
 import { Stream } from '../../../api/realtime/stream.ts';
 import type { Subscription } from '../../../api/realtime/subscription.ts';
 import { place } from './rig.ts';
 
 /** What passes everybody the same. */
-export const sameForAll: View = { key: '', incarnation: '1', passes: () => true };
+export const sameForAll: AuthorizedView = { key: '', incarnation: '1', passes: () => true };
 
 /** Feeds by themselves, of collections that a test watches and writes to; their clock is the test's. */
 export function setUp(bounds: Partial<Bounds> = {}) {

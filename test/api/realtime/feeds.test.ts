@@ -19,17 +19,17 @@ describe('the feeds', () => {
     for (let n = 0; n < 100; n++) write('large', 'x'.repeat(500));
     for (let n = 0; n < 10; n++) write('small', 'x'.repeat(500));
     const before = small.log.bytes;
-    feeds.lookAfter(0);
+    feeds.sweep(0);
     expect(large.log.bytes + before).toBeLessThanOrEqual(40_000);
     expect(large.log.bytes).toBeGreaterThan(0);
     expect(small.log.bytes).toBe(before);
   });
 
   it('hear no more of a collection that they have forgotten, nor of any once they are closed', () => {
-    const { feeds, watch, write } = setUp({ unusedMilliseconds: 1_000 });
+    const { feeds, watch, write } = setUp({ unusedMs: 1_000 });
     const forgotten = watch('orders');
-    feeds.lookAfter(0);
-    feeds.lookAfter(1_000);
+    feeds.sweep(0);
+    feeds.sweep(1_000);
     write('orders');
     expect(forgotten.log.newest).toBe(0);
     const closed = watch('orders');
@@ -39,20 +39,20 @@ describe('the feeds', () => {
   });
 
   it('forget a collection some time after its last subscriber left, not before', () => {
-    const { feeds, watch, write } = setUp({ unusedMilliseconds: 1_000 });
+    const { feeds, watch, write } = setUp({ unusedMs: 1_000 });
     const { member, stream } = join(watch('orders'));
-    feeds.lookAfter(0);
-    feeds.lookAfter(10_000);
+    feeds.sweep(0);
+    feeds.sweep(10_000);
     expect(stream.isOpen).toBe(true);
     member.leave();
-    feeds.lookAfter(10_000);
-    feeds.lookAfter(10_999);
+    feeds.sweep(10_000);
+    feeds.sweep(10_999);
     join(watch('orders')).member.leave();
-    feeds.lookAfter(11_500);
+    feeds.sweep(11_500);
     write('orders');
-    feeds.lookAfter(12_499);
+    feeds.sweep(12_499);
     expect(watch('orders').log.newest).toBe(1);
-    feeds.lookAfter(12_500);
+    feeds.sweep(12_500);
     expect(watch('orders').log.newest).toBe(0);
   });
 
@@ -76,8 +76,8 @@ describe('the feeds', () => {
       { workspace: 'b', app: 'x', collection: 'c' },
     ];
     const made = topics.map((topic) => feeds.watch(topic, '1'));
-    expect([...feeds.of({ workspace: 'a' })]).toEqual(made.slice(0, 2));
-    expect([...feeds.of({ workspace: 'a', app: 'y' })]).toEqual(made.slice(1, 2));
+    expect([...feeds.within({ workspace: 'a' })]).toEqual(made.slice(0, 2));
+    expect([...feeds.within({ workspace: 'a', app: 'y' })]).toEqual(made.slice(1, 2));
   });
 });
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Backlog, type Outlet } from '../../../api/realtime/delivery/backlog.ts';
-import { Seats } from '../../../api/realtime/stream-quota.ts';
+import { StreamQuota } from '../../../api/realtime/stream-quota.ts';
 import { Sink } from '../../../api/realtime/delivery/sink.ts';
 import { collectAll, heldBytes } from '../../harness/old-objects.ts';
 import { join, setUp } from './feed-rig.ts';
@@ -33,7 +33,7 @@ describe('nothing is held', () => {
 
   it('of a stream for which nothing waits any more while others do', async () => {
     const backlog = new Backlog(10_000);
-    const bounds = { waitingBytes: 1_000, stallMilliseconds: 10_000 };
+    const bounds = { waitingBytes: 1_000, stallMs: 10_000 };
     const waiting = () => {
       const socket = new Slow();
       const sink = new Sink(socket, { workspace: 'acme', bounds, backlog });
@@ -66,13 +66,13 @@ describe('nothing is held', () => {
   });
 
   it('of principals and addresses that have no stream any more', () => {
-    const seats = new Seats({ perPrincipal: 1, perAddress: 1 });
+    const seats = new StreamQuota({ perPrincipal: 1, perAddress: 1 });
     const before = heldBytes();
     for (let number = 0; number < 50_000; number++) {
       const principal = { role: 'user', id: `${number}`, jti: '', issuedAt: 0, expiresAt: 0 } as const;
-      seats.take({ principal, address: `${number}`, query: {} }).release();
+      seats.claim({ principal, address: `${number}`, query: {} }).release();
     }
     expect(heldBytes() - before).toBeLessThan(little);
-    seats.take({ principal: null, address: '', query: {} });
+    seats.claim({ principal: null, address: '', query: {} });
   });
 });

@@ -11,7 +11,7 @@ let rig: Rig;
 afterEach(() => rig.close());
 
 // What waits for one alone is no reason here.
-const sink = { waitingBytes: 1_000_000_000, stallMilliseconds: 10_000 };
+const sink = { waitingBytes: 1_000_000_000, stallMs: 10_000 };
 
 /** Ten who do not read, each of whom is told of records but those with one `n`. */
 async function readers(): Promise<EventClient[]> {

@@ -22,13 +22,13 @@ function fill(log: ReplayLog, count: number): void {
 
 function eventsAfter(log: ReplayLog, seq: number): RecordEvent[] {
   const found = log.after(seq, Infinity);
-  if (found === 'gone') throw new Error(`events after ${seq} are gone`);
+  if (found === 'dropped') throw new Error(`events after ${seq} were dropped`);
   return found;
 }
 
 function idsAfter(log: ReplayLog, seq: number, bytes = Infinity): unknown {
   const found = log.after(seq, bytes);
-  return found === 'gone' ? 'gone' : found.map(({ record }) => record.id);
+  return found === 'dropped' ? 'dropped' : found.map(({ record }) => record.id);
 }
 
 describe('a replay log', () => {
@@ -65,7 +65,7 @@ describe('a replay log', () => {
     const log = logOf({ events: 3 });
     fill(log, 5_000);
     expect(idsAfter(log, 4_997)).toEqual([4_998, 4_999, 5_000]);
-    expect(idsAfter(log, 4_996)).toBe('gone');
+    expect(idsAfter(log, 4_996)).toBe('dropped');
     expect(log.locate(log.cursorAt(4_997))).toBe(4_997);
     expect(log.locate(log.cursorAt(4_996))).toBeUndefined();
   });
@@ -77,7 +77,7 @@ describe('a replay log', () => {
     expect(idsAfter(log, 49)).toEqual([50]);
     log.append(change(51, 2_000));
     expect(log.bytes).toBe(0);
-    expect(idsAfter(log, 50)).toBe('gone');
+    expect(idsAfter(log, 50)).toBe('dropped');
     expect(idsAfter(log, 51)).toEqual([]);
   });
 
@@ -114,10 +114,10 @@ describe('a replay log', () => {
 
   it('keeps what a frame does not show: the record behind an event of a hook, and what went with a deletion', () => {
     const log = logOf();
-    const made = { ...change(1), made: { data: [null], shows: new Set(['id']) } };
-    const gone = { ...change(2), gone: { records: new Map([['orders/1', { id: 1 }]]), bytes: 100 } };
-    const weights = [made, gone].map((each) => log.append(each).weight);
-    expect(log.after(0, Infinity)).toMatchObject([made, gone]);
+    const custom = { ...change(1), custom: { data: [null], fields: new Set(['id']) } };
+    const deletion = { ...change(2), deleted: { records: new Map([['orders/1', { id: 1 }]]), bytes: 100 } };
+    const weights = [custom, deletion].map((each) => log.append(each).weight);
+    expect(log.after(0, Infinity)).toMatchObject([custom, deletion]);
     expect(log.bytes).toBe(weights.reduce((sum, weight) => sum + weight, 0));
     log.halve();
     log.halve();

@@ -1,8 +1,8 @@
 // Reviews of subscriptions by themselves: how often one is asked for, in which turns, and who waits for whom.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Gate, View } from '../../../api/realtime/ports.ts';
-import { Reviewer } from '../../../api/realtime/visibility/reauthorize.ts';
+import type { AuthorizedView, RealtimeGate } from '../../../api/realtime/ports.ts';
+import { Reauthorizer } from '../../../api/realtime/visibility/reauthorize.ts';
 import { join, sameForAll, setUp } from './feed-rig.ts';
 import { place } from './rig.ts';
 
@@ -31,7 +31,7 @@ describe('a review', () => {
   it('gives no stream what somebody may see whose token it no longer has', async () => {
     const { watch } = setUp();
     const { stream, member } = join(watch('orders'));
-    const opening = Promise.withResolvers<View>();
+    const opening = Promise.withResolvers<AuthorizedView>();
     reviewerWith(() => opening.promise).add([member]);
     const principal = { role: 'user', id: 'another', jti: 'other', issuedAt: 0, expiresAt: 0 } as const;
     stream.holder = { ...stream.holder, principal };
@@ -77,7 +77,11 @@ describe('a review', () => {
 });
 
 /** A reviewer that finds out what subscriptions may see in this way. */
-function reviewerWith(open: Gate['open'], clock = { now: 0 }): Reviewer {
-  const gate: Gate = { open, tokenState: () => 'good', onDefinitionChange: () => () => undefined };
-  return new Reviewer({ gate, now: () => clock.now, report: () => undefined });
+function reviewerWith(open: RealtimeGate['authorize'], clock = { now: 0 }): Reauthorizer {
+  const gate: RealtimeGate = {
+    authorize: open,
+    tokenState: () => 'good',
+    onDefinitionChange: () => () => undefined,
+  };
+  return new Reauthorizer({ gate, now: () => clock.now, report: () => undefined });
 }

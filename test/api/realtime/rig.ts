@@ -8,15 +8,15 @@ import type { Bounds } from '../../../api/realtime/bounds.ts';
 import { InProcessBroker } from '../../../api/realtime/broker.ts';
 import type { ChangeType } from '../../../api/realtime/event.ts';
 import { Hub } from '../../../api/realtime/hub.ts';
-import type { Gate, View, Wish } from '../../../api/realtime/ports.ts';
+import type { AuthorizedView, RealtimeGate, SubscribeRequest } from '../../../api/realtime/ports.ts';
 import { serveEvents } from '../../../api/realtime/delivery/sse.ts';
-import type { Place } from '../../../api/realtime/topic.ts';
+import type { AppPath } from '../../../api/realtime/topic.ts';
 import type { UpgradePorts } from '../../../api/realtime/websocket/upgrade.ts';
 import { type SocketBounds, WebSockets } from '../../../api/realtime/websocket/websocket.ts';
 import type { Principal } from '../../../api/scope.ts';
 
 /** Where the rig's collections are. */
-export const place: Place = { workspace: 'acme', app: 'shop' };
+export const place: AppPath = { workspace: 'acme', app: 'shop' };
 
 /** An end-user of the rig whose token is their name. */
 function user(id: string): Principal {
@@ -24,16 +24,17 @@ function user(id: string): Principal {
 }
 
 /** Rules and tokens that a test can change while streams are open. */
-export class TestGate implements Gate {
+export class TestGate implements RealtimeGate {
   /** The rule of every collection. */
-  rule: (wish: Wish) => View | Promise<View> = ({ filter = '' }) => this.view(filter, () => true);
+  rule: (wish: SubscribeRequest) => AuthorizedView | Promise<AuthorizedView> = ({ filter = '' }) =>
+    this.view(filter, () => true);
   incarnation = '1';
   readonly expired = new Set<string>();
   readonly revoked = new Set<string>();
   readonly #looks: (() => void)[] = [];
   readonly #listeners = new Set<(place: { workspace: string; app?: string }) => void>();
 
-  view(key: string, passes: View['passes']): View {
+  view(key: string, passes: AuthorizedView['passes']): AuthorizedView {
     return { key, passes, incarnation: this.incarnation };
   }
 
@@ -45,7 +46,7 @@ export class TestGate implements Gate {
     };
   }
 
-  open(wish: Wish): View | Promise<View> {
+  authorize(wish: SubscribeRequest): AuthorizedView | Promise<AuthorizedView> {
     return this.rule(wish);
   }
 
@@ -150,7 +151,7 @@ export async function startRig({ bounds, sockets }: RigOptions = {}): Promise<Ri
     report,
     now: () => clock.now,
     cursorKey: randomBytes(16),
-    bounds: { sweepMilliseconds: 10, ...bounds },
+    bounds: { sweepMs: 10, ...bounds },
   });
   const server = eventServer(hub);
   const headersFor = () => [['X-Standing', 'yes']] as const;

@@ -227,7 +227,7 @@ describe('a reader that has missed much', () => {
 
 describe('streams are capped', () => {
   it('for each principal, and for each address, with 429 and Retry-After', async () => {
-    const rig = await start({ bounds: { seats: { perPrincipal: 2, perAddress: 3 } } });
+    const rig = await start({ bounds: { streams: { perPrincipal: 2, perAddress: 3 } } });
     const ask = { token: 'ada', address: 'one' };
     const first = await openEvents(rig.port, ask);
     await openEvents(rig.port, ask);

@@ -1,12 +1,12 @@
 // Related records that are read when the test says so.
 import type { RecordChange } from '../../../api/realtime/event.ts';
-import type { View } from '../../../api/realtime/ports.ts';
-import type { Reader, Related } from '../../../api/realtime/visibility/related-reads.ts';
+import type { AuthorizedView } from '../../../api/realtime/ports.ts';
+import type { Related, RelatedReader } from '../../../api/realtime/visibility/related-reads.ts';
 import type { EventClient } from './event-client.ts';
 import { type Rig, startRig, type TestGate } from './rig.ts';
 
 /** A reader that answers when the test says so. */
-export class SlowReader implements Reader {
+export class SlowReader implements RelatedReader {
   readonly asked: { changes: readonly RecordChange[]; answer: (related: Related) => void }[] = [];
   #wake = () => {};
 
@@ -33,11 +33,11 @@ export const author = { id: 'a', fields: {}, created_at: '', updated_at: '' };
 const everything: Related = () => author;
 
 /** A view that passes the changes of records which have an author. */
-function lookingAt(reader: Reader, view: View): View {
+function lookingAt(reader: RelatedReader, view: AuthorizedView): AuthorizedView {
   const parts = new Map([['author', { hops: [], columns: new Set<string>() }]]);
   return {
     ...view,
-    reading: { reader, parts },
+    related: { reader, parts },
     passes: (change, related) => related(change, 'author') !== undefined,
   };
 }
@@ -56,7 +56,7 @@ export function numbersOf({ events }: EventClient): number[] {
 }
 
 /** The filter `author` looks at an author; any other looks at the record alone. */
-export function viewOf(gate: TestGate, filter: string, reader: Reader): View {
+export function viewOf(gate: TestGate, filter: string, reader: RelatedReader): AuthorizedView {
   const view = gate.view(filter, () => true);
   return filter.startsWith('author') ? lookingAt(reader, view) : view;
 }

@@ -15,13 +15,13 @@ describe('a subscription that has missed something', () => {
     const orders = watch('orders');
     for (const text of ['secret', 'shown']) write('orders', text);
     const { socket, member } = join(orders, sameForAll, 0);
-    member.hold();
+    member.pause();
     member.skip();
     member.catchUp();
     write('orders', 'secret');
     await turns();
     expect(allOf(socket)).toBe('');
-    member.review({ ...sameForAll, key: 'narrowed', passes: ({ record }) => record.text !== 'secret' });
+    member.resume({ ...sameForAll, key: 'narrowed', passes: ({ record }) => record.text !== 'secret' });
     await turns();
     expect(allOf(socket).match(/secret|shown|reset/g)).toEqual(['shown']);
   });

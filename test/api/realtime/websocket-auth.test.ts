@@ -148,7 +148,7 @@ describe('sse.authz-live: a WebSocket', () => {
   });
 
   it('holds a seat like any stream, and takes it along when it signs in', async () => {
-    const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 3 } } });
+    const small = await startRig({ bounds: { streams: { perPrincipal: 1, perAddress: 3 } } });
     const ada = await openSocket(small.port, { authorization: 'Bearer ada' });
     const second = await openSocket(small.port);
     expect(await second.ask({ type: 'auth', token: 'ada' })).toMatchObject({ code: 'too_many_requests' });
@@ -167,7 +167,7 @@ describe('sse.authz-live: a WebSocket', () => {
   });
 
   it('takes a seat for each subscription, and gives it back', async () => {
-    const small = await startRig({ bounds: { seats: { perPrincipal: 3, perAddress: 10 } } });
+    const small = await startRig({ bounds: { streams: { perPrincipal: 3, perAddress: 10 } } });
     const client = await openSocket(small.port, { authorization: 'Bearer ada' });
     await client.subscribe('a');
     await client.subscribe('b');
@@ -185,7 +185,7 @@ describe('sse.authz-live: a WebSocket', () => {
   });
 
   it('takes one seat more for a subscription with a long filter', async () => {
-    const small = await startRig({ bounds: { seats: { perPrincipal: 3, perAddress: 10 } } });
+    const small = await startRig({ bounds: { streams: { perPrincipal: 3, perAddress: 10 } } });
     const client = await openSocket(small.port, { authorization: 'Bearer ada' });
     const filter = 'f'.repeat(256);
     expect(await client.subscribe('a', { filter })).toMatchObject({ code: 'too_many_requests' });
@@ -194,7 +194,7 @@ describe('sse.authz-live: a WebSocket', () => {
   });
 
   it('stays who it was when there is no seat for whom it signs in as', async () => {
-    const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 9 } } });
+    const small = await startRig({ bounds: { streams: { perPrincipal: 1, perAddress: 9 } } });
     small.gate.ownersOnly();
     await openSocket(small.port, { authorization: 'Bearer ada' });
     const second = await openSocket(small.port);
@@ -204,7 +204,7 @@ describe('sse.authz-live: a WebSocket', () => {
   });
 
   it('takes the seats of its subscriptions along when it signs in', async () => {
-    const small = await startRig({ bounds: { seats: { perPrincipal: 2, perAddress: 10 } } });
+    const small = await startRig({ bounds: { streams: { perPrincipal: 2, perAddress: 10 } } });
     const client = await openSocket(small.port);
     await client.subscribe('a');
     await client.subscribe('b');

@@ -1,7 +1,7 @@
 // What is made of access rules: only of those that are asked for, and remembered within bounds.
 import { expect, it } from 'vitest';
 import { refuseCostly } from '../../../api/rules/caller-filter.ts';
-import { relationsReadEmail, ruleOf, understand } from '../../../api/rules/compile.ts';
+import { compiledRule, compileFilter, relationsReadEmail } from '../../../api/rules/compile.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 
 const now = new Date();
@@ -61,7 +61,7 @@ it('a filter that looks through too many rules is refused before all of them are
   const fields: Field[] = targets.map(({ id }) => ({ name: id, kind: 'relation', target: id }));
   const own = collectionOf('own', 'id != null', { fields });
   const app = appOf([...targets, own]);
-  const condition = understand(app, own, targets.map(({ id }) => `${id}.title = 'a'`).join(' || '));
+  const condition = compileFilter(app, own, targets.map(({ id }) => `${id}.title = 'a'`).join(' || '));
   looked.clear();
   expect(() => refuseCostly(app, condition)).toThrow('more than 1024 comparisons');
   // The eleventh is the first beyond 1,024.
@@ -72,11 +72,11 @@ it('rules are remembered, until those of all collections have become too long to
   const long = `title != '${'x'.repeat(4_000)}'`;
   const first = collectionOf('first', long);
   const app = appOf([first]);
-  const rule = ruleOf(app, first, 'get');
-  expect(ruleOf(app, first, 'get')).toBe(rule);
+  const rule = compiledRule(app, first, 'get');
+  expect(compiledRule(app, first, 'get')).toBe(rule);
   const characters = 2 * 1_048_576;
   for (let index = 0; index * long.length < characters; index++) {
-    ruleOf(app, collectionOf(`c${index}`, long), 'list');
+    compiledRule(app, collectionOf(`c${index}`, long), 'list');
   }
-  expect(ruleOf(app, first, 'get')).not.toBe(rule);
+  expect(compiledRule(app, first, 'get')).not.toBe(rule);
 });

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   admit,
-  glanceOf,
-  predicateOf,
+  memoryCheck,
   type RuledTarget,
+  rulePredicate,
   unboundedAccess,
 } from '../../../api/rules/access.ts';
 import type { Principal } from '../../../api/scope.ts';
@@ -61,7 +61,7 @@ function recordOf(fields: Record<string, unknown>): FilterRecord {
 async function admits(principal: Principal | null, list: AccessRule, fields: Record<string, unknown>) {
   const target = targetWith(list);
   const access = await admit(deps, target, 'list', { principal, now, query: {} });
-  return predicateOf(access, target)({ record: recordOf(fields) }, now.getTime());
+  return rulePredicate(access, target)({ record: recordOf(fields) }, now.getTime());
 }
 
 const filter = (text: string): AccessRule => ({ template: 'filter', filter: text });
@@ -87,7 +87,7 @@ describe('a rule in memory', () => {
   it('looks at the time when it is asked, not when the stream began', async () => {
     const target = targetWith(filter('due > @now'));
     const access = await admit(deps, target, 'list', { principal: ada, now, query: {} });
-    const passes = predicateOf(access, target);
+    const passes = rulePredicate(access, target);
     const record = recordOf({ due: '2026-01-02T03:04:06.000Z' });
     expect(passes({ record }, now.getTime())).toBe(true);
     expect(passes({ record }, now.getTime() + 1_000)).toBe(false);
@@ -95,7 +95,7 @@ describe('a rule in memory', () => {
 
   it('holds nothing back from an admin', () => {
     const target = targetWith({ template: 'admin', filter: null });
-    expect(predicateOf(unboundedAccess('list', now), target)({ record: recordOf({}) }, 0)).toBe(true);
+    expect(rulePredicate(unboundedAccess('list', now), target)({ record: recordOf({}) }, 0)).toBe(true);
   });
 });
 
@@ -103,7 +103,7 @@ it('a record is not judged here when its texts would take long to compare', asyn
   const rule = filter(Array.from({ length: 20 }, () => 'state < note').join(' || '));
   const target = targetWith(rule);
   const access = await admit(deps, target, 'list', { principal: ada, now, query: {} });
-  const glance = glanceOf(access, target);
+  const glance = memoryCheck(access, target);
   const fields = (length: number) => ({ state: `${'x'.repeat(length)}b`, note: `${'x'.repeat(length)}a` });
   expect(glance?.(recordOf(fields(1_000_000)))).toBeUndefined();
   expect(glance?.(recordOf(fields(10_000)))).toBe(false);

@@ -5,7 +5,7 @@ import { Backlog } from '../../../../api/realtime/delivery/backlog.ts';
 import { Sink } from '../../../../api/realtime/delivery/sink.ts';
 import { Slow } from '../slow-socket.ts';
 
-const bounds = { waitingBytes: 1_000_000, stallMilliseconds: 10_000 };
+const bounds = { waitingBytes: 1_000_000, stallMs: 10_000 };
 
 /** Streams that share one bound, of 10,000 bytes when none is given. */
 function streams(mostBytes = 10_000) {

@@ -64,7 +64,7 @@ function serve(mode: Mode): { listener: RequestListener; publish: (n: number) =>
   const hub = new Hub({
     broker: new InProcessBroker(fatal),
     gate: {
-      open: () => ({ key: 'everything', incarnation: '1', passes: () => true }),
+      authorize: () => ({ key: 'everything', incarnation: '1', passes: () => true }),
       tokenState: () => 'good',
       onDefinitionChange: () => () => undefined,
     },
@@ -72,7 +72,7 @@ function serve(mode: Mode): { listener: RequestListener; publish: (n: number) =>
     now: Date.now,
     cursorKey: randomBytes(16),
     // A ping would shift the frames that the clients count by their place.
-    bounds: { seats: { perPrincipal: 10_000, perAddress: 10_000 }, pingMilliseconds: 3_600_000 },
+    bounds: { streams: { perPrincipal: 10_000, perAddress: 10_000 }, pingMs: 3_600_000 },
   });
   const holder = { principal: null, address: '127.0.0.1', query: {} };
   return {

@@ -7,7 +7,7 @@ import { Slow } from '../slow-socket.ts';
 
 const options = {
   workspace: 'acme',
-  bounds: { waitingBytes: 1_000, stallMilliseconds: 10_000 },
+  bounds: { waitingBytes: 1_000, stallMs: 10_000 },
   backlog: new Backlog(Infinity),
 };
 

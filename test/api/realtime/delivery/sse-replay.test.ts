@@ -155,7 +155,7 @@ describe('a stream that comes back', () => {
     expect(second.events).toEqual([]);
     second.socket.destroy();
     await second.closed;
-    const small = await startRig({ bounds: { unusedMilliseconds: 0 } });
+    const small = await startRig({ bounds: { unusedMs: 0 } });
     const brief = await openEvents(small.port);
     brief.socket.destroy();
     await brief.closed;

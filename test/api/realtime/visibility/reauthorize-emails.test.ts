@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { InProcessBroker } from '../../../../api/realtime/broker.ts';
 import { RuleGate } from '../../../../api/realtime/visibility/gate.ts';
 import { Hub } from '../../../../api/realtime/hub.ts';
-import type { ChangedPlace } from '../../../../api/realtime/ports.ts';
-import { exactTopicOf } from '../../../../api/realtime/topic.ts';
+import type { ChangeScope } from '../../../../api/realtime/ports.ts';
+import { exactTopic } from '../../../../api/realtime/topic.ts';
 import type { Principal } from '../../../../api/scope.ts';
 import type { AppDefinition } from '../../../../storage/definition.ts';
 import { type FilteredTables, makeTables } from '../../../storage/app/filter/fixture.ts';
@@ -19,7 +19,7 @@ let tables: FilteredTables;
 let drop: () => Promise<void>;
 let app: AppDefinition;
 let hub: Hub;
-let changed: (place: ChangedPlace) => void;
+let changed: (place: ChangeScope) => void;
 
 beforeAll(async () => {
   ({ tables, drop } = await makeTables());
@@ -37,7 +37,7 @@ beforeEach(() => {
   const definitions = {
     workspace: async () => app.workspace,
     app: async () => app,
-    onForget: (listener: typeof changed) => {
+    onInvalidate: (listener: typeof changed) => {
       changed = listener;
       return () => undefined;
     },
@@ -88,7 +88,7 @@ async function watch({ principal }: User): Promise<Watching> {
   const stream = hub.attach(socket, {
     place: topic,
     holder,
-    seat: hub.seat(holder),
+    seat: hub.claimStream(holder),
     wire: {
       isSingle: true,
       ping: undefined,
@@ -105,11 +105,11 @@ async function watch({ principal }: User): Promise<Watching> {
       close: () => socket.destroy(),
     },
   });
-  socket.once('close', () => stream.gone());
-  const grant = await hub.grant({ topic, ...holder, filter: undefined });
+  socket.once('close', () => stream.closed());
+  const authorization = await hub.authorize({ topic, ...holder, filter: undefined });
   hub.subscribe(
     stream,
-    { id: '', collection: 'posts', filter: undefined, since: undefined, grant },
+    { id: '', collection: 'posts', filter: undefined, since: undefined, authorization },
     () => {},
   );
   return { shown };
@@ -119,7 +119,7 @@ function write(title: string): void {
   const at = now.toISOString();
   const record = { id: randomUUID(), collection: 'posts', fields: { title }, created_at: at, updated_at: at };
   const posts = app.collections.get('posts') ?? expect.fail('there are no posts');
-  hub.publish({ ...topic, incarnation: exactTopicOf(app, posts).incarnation }, {
+  hub.publish({ ...topic, incarnation: exactTopic(app, posts).incarnation }, {
     type: 'record_created',
     record,
   });

@@ -115,7 +115,7 @@ it('sse.authz-live: a subscription that was given up while its rule was read aga
 });
 
 it('a stream that is gone before its rule is known, or was asked for its head alone, holds no seat', async () => {
-  const small = await startRig({ bounds: { seats: { perPrincipal: 1, perAddress: 1 } } });
+  const small = await startRig({ bounds: { streams: { perPrincipal: 1, perAddress: 1 } } });
   const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { rule } = small.gate;
   small.gate.rule = async (wish) => {

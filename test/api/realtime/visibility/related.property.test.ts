@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../api/errors.ts';
 import { RuleGate } from '../../../../api/realtime/visibility/gate.ts';
-import { readFor, relatedFor } from '../../../../api/realtime/visibility/related-reads.ts';
-import { admit, guardOf, residueOf } from '../../../../api/rules/access.ts';
-import { conditionOfFilter } from '../../../../api/rules/caller-filter.ts';
+import { readRelated, relatedFor } from '../../../../api/realtime/visibility/related-reads.ts';
+import { admit, relatedGuard, ruleResidue } from '../../../../api/rules/access.ts';
+import { compileCallerFilter } from '../../../../api/rules/caller-filter.ts';
 import type { Principal } from '../../../../api/scope.ts';
 import type {
   AccessRule,
@@ -78,9 +78,9 @@ function targetOf(app: AppDefinition) {
 async function listed({ app, principal, filter: written }: Asked): Promise<string[]> {
   const target = targetOf(app);
   const access = await admit({ databases }, target, 'list', { principal, now, query: { filter: written } });
-  const rule = residueOf(access, target);
-  const guard = guardOf(access, app);
-  const residue = fold(conditionOfFilter(app, target.collection, written), { ...access.request, body: {} });
+  const rule = ruleResidue(access, target);
+  const guard = relatedGuard(access, app);
+  const residue = fold(compileCallerFilter(app, target.collection, written), { ...access.request, body: {} });
   const restrictions: Restriction[] = [
     ...(rule === undefined ? [] : [{ residue: rule }]),
     guard === undefined ? { residue } : { residue, guard },
@@ -99,16 +99,16 @@ async function streamed({ app, principal, filter: written }: Asked): Promise<str
     peekApp: () => app,
     app: async () => app,
     workspace: async () => app.workspace,
-    onForget: () => () => undefined,
+    onInvalidate: () => () => undefined,
   };
   const gate = new RuleGate({ databases, definitions, tokens: { current: () => user }, now: () => now });
   const topic = { workspace: 'w', app: 'a', collection: 'posts' };
-  const view = await gate.open({ topic, principal, query: {}, filter: written });
+  const view = await gate.authorize({ topic, principal, query: {}, filter: written });
   const changes = tables.records('posts').map((record) => ({
     type: 'record_updated' as const,
     record: { ...record },
   }));
-  const related = relatedFor(view, await readFor(changes, [view]));
+  const related = relatedFor(view, await readRelated(changes, [view]));
   return changes.filter((change) => view.passes(change, related)).map(({ record }) => record.id).sort();
 }
 

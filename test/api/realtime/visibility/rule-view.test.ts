@@ -1,7 +1,7 @@
 // What views are, and what tells them apart.
 import { describe, expect, it } from 'vitest';
-import { viewOf } from '../../../../api/realtime/visibility/rule-view.ts';
-import { admit, sightOf } from '../../../../api/rules/access.ts';
+import { authorizedView } from '../../../../api/realtime/visibility/rule-view.ts';
+import { admit, canSeeCheck } from '../../../../api/rules/access.ts';
 import type { Principal } from '../../../../api/scope.ts';
 import type { AccessRule, CollectionDefinition } from '../../../../storage/definition.ts';
 import { appOf } from '../../../storage/app/filter/fixture.ts';
@@ -39,7 +39,7 @@ async function openView(target: ReturnType<typeof targetWith>, now = () => insta
     now: instant,
     query: {},
   });
-  return viewOf(target, access, { filter: '', now, reader: { read: unasked }, version: 1 });
+  return authorizedView(target, access, { filter: '', now, reader: { read: unasked }, version: 1 });
 }
 
 describe('a view', () => {
@@ -70,7 +70,7 @@ it('a related record is looked at as of now, not of when the stream began', asyn
   const access = await admit({ databases: noDatabases }, target, 'list', asking);
   const stamp = instant.toISOString();
   const record = { id: 'x', fields: {}, created_at: stamp, updated_at: stamp };
-  const isSeen = (at: number) => sightOf(access, target.app)?.('posts', { record }, at);
+  const isSeen = (at: number) => canSeeCheck(access, target.app)?.('posts', { record }, at);
   expect([isSeen(instant.getTime()), isSeen(instant.getTime() + 1_000)]).toEqual([true, false]);
 });
 
@@ -92,7 +92,7 @@ it('a user looks at itself through relations, however its token spells the id', 
   });
   const stamp = instant.toISOString();
   const sees = (id: string) =>
-    sightOf(access, target.app)?.('users', {
+    canSeeCheck(access, target.app)?.('users', {
       record: { id, fields: {}, created_at: stamp, updated_at: stamp },
     }, 0);
   expect(sees(id)).toBe(true);
@@ -140,7 +140,7 @@ describe('callers share a view', () => {
     const asking = { principal, now: instant, query: { ...query, filter } };
     const access = await admit({ databases: noDatabases }, { ...target, collection }, 'list', asking);
     const options = { filter, now: () => instant, reader: { read: unasked }, version: 1 };
-    return viewOf({ ...target, collection }, access, options).key;
+    return authorizedView({ ...target, collection }, access, options).key;
   }
 
   it.each<[string, Asked]>([
