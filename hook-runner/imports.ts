@@ -1,16 +1,40 @@
 // Who imports what among the app's files, and what may not be imported at all.
 import { fileNameAt, fileUrl, urlPrefix } from './addresses.ts';
 import type { SourcePosition } from './faults.ts';
+import type { SourceFile } from './protocol.ts';
 import { safeMap } from './untampered.ts';
 
 /** Begins the address of a module that only says why there is none. No file's address has a `?`. */
 const refusedPrefix = `${urlPrefix}?refused=`;
+
+/** A path in quotes that may be the specifier of an import. */
+const quotedPath = /(['"])\.\/([^'"\n]+)\1/g;
 
 /** One import as it was written. `to` is a file of the app; null, with the reason, when it is refused. */
 interface Import {
   readonly specifier: string;
   readonly to: string | null;
   readonly refusal: string | null;
+}
+
+/**
+ * Names of the files in an order in which each comes after those that it imports, as far as a look at its text shows; else in
+ * the order in which they are given.
+ */
+export function importedFirst(files: readonly SourceFile[]): string[] {
+  const sources = safeMap<string, string>();
+  for (const { file, source } of files) sources.set(file, source);
+  const seen = new Set<string>();
+  const order: string[] = [];
+  const visit = (file: string) => {
+    const source = sources.get(file);
+    if (source === undefined || seen.has(file)) return;
+    seen.add(file);
+    for (const [, , specified = ''] of source.matchAll(quotedPath)) visit(specified);
+    order.push(file);
+  };
+  for (const { file } of files) visit(file);
+  return order;
 }
 
 /** Resolves the specifiers of the app's files and remembers the answers, so that failures can be explained. */

@@ -1,4 +1,4 @@
-// Loads the app's files from memory and says of each that fails where and why.
+// Loads the app's files from memory, one after another, and says of each that fails where and why.
 import type { SourceMap } from 'node:module';
 import { fileUrl } from './addresses.ts';
 import {
@@ -10,11 +10,11 @@ import {
   type SourcePosition,
   thrownMessage,
 } from './faults.ts';
-import { Imports } from './imports.ts';
+import { importedFirst, Imports } from './imports.ts';
 import type { SourceFile } from './protocol.ts';
 import type { Fault } from './registrations.ts';
 import { type ModuleApi, stripTypes, TypeScriptError } from './type-stripping.ts';
-import { safeMap, startTimer, stopTimer } from './untampered.ts';
+import { OriginalPromise, safeMap, startTimer, withoutPrototype } from './untampered.ts';
 
 /** What came of one file: null when it is live. */
 export interface LoadedFile {
@@ -22,33 +22,36 @@ export interface LoadedFile {
   readonly fault: Fault | null;
 }
 
-interface LoadAttempt {
-  readonly file: string;
-  readonly failure: { readonly thrown: unknown } | null;
-  readonly isLate: boolean;
+/** How files are loaded. */
+export interface LoadOptions {
+  /** Top-level code that has not finished by then is a fault of its file. */
+  readonly milliseconds: number;
+  readonly api: ModuleApi;
+  /** Called with the files whose top-level code is under way, whenever they are others. */
+  readonly onProgress: (underWay: readonly string[]) => void;
 }
 
-/**
- * Loads all files, each of which may import the others. Top-level code that has not finished after `milliseconds` is a
- * fault of its file; the others are not held up by it.
- */
+/** The top-level code of one file: under way, and at last ended or given up. */
+interface LoadAttempt {
+  readonly file: string;
+  failure: { readonly thrown: unknown } | null;
+  isUnderWay: boolean;
+}
+
+/** Loads all files, each of which may import the others. One whose top-level code waits does not hold up the others. */
 export async function loadFiles(
   files: readonly SourceFile[],
-  milliseconds: number,
-  api: ModuleApi,
+  { milliseconds, api, onProgress }: LoadOptions,
 ): Promise<LoadedFile[]> {
   const sources = safeMap<string, string>();
   for (const { file, source } of files) sources.set(file, source);
   registerFileNames(files.map(({ file }) => file));
   const imports = new Imports(sources);
   const served = serve(files, imports, api);
-  let timer: ReturnType<typeof startTimer> | undefined;
-  const deadline = new Promise<'late'>((resolve) => {
-    timer = startTimer(() => resolve('late'), milliseconds);
-  });
-  const attempts = await Promise.all(files.map(({ file }) => attempt(file, deadline)));
-  stopTimer(timer);
-  return new FailureReport(attempts, imports, served).describeAll(milliseconds);
+  const attempts = safeMap<string, LoadAttempt>();
+  for (const { file } of files) attempts.set(file, { file, failure: null, isUnderWay: false });
+  await evaluate(importedFirst(files).flatMap((file) => attempts.get(file) ?? []), milliseconds, onProgress);
+  return new FailureReport([...attempts.values()], imports, served).describeAll(milliseconds);
 }
 
 /** What is known of the files before any is loaded. */
@@ -99,13 +102,65 @@ function refusingCode(message: string): string {
   return `throw new Error(${JSON.stringify(message)});`;
 }
 
-async function attempt(file: string, deadline: Promise<'late'>): Promise<LoadAttempt> {
-  try {
-    const ended = await Promise.race([import(fileUrl(file)), deadline]);
-    return { file, failure: null, isLate: ended === 'late' };
-  } catch (thrown) {
-    return { file, failure: { thrown }, isLate: false };
+/**
+ * Runs top-level code, of one file at a time for as long as it does not wait long: when the process ends or gets stuck, the
+ * last report says in which file that was.
+ */
+async function evaluate(
+  attempts: readonly LoadAttempt[],
+  milliseconds: number,
+  onProgress: LoadOptions['onProgress'],
+): Promise<void> {
+  const deadline = after(milliseconds);
+  const share = milliseconds / (attempts.length + 1);
+  let isOver = false;
+  const report = () => {
+    if (!isOver) onProgress(filesUnderWay(attempts));
+  };
+  const runs: Promise<void>[] = [];
+  for (const attempt of attempts) {
+    attempt.isUnderWay = true;
+    report();
+    const run = runOne(attempt, report);
+    runs[runs.length] = run;
+    await either(run, after(share));
   }
+  for (const run of runs) await either(run, deadline);
+  isOver = true;
+}
+
+async function runOne(attempt: LoadAttempt, report: () => void): Promise<void> {
+  try {
+    await import(fileUrl(attempt.file));
+  } catch (thrown) {
+    attempt.failure = { thrown };
+  }
+  attempt.isUnderWay = false;
+  report();
+}
+
+function filesUnderWay(attempts: readonly LoadAttempt[]): readonly string[] {
+  const files: string[] = withoutPrototype([]);
+  let count = 0;
+  for (const { file, isUnderWay } of attempts) if (isUnderWay) files[count++] = file;
+  return files;
+}
+
+function after(milliseconds: number): Promise<void> {
+  return new OriginalPromise((resolve) => void startTimer(resolve, milliseconds));
+}
+
+/** Resolves with the first of two. Without `Promise.race`, which a file that has run may have replaced. */
+function either(one: Promise<void>, other: Promise<void>): Promise<void> {
+  return new OriginalPromise((resolve) => {
+    for (const each of [one, other]) {
+      const pass = async () => {
+        await each;
+        resolve();
+      };
+      void pass();
+    }
+  });
 }
 
 /** Finds for each failure the words that help its author. */
@@ -120,7 +175,7 @@ class FailureReport {
     this.#imports = imports;
     this.#served = served;
     this.#failed = new Set(
-      attempts.filter(({ failure, isLate }) => failure !== null || isLate).map(({ file }) => file),
+      attempts.filter(({ failure, isUnderWay }) => failure !== null || isUnderWay).map(({ file }) => file),
     );
   }
 
@@ -128,10 +183,10 @@ class FailureReport {
     return this.#attempts.map((one) => ({ file: one.file, fault: this.#findFault(one, milliseconds) }));
   }
 
-  #findFault({ file, failure, isLate }: LoadAttempt, milliseconds: number): Fault | null {
+  #findFault({ file, failure, isUnderWay }: LoadAttempt, milliseconds: number): Fault | null {
     const known = this.#served.faults.get(file);
     if (known !== undefined) return known;
-    if (isLate) return this.#importFault(file) ?? tooSlow(file, milliseconds);
+    if (isUnderWay) return this.#importFault(file) ?? tooSlow(file, milliseconds);
     return failure === null ? null : this.#describeFailure(file, failure.thrown);
   }
 

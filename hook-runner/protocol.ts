@@ -9,7 +9,8 @@
 // Ids are u32 counters from 1, each chosen by the side that asks: the API counts invocations (`load`, `event`, `route`,
 // `cron`) and pings in one, the runner counts calls in another.
 //
-// A conversation: runner `ready`; API `load`; runner `loaded` once; then invocations, at most 32 at a time.
+// A conversation: runner `ready`; API `load`; runner `loading` any number of times and `loaded` once; then invocations, at
+// most 32 at a time.
 //   event, cron   →  result
 //   route         →  response (end: true), or response, chunk…, end; or result (failed, http_error) at any point
 //   call          →  result (of the API), also after the invocation it belongs to has ended
@@ -143,6 +144,16 @@ export interface ReadyFrame {
   readonly protocol: number;
 }
 
+/**
+ * The files whose top-level code is under way, whenever they are others than before: should the process end or get stuck now,
+ * it is one of them.
+ */
+export interface LoadingFrame {
+  readonly type: 'loading';
+  readonly id: number;
+  readonly files: readonly string[];
+}
+
 /** The files that are live now, and why the others are not. */
 export interface LoadedFrame {
   readonly type: 'loaded';
@@ -238,6 +249,7 @@ export interface PongFrame {
 /** Runner to API. */
 export type FromRunner =
   | ReadyFrame
+  | LoadingFrame
   | LoadedFrame
   | InvocationResult
   | ResponseFrame

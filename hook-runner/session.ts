@@ -67,7 +67,11 @@ export class Session {
     const lines = new LogWriter(this.#channel, this.#invocations, limits.log_bytes);
     replaceGlobals(this.#createGlobals(lines, format));
     this.#start(id, async () => {
-      const files = await loadFiles(this.#load.files, limits.load_ms, api);
+      const files = await loadFiles(this.#load.files, {
+        milliseconds: limits.load_ms,
+        api,
+        onProgress: (underWay) => this.#channel.send({ type: 'loading', id, files: underWay }),
+      });
       this.#channel.send({ type: 'loaded', id, ...this.#registry.finish(files) });
     });
   }

@@ -8,7 +8,7 @@ import { logFailure } from '../logging/events.ts';
 import { type CodeSnapshot, readCode } from './files/code-snapshot.ts';
 import type { Counters } from './pool/counters.ts';
 import type { SharedSlots } from './pool/slots.ts';
-import { faultOfCode, refusalOf, retryAfter } from './files/faults.ts';
+import { faultOfCode, faultsOfLoad, refusalOf, retryAfter } from './files/faults.ts';
 import { type CallContext, Generation, type Ready, type RunWish } from './pool/generation.ts';
 import type { SupervisedRunners } from './pool/host.ts';
 import type { ChannelEnd } from './rpc/invocation.ts';
@@ -19,7 +19,7 @@ import type { FileFault, Loading } from './ports.ts';
 import { Registrations } from './registrations.ts';
 import { type LimitDeps, RunLimit } from './pool/run-limit.ts';
 import { retryWhileFull } from './pool/start-retry.ts';
-import { Suspects } from './pool/quarantine.ts';
+import { Quarantine } from './pool/quarantine.ts';
 import { AppSlots } from './pool/slots.ts';
 
 /** What the hooks of every app need. */
@@ -52,7 +52,7 @@ export class AppHooks {
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   readonly #parts: HookParts;
   readonly #limit: RunLimit;
-  readonly #suspects = new Suspects();
+  readonly #quarantine = new Quarantine();
   readonly #leaving = new Leaving();
   #known: Registrations | undefined;
   #live: Generation | undefined;
@@ -182,13 +182,13 @@ export class AppHooks {
       return this.#loadingNow();
     }
     // Not before: until the load that is under way has ended, it goes by what it finds.
-    if (cause === 'asked' || fingerprint !== this.#tried) this.#suspects.forgive();
+    if (cause === 'asked' || fingerprint !== this.#tried) this.#quarantine.clear();
     this.#tried = fingerprint;
     let faults = unread;
     try {
       const live = files.length === 0 ? undefined : await this.#open(snapshot);
       const faultsOfCode = live?.loaded.errors.map(faultOfCode) ?? [];
-      faults = [...unread, ...this.#suspects.faults(files), ...faultsOfCode];
+      faults = [...unread, ...this.#quarantine.faults(files), ...faultsOfCode];
       this.#replace(live, fingerprint);
     } catch (error) {
       const refusal = refusalOf(error);
@@ -196,9 +196,7 @@ export class AppHooks {
       if (this.#known?.files.length === 0) this.#known = undefined;
       const until = performance.now() + retryMilliseconds;
       this.#failed = { error: refusal, until, retryIn: retryAfter(error) };
-      const message = `the hooks could not be loaded: ${refusal.message}`;
-      const [only] = files.length === 1 ? files : [];
-      faults = [...unread, { file: only?.file ?? '', message, line: null, column: null }];
+      faults = [...unread, ...faultsOfLoad(error, refusal.message, files)];
     }
     this.#faults = faults;
     this.log.blame(faults, null);
@@ -224,7 +222,7 @@ export class AppHooks {
         onGone: (end, message) => this.#noteEnd(end, message),
         report: logFailure(deps, 'answer a hook'),
       });
-    return await this.#suspects.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
+    return await this.#quarantine.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {

@@ -59,7 +59,7 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
     });
     if (greets) runner.write(encodeFrame({ type: 'ready', protocol: 1 }));
     const event = (milliseconds = 5_000) => {
-      const asked = new UnaryInvocation('result', performance.now() + milliseconds, (call) => {
+      const asked = new UnaryInvocation(performance.now() + milliseconds, (call) => {
         calls.push(call.method);
         return answer(call.method);
       });

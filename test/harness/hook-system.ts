@@ -151,7 +151,7 @@ export function beforeCreate(hooks: AppHooks, collection: string) {
 /** Begins a job, one of the app's that never ends unless named, and answers how it was ended. */
 export function keepBusy({ live }: Pick<AppHooks, 'live'>, name = 'never'): Promise<unknown> {
   if (live === undefined) throw new Error('nothing is loaded');
-  const asked = new UnaryInvocation('result', Infinity, () => Promise.resolve(null));
+  const asked = new UnaryInvocation(Infinity, () => Promise.resolve(null));
   live.begin(asked, { requestId: 'test', depth: 0, deadline: Infinity }, (id) => (
     { type: 'cron', id, name, scheduled_at: '', request_id: 'test' }
   ));

@@ -99,6 +99,11 @@ export class TestRunner {
 
   /** Loads files given as `{ 'a.ts': text }`. */
   async load(files: Record<string, string>, changed: Partial<ChannelLimits> = {}): Promise<LoadedFrame> {
+    return await this.next('loaded', this.startLoad(files, changed));
+  }
+
+  /** Sends files to be loaded and returns the id. */
+  startLoad(files: Record<string, string>, changed: Partial<ChannelLimits> = {}): number {
     const id = this.newId();
     this.send({
       type: 'load',
@@ -110,7 +115,7 @@ export class TestRunner {
       env: { REGION: 'north' },
       limits: { ...channelLimits, ...changed },
     });
-    return await this.next('loaded', id);
+    return id;
   }
 
   /** Starts an event and answers its id. */

@@ -53,6 +53,7 @@ export const forged: readonly Breach[] = [
     told: /^the hook answered as a route$/,
   },
   { title: 'another load', says: `send({ type: 'loaded', id: 1, files: [], errors: [] });`, told: broke },
+  { title: 'progress of a load', says: `send({ type: 'loading', id: frame.id, files: [] });`, told: broke },
   { title: 'a pong for nothing', says: `send({ type: 'pong', id: frame.id });`, told: broke },
   {
     title: 'a call of a method that is none',

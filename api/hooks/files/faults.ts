@@ -1,8 +1,9 @@
 // What went wrong with an app's hooks, in the words of answers.
+import type { SourceFile } from '../../../hook-runner/protocol.ts';
 import type { Fault } from '../../../hook-runner/registrations.ts';
 import { ApiError } from '../../errors.ts';
 import type { ReadFile } from './folder.ts';
-import { LoadFailed } from '../pool/generation.ts';
+import { LoadFailed } from '../pool/load.ts';
 import { RunnerRefused } from '../pool/host.ts';
 import type { FileFault } from '../ports.ts';
 
@@ -14,6 +15,16 @@ export function faultOfFile(file: ReadFile): FileFault[] {
 /** A fault of an author's code, as answers show it. */
 export function faultOfCode({ file, message, line, column }: Fault): FileFault {
   return { file: file ?? '', message, line, column };
+}
+
+/** The faults of files none of which could be loaded: of those that were under way, else of all together. */
+export function faultsOfLoad(error: unknown, message: string, files: readonly SourceFile[]): FileFault[] {
+  const [only] = files.length === 1 ? files : [];
+  const underWay = error instanceof LoadFailed ? error.files : [];
+  const named = underWay.length > 0 ? underWay : [only?.file ?? ''];
+  return named.map((file) => (
+    { file, message: `the hooks could not be loaded: ${message}`, line: null, column: null }
+  ));
 }
 
 /** What a request is told that needs hooks which cannot run. */

@@ -8,14 +8,14 @@ import type {
   ToRunner,
 } from '../../../hook-runner/protocol.ts';
 import type { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
-import { ApiError } from '../../errors.ts';
 import { UnaryInvocation } from '../rpc/unary-invocation.ts';
-import { Channel, channelLimits } from '../rpc/channel.ts';
+import { Channel } from '../rpc/channel.ts';
 import type { HostedRunner, RunnerUse, RunnerWish, SupervisedRunners } from './host.ts';
 import type { ChannelEnd, Invocation } from '../rpc/invocation.ts';
 import { Registrations } from '../registrations.ts';
 import { RequestIds } from '../rpc/request-ids.ts';
 import { RestWatch } from './idle-watch.ts';
+import { loadCode, LoadFailed } from './load.ts';
 
 /** One run of a handler. */
 export interface Run {
@@ -60,18 +60,6 @@ export interface GenerationOptions {
   report: (error: unknown) => void;
 }
 
-/** The code did not load: it was too slow, or took its runner down. The message is for its author. */
-export class LoadFailed extends Error {
-  /** Whether the code was running already. */
-  readonly isOfCode: boolean;
-
-  constructor(message: string, isOfCode: boolean) {
-    super(message);
-    this.name = 'LoadFailed';
-    this.isOfCode = isOfCode;
-  }
-}
-
 const readyMilliseconds = 3_000;
 
 /** A runner whose code is loaded. */
@@ -108,7 +96,14 @@ export class Generation {
   /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
   static async open(options: GenerationOptions): Promise<Generation> {
     const started = await options.starts.run(() => start(options), options.wish.workspace);
-    const loaded = await loading(started.channel, options);
+    const { load, loadMilliseconds: milliseconds, answer } = options;
+    const deadline = performance.now() + milliseconds;
+    const requestId = `load ${load.generation}`;
+    const aside: CallContext['aside'] = (work) => started.channel.aside(work);
+    const loaded = await loadCode(started.channel, {
+      ...{ load, deadline, milliseconds },
+      answer: (call) => answer(call, { requestId, depth: 0, deadline, aside }),
+    });
     return new Generation(options, { ...started, loaded });
   }
 
@@ -125,7 +120,7 @@ export class Generation {
   /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends, and what `begin` throws. */
   async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
     const context = this.contextOf(run);
-    const asked = new UnaryInvocation('result', run.deadline, (call) => this.#options.answer(call, context));
+    const asked = new UnaryInvocation(run.deadline, (call) => this.#options.answer(call, context));
     try {
       this.begin(asked, run, write);
       return await asked.settled;
@@ -211,7 +206,7 @@ async function start(options: GenerationOptions): Promise<Started> {
     onEnd: (end, message) => {
       if (end === 'closed') runner.stop();
       else if (end !== 'exited') runner.kill(true);
-      ready.reject(new LoadFailed(message, false));
+      ready.reject(new LoadFailed(message, { isOfCode: false }));
       options.onGone(end, message);
     },
   });
@@ -221,27 +216,4 @@ async function start(options: GenerationOptions): Promise<Started> {
   );
   await ready.promise.finally(() => clearTimeout(late));
   return { runner, channel, requests };
-}
-
-async function loading(
-  channel: Channel,
-  { load, loadMilliseconds, answer }: GenerationOptions,
-): Promise<LoadedFrame> {
-  const deadline = performance.now() + loadMilliseconds;
-  const requestId = `load ${load.generation}`;
-  const aside: CallContext['aside'] = (work) => channel.aside(work);
-  const asked = new UnaryInvocation(
-    'loaded',
-    deadline,
-    (call) => answer(call, { requestId, depth: 0, deadline, aside }),
-  );
-  const limits = { ...channelLimits, load_ms: Math.ceil(loadMilliseconds / 2) };
-  try {
-    channel.begin(asked, (id) => ({ type: 'load', id, ...load, limits }));
-    return await asked.settled;
-  } catch (error) {
-    // Whatever ran at its top level, it has had its time; a runner that is stuck in it is of no use.
-    channel.end('timeout', 'the hooks did not load in time');
-    throw error instanceof ApiError ? new LoadFailed(error.message, true) : error;
-  }
 }

@@ -62,8 +62,9 @@ export class CustomRun implements Invocation {
         }
         this.#sink.fail(message);
         return true;
+      case 'loading':
       case 'loaded':
-        throw new ProtocolError('a loaded in place of an answer');
+        throw new ProtocolError(`a ${message.type} in place of an answer`);
     }
   }
 

@@ -40,6 +40,7 @@ const capOf: Record<FromRunner['type'], number> = {
   end: small,
   log: channelLimits.log_bytes,
   call: channelLimits.call_bytes,
+  loading: channelLimits.call_bytes,
   loaded: channelLimits.result_bytes,
   result: channelLimits.result_bytes,
   response: channelLimits.result_bytes,

@@ -7,6 +7,7 @@ import type {
   FromRunner,
   InvocationResult,
   LoadedFrame,
+  LoadingFrame,
   LogFrame,
   PongFrame,
   ReadyFrame,
@@ -40,6 +41,7 @@ type Members = Record<string, unknown>;
 
 const readers: { [Type in FromRunner['type']]: (given: Members) => FromRunner } = {
   ready: readReady,
+  loading: readLoading,
   loaded: readLoaded,
   result: readResult,
   response: readResponse,
@@ -64,6 +66,10 @@ function isType(type: string): type is FromRunner['type'] {
 function readReady({ protocol }: Members): ReadyFrame {
   if (protocol !== 1) throw new ProtocolError('a runner of another protocol');
   return { type: 'ready', protocol };
+}
+
+function readLoading({ id, files }: Members): LoadingFrame {
+  return { type: 'loading', id: idOf(id), files: listOf(files, textOf) };
 }
 
 function readLoaded({ id, files, errors }: Members): LoadedFrame {

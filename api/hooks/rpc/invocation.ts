@@ -5,7 +5,10 @@ import type { CallFrame, FromRunner } from '../../../hook-runner/protocol.ts';
 export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
 
 /** What comes for an invocation. */
-export type Answering = Extract<FromRunner, { type: 'loaded' | 'result' | 'response' | 'chunk' | 'end' }>;
+export type Answering = Extract<
+  FromRunner,
+  { type: 'loading' | 'loaded' | 'result' | 'response' | 'chunk' | 'end' }
+>;
 
 /** An invocation that is under way. */
 export interface Invocation {

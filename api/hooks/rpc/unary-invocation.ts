@@ -1,41 +1,33 @@
-// A unary invocation, which has one answer: a load, a record event, a job.
-import type { CallFrame, InvocationResult, LoadedFrame } from '../../../hook-runner/protocol.ts';
+// A unary invocation, which has one result: a record event or a job.
+import type { CallFrame, InvocationResult } from '../../../hook-runner/protocol.ts';
 import { ApiError } from '../../errors.ts';
 import { ProtocolError } from './frames.ts';
 import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
 
-type Answer = InvocationResult | LoadedFrame;
-
-/** Waits for the answer of the type that it was made for. */
-export class UnaryInvocation<Type extends Answer['type']> implements Invocation {
+/** An invocation that ends with its first message. */
+export class UnaryInvocation implements Invocation {
   readonly deadline: number;
   readonly answer: (call: CallFrame) => Promise<unknown>;
-  readonly #type: Type;
-  readonly #settled = Promise.withResolvers<Extract<Answer, { type: Type }>>();
+  readonly #settled = Promise.withResolvers<InvocationResult>();
 
-  constructor(type: Type, deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
-    this.#type = type;
+  constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
     this.deadline = deadline;
     this.answer = answer;
   }
 
-  /** The answer. Rejects with what `failureOf` makes of the end. */
-  get settled(): Promise<Extract<Answer, { type: Type }>> {
+  /** The result. Rejects with `500 hook_error` when there is none. */
+  get settled(): Promise<InvocationResult> {
     return this.#settled.promise;
   }
 
   take(message: Answering): true {
-    if (!this.#isMine(message)) throw new ProtocolError(`a ${message.type} in place of a ${this.#type}`);
+    if (message.type !== 'result') throw new ProtocolError(`a ${message.type} in place of a result`);
     this.#settled.resolve(message);
     return true;
   }
 
   fail(end: ChannelEnd): void {
     this.#settled.reject(failureOf(end));
-  }
-
-  #isMine(message: Answering): message is Extract<Answer, { type: Type }> {
-    return message.type === this.#type;
   }
 }
 
@@ -48,7 +40,7 @@ const endings: Record<ChannelEnd, string> = {
   closed: 'the hook runner was stopped while the hook ran',
 };
 
-/** What the caller of an invocation is told of its end. */
+/** The error that the caller of an invocation gets for its end. */
 export function failureOf(end: ChannelEnd): ApiError {
   return new ApiError('hook_error', endings[end]);
 }

@@ -1,27 +1,36 @@
-// How a file is found that takes its runner down, with runners that the test speaks for.
+// Files that end their runner while they load, with runners that the test speaks for.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Generation, LoadFailed } from '../../../../api/hooks/pool/generation.ts';
+import type { Generation } from '../../../../api/hooks/pool/generation.ts';
 import { RunnerRefused } from '../../../../api/hooks/pool/host.ts';
-import { Suspects } from '../../../../api/hooks/pool/quarantine.ts';
+import { LoadFailed } from '../../../../api/hooks/pool/load.ts';
+import { Quarantine } from '../../../../api/hooks/pool/quarantine.ts';
 import { type OwnHooks, ownHooks } from '../../../harness/hook-system.ts';
 
 let own: OwnHooks;
-/** A runner that loads one of these ends. */
+/** A runner ends in these. */
 let bad: readonly string[] = [];
-/** What each runner was given. */
+/** Files that a runner says to be under way, in place of those that end it. */
+let underWay: readonly string[] | undefined;
+/** The files that each runner was given. */
 let loads: string[][] = [];
 
 beforeAll(async () => {
   own = await ownHooks({
-    settings: { max_runners: 1 },
+    // Of one app that is loaded: the one before, and the one that is tried.
+    settings: { max_runners: 2 },
     speaker: (message, say) => {
       if (message.type !== 'load') return;
       const { id, files: given } = message;
       const names = given.map(({ file }) => file);
       loads.push(names);
-      const files = names.map((file) => ({ file, hooks: [], routes: [], jobs: [] }));
-      const isBad = names.some((name) => bad.includes(name));
-      say(isBad ? { type: 'nonsense' } : { type: 'loaded', id, files, errors: [] });
+      const found = names.find((name) => bad.includes(name));
+      say({ type: 'loading', id, files: names.slice(0, 1) });
+      if (found === undefined) {
+        const files = names.map((file) => ({ file, hooks: [], routes: [], jobs: [] }));
+        return say({ type: 'loaded', id, files, errors: [] });
+      }
+      say({ type: 'loading', id, files: underWay ?? [found] });
+      say({ type: 'nonsense' });
     },
   });
 });
@@ -31,54 +40,70 @@ afterAll(() => own.end());
 async function load(id: string, names: readonly string[]) {
   loads = [];
   const hooks = await own.app(id, Object.fromEntries(names.map((name) => [name, ''])));
-  return { hooks, answer: await hooks.reload(true) };
+  return { hooks, response: await hooks.reload(true) };
 }
 
-const blamed = (file: string) => expect.objectContaining({ file });
+const named = (file: string) => expect.objectContaining({ file });
 
-it('is found with one runner at a time', async () => {
+it('leaves out the file that the runner named, when it named it twice', async () => {
   const names = ['a.js', 'b.js', 'c.js', 'd.js'];
   bad = ['c.js'];
-  const { hooks, answer } = await load('one', names);
-  expect(answer).toEqual({ loaded: ['a.js', 'b.js', 'd.js'], errors: [blamed('c.js')] });
-  expect(loads).toEqual([names, names, ['a.js', 'b.js'], ['a.js', 'b.js', 'c.js'], ['a.js', 'b.js', 'd.js']]);
+  const { hooks, response } = await load('one', names);
+  expect(response).toEqual({ loaded: ['a.js', 'b.js', 'd.js'], errors: [named('c.js')] });
+  expect(loads).toEqual([names, names, ['a.js', 'b.js', 'd.js']]);
   expect(hooks.live?.isOpen).toBe(true);
 });
 
-it('is one of two at most: with a third, nothing is loaded', async () => {
+it('leaves out two files at most: with a third, nothing is loaded', async () => {
   bad = ['a.js', 'c.js'];
-  const { answer } = await load('two', ['a.js', 'b.js', 'c.js']);
-  expect(answer).toEqual({ loaded: ['b.js'], errors: [blamed('a.js'), blamed('c.js')] });
+  const { response } = await load('two', ['a.js', 'b.js', 'c.js']);
+  expect(response).toEqual({ loaded: ['b.js'], errors: [named('a.js'), named('c.js')] });
   bad = ['a.js', 'b.js', 'c.js'];
   const { hooks } = await load('three', ['a.js', 'b.js', 'c.js', 'd.js']);
   expect(hooks.known).toBeUndefined();
 });
 
-it('is looked for also among those that loaded once, when others have loaded since', async () => {
+it('leaves out a file at once where the app has loaded before, and keeps the others', async () => {
   bad = [];
   const { hooks } = await load('back', ['a.js']);
-  await own.write('back', { 'a.js': '// another' });
-  expect(await hooks.reload(true)).toEqual({ loaded: ['a.js'], errors: [] });
-  bad = ['a.js'];
-  await own.write('back', { 'a.js': '', 'b.js': '' });
-  expect(await hooks.reload(true)).toEqual({ loaded: ['b.js'], errors: [blamed('a.js')] });
+  bad = ['b.js'];
+  loads = [];
+  await own.write('back', { 'b.js': '' });
+  expect(await hooks.reload(true)).toEqual({ loaded: ['a.js'], errors: [named('b.js')] });
+  expect(loads).toEqual([['a.js', 'b.js'], ['a.js']]);
 });
 
-it('gets another chance when somebody says so', async () => {
-  bad = ['a.js'];
-  const { hooks, answer } = await load('again', ['a.js', 'b.js']);
-  expect(answer).toEqual({ loaded: ['b.js'], errors: [blamed('a.js')] });
+it('refuses the load and names all files that were under way, and what ran before goes on', async () => {
   bad = [];
-  expect(await hooks.reload(false)).toEqual(answer);
+  const { hooks } = await load('several', ['a.js']);
+  const { live } = hooks;
+  bad = ['c.js'];
+  underWay = ['b.js', 'c.js'];
+  try {
+    await own.write('several', { 'b.js': '', 'c.js': '' });
+    expect(await hooks.reload(true)).toEqual({ loaded: ['a.js'], errors: [named('b.js'), named('c.js')] });
+  } finally {
+    underWay = undefined;
+  }
+  expect(hooks.live).toBe(live);
+  expect(live?.isOpen).toBe(true);
+});
+
+it('gives a file another chance when it is asked to', async () => {
+  bad = ['a.js'];
+  const { hooks, response } = await load('again', ['a.js', 'b.js']);
+  expect(response).toEqual({ loaded: ['b.js'], errors: [named('a.js')] });
+  bad = [];
+  expect(await hooks.reload(false)).toEqual(response);
   expect(await hooks.reload(true)).toEqual({ loaded: ['a.js', 'b.js'], errors: [] });
 });
 
-it('is none where there was no runner to find it with', async () => {
-  const suspects = new Suspects();
+it('leaves out nothing when there was no runner for the second time', async () => {
+  const quarantine = new Quarantine();
   const files = ['a.js', 'b.js', 'c.js'].map((file) => ({ file, source: '' }));
-  const failures = [new LoadFailed('crashed', true), new LoadFailed('crashed', true)];
+  const failures = [new LoadFailed('crashed', { isOfCode: true, files: ['a.js'] })];
   const full = new RunnerRefused('full', 1_000, 'there are too many');
   const start = (): Promise<Generation> => Promise.reject(failures.shift() ?? full);
-  await expect(suspects.open(files, start)).rejects.toBe(full);
-  expect(suspects.faults(files)).toEqual([]);
+  await expect(quarantine.open(files, start)).rejects.toBe(full);
+  expect(quarantine.faults(files)).toEqual([]);
 });

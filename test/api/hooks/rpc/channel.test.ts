@@ -1,7 +1,8 @@
 // The API's end of a runner's channel: what it takes, and what ends it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { UnaryInvocation } from '../../../../api/hooks/rpc/unary-invocation.ts';
+import { loadCode } from '../../../../api/hooks/pool/load.ts';
+import type { Channel } from '../../../../api/hooks/rpc/channel.ts';
 import { CustomRun } from '../../../../api/hooks/routes/run.ts';
 import type { ToRunner } from '../../../../hook-runner/protocol.ts';
 import { channelPairs } from '../../../harness/channel-pair.ts';
@@ -9,6 +10,14 @@ import { encodeFrame } from '../../../harness/frame.ts';
 
 const pair = channelPairs();
 const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {} });
+
+/** Begins the load of one file. */
+function begin(channel: Channel) {
+  const files = [{ file: 'a.js', source: '' }];
+  const load = { workspace: 'acme', app: 'shop', generation: 1, files, env: {} };
+  const deadline = performance.now() + 5_000;
+  return loadCode(channel, { load, deadline, milliseconds: 5_000, answer: () => Promise.resolve(null) });
+}
 
 function raw(length: number, text: string | Buffer): Buffer {
   const head = Buffer.alloc(4);
@@ -127,10 +136,9 @@ describe('a channel', () => {
     });
     const load = async (given: Parameters<typeof loaded>[0]) => {
       const { channel, runner, ended } = await pair();
-      const asked = new UnaryInvocation('loaded', performance.now() + 5_000, () => Promise.resolve(null));
-      channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
+      const loading = begin(channel).then(() => 'taken', () => ended);
       runner.write(encodeFrame(loaded(given)));
-      return await Promise.race([asked.settled.then(() => 'taken', () => ended), ended]);
+      return await Promise.race([loading, ended]);
     };
     expect(await load({ hooks: 400, routes: 300, jobs: 300 })).toBe('taken');
     expect(await load(counts)).toBe('protocol_error: the hook runner sent 1001 registrations');
@@ -153,12 +161,20 @@ describe('a channel', () => {
     }],
   ])('rpc.confused-deputy: is ended by %s that no author can register', async (_name, registered) => {
     const { channel, runner, ended } = await pair();
-    const asked = new UnaryInvocation('loaded', performance.now() + 5_000, () => Promise.resolve(null));
-    asked.settled.catch(() => 'of no interest');
-    channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
+    const failed = expect(begin(channel)).rejects.toThrow('was stopped for breaking its protocol');
     const file = { file: 'a.js', hooks: [], routes: [], jobs: [], ...registered };
     runner.write(encodeFrame({ type: 'loaded', id: 1, files: [file], errors: [] }));
     expect(await ended).toMatch(/^protocol_error: the hook runner sent a /);
+    await failed;
+  });
+
+  it('is ended by progress of a file that was not to be loaded', async () => {
+    const { channel, runner, ended } = await pair();
+    const failed = expect(begin(channel)).rejects.toThrow('was stopped for breaking its protocol');
+    runner.write(encodeFrame({ type: 'loading', id: 1, files: ['a.js'] }));
+    runner.write(encodeFrame({ type: 'loading', id: 1, files: ['b.js'] }));
+    expect(await ended).toBe('protocol_error: the hook runner sent an unknown file');
+    await failed;
   });
 
   it('drops what comes late for the last 1,024 that nobody waits for, and for no others', async () => {

@@ -20,6 +20,7 @@ const call = (method: string, ...args: unknown[]) => ({ type: 'call', id: 1, par
 const messages: readonly object[] = [
   { type: 'ready', protocol: 1 },
   { type: 'pong', id: 1 },
+  { type: 'loading', id: 1, files: ['a.js'] },
   {
     type: 'loaded',
     id: 1,
@@ -146,7 +147,7 @@ describe('a channel', () => {
     const hears = { onReady: () => {}, onLog: () => {}, report, onEnd: ended.resolve };
     const channel = new Channel({ socket, ...hears });
     const answer = () => Promise.resolve(null);
-    const event = new UnaryInvocation('result', performance.now() + 5_000, answer);
+    const event = new UnaryInvocation(performance.now() + 5_000, answer);
     event.settled.catch(() => 'as it may be');
     const route = new CustomRun(performance.now() + 5_000, answer, {
       head: () => {},

@@ -12,7 +12,7 @@ const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {}
 const name = 'x'.repeat(9_000_000);
 
 function beginLarge(channel: Channel, isNested = false): number {
-  const asked = new UnaryInvocation('result', performance.now() + 60_000, () => Promise.resolve(null));
+  const asked = new UnaryInvocation(performance.now() + 60_000, () => Promise.resolve(null));
   asked.settled.catch(() => 'of no interest');
   return channel.begin(
     asked,
