@@ -78,5 +78,5 @@ it('knows nothing of what was forgotten, and finds out what there is by now', as
   await own.write('forgotten', { 'a.js': veto });
   hooks.forget();
   expect([hooks.known, hooks.live]).toEqual([undefined, undefined]);
-  expect((await hooks.learn()).of('notes', 'create')).toEqual({ before: true, after: false });
+  expect((await hooks.learn()).of('notes', 'create')).toEqual({ before: 'before_create' });
 });
