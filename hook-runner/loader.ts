@@ -130,8 +130,9 @@ async function evaluate(
 }
 
 async function runOne(attempt: LoadAttempt, report: () => void): Promise<void> {
+  const { file } = attempt;
   try {
-    await import(fileUrl(attempt.file));
+    await import(fileUrl(file));
   } catch (thrown) {
     attempt.failure = { thrown };
   }

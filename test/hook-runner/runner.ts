@@ -10,10 +10,10 @@ import { afterAll, onTestFinished } from 'vitest';
 import { channelLimits } from '../../api/hooks/rpc/channel.ts';
 import { FrameReader } from '../../api/hooks/rpc/frames.ts';
 import { readMessage } from '../../api/hooks/rpc/inbound.ts';
+import type { ChannelLimits } from '../../hook-runner/channel-limits.ts';
 import type { CallTable, HookRecord } from '../../hook-runner/calls.ts';
 import type {
   CallFrame,
-  ChannelLimits,
   EventInvocation,
   FromRunner,
   LoadedFrame,
