@@ -31,7 +31,7 @@ export async function createAuth(
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
   const revocations = new Revocations({ databases, now, newId, observe, tokenLife: longestTokenLife });
-  const passwords = new Passwords({ now: milliseconds, isServerBusy: () => deps.traffic.isHeavy() });
+  const passwords = new Passwords({ isServerBusy: () => deps.traffic.isHeavy() });
   const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
   const tokens = new Tokens({
     issuer: config.auth.issuer,

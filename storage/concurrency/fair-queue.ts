@@ -33,6 +33,8 @@ interface Waiter {
 interface Owner {
   running: number;
   waiting: Waiter[];
+  /** The number of its last turn; 0 when it has had none lately. */
+  servedAt: number;
 }
 
 /**
@@ -44,10 +46,12 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   /** Owners with slots or waiters. */
   readonly #owners = new Map<string, Owner>();
-  /** Owners with waiters, in the order of their turns. */
-  readonly #turns = new Map<string, Owner>();
+  /** Owners with waiters, in the order in which they came to have some. */
+  readonly #waitingOwners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
+  #served = 0;
+  #isClosed = false;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
@@ -66,6 +70,7 @@ export class FairQueue {
 
   /** Takes a slot: at once, or by a promise. `first`: before the owner's other waiters. Throws or rejects with a refusal. */
   acquire(owner = '', { first = false } = {}): void | Promise<void> {
+    if (this.#isClosed) throw this.#refusal('closed');
     if (this.tryAcquire(owner)) return;
     const refused = this.#makeWay(owner);
     if (refused !== undefined) throw refused;
@@ -99,17 +104,17 @@ export class FairQueue {
       const waiter = owner.waiting.shift();
       if (waiter === undefined) return;
       this.#waiting--;
-      this.#turns.delete(name);
-      if (owner.waiting.length > 0) this.#turns.set(name, owner);
+      if (owner.waiting.length === 0) this.#waitingOwners.delete(name);
       this.#start(owner);
       clearTimeout(waiter.timer);
       waiter.admit();
     }
   }
 
-  /** Refuses all that wait. */
+  /** Refuses all that wait, and all that come. */
   close(): void {
-    for (const [name, { waiting }] of [...this.#turns]) {
+    this.#isClosed = true;
+    for (const [name, { waiting }] of [...this.#waitingOwners]) {
       for (const waiter of [...waiting]) this.#refuse(name, waiter, 'closed');
     }
   }
@@ -127,7 +132,7 @@ export class FairQueue {
     if (first) owner.waiting.unshift(waiter);
     else owner.waiting.push(waiter);
     this.#waiting++;
-    this.#turns.set(name, owner);
+    this.#waitingOwners.set(name, owner);
   }
 
   /** Makes room for one more waiter of an owner; returns the error where there is none to be made. */
@@ -135,7 +140,7 @@ export class FairQueue {
     const { maxWaiting = Infinity } = this.#options;
     if (this.#waiting < maxWaiting) return undefined;
     let longest: [string, Owner] | undefined;
-    for (const entry of this.#turns) {
+    for (const entry of this.#waitingOwners) {
       if (longest === undefined || entry[1].waiting.length > longest[1].waiting.length) longest = entry;
     }
     const own = this.#owners.get(name)?.waiting.length ?? 0;
@@ -153,7 +158,7 @@ export class FairQueue {
     if (place === -1) return;
     owner.waiting.splice(place, 1);
     this.#waiting--;
-    if (owner.waiting.length === 0) this.#turns.delete(name);
+    if (owner.waiting.length === 0) this.#waitingOwners.delete(name);
     this.#forgetIdle(name, owner);
     clearTimeout(waiter.timer);
     waiter.reject(this.#refusal(refusal));
@@ -166,18 +171,15 @@ export class FairQueue {
   #next(): [string, Owner] | undefined {
     const { perOwner = Infinity } = this.#options;
     let next: [string, Owner] | undefined;
-    for (const entry of this.#turns) {
-      const { running } = entry[1];
-      if (running >= perOwner || (next !== undefined && running >= next[1].running)) continue;
-      next = entry;
-      // None holds fewer.
-      if (running === 0) break;
+    for (const entry of this.#waitingOwners) {
+      if (entry[1].running < perOwner && (next === undefined || isBefore(entry[1], next[1]))) next = entry;
     }
     return next;
   }
 
   #start(owner: Owner): void {
     owner.running++;
+    owner.servedAt = ++this.#served;
     this.#running++;
   }
 
@@ -188,11 +190,16 @@ export class FairQueue {
 
   #ownerOf(name: string): Owner {
     let owner = this.#owners.get(name);
-    if (owner === undefined) this.#owners.set(name, owner = { running: 0, waiting: [] });
+    if (owner === undefined) this.#owners.set(name, owner = { running: 0, waiting: [], servedAt: 0 });
     return owner;
   }
 
   #forgetIdle(name: string, { running, waiting }: Owner): void {
     if (running === 0 && waiting.length === 0) this.#owners.delete(name);
   }
+}
+
+/** True when one owner has a better claim to the next slot than another that came before it. */
+function isBefore(one: Owner, other: Owner): boolean {
+  return one.running < other.running || (one.running === other.running && one.servedAt < other.servedAt);
 }

@@ -55,7 +55,7 @@ export type BareDeps =
 /** What profiles are made with; no thread runs until there is a password. */
 const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } = {
   quotas: { write: (_app, _addition, work) => work() },
-  passwords: new Passwords({ now: Date.now }),
+  passwords: new Passwords(),
   policies: {
     range: (name) => Promise.resolve({ min: 8, max: name.startsWith('quota.') ? unlimited : 256, value: 8 }),
     toggle: () => Promise.resolve(false),

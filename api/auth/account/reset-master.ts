@@ -26,7 +26,7 @@ const now = () => new Date();
 async function reset(start: ProgramStart, tell: (made: MasterPassword) => void): Promise<void> {
   const key = new Secrets(Buffer.from(start.masterKey, 'base64'));
   const password = randomBytes(passwordBytes).toString('base64url');
-  const passwords = new Passwords({ now: Date.now });
+  const passwords = new Passwords();
   const passwordHash = await passwords.hash('masters', password).finally(() => passwords.close());
   await withConnection(start.database, async (control) => {
     // By itself: two who read the row and change it in one transaction each would wait for each other.

@@ -1,8 +1,8 @@
 // Passwords as argon2id hashes, made in worker threads behind a bounded queue.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { FairQueue, type Refusal } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
-import { Line, type Owner } from './queue.ts';
 import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './threads.ts';
 
 /** Whether a password is right, and whether its hash was made with other parameters than today's. */
@@ -22,18 +22,8 @@ export interface PasswordLimits {
   idleMilliseconds: number;
 }
 
-/** Somebody in line for a thread. */
-interface Waiting {
-  owner: Owner;
-  /** What a thread is to do; undefined until it has been looked up. */
-  job: PasswordJob | undefined;
-  lookUp: () => Promise<PasswordJob>;
-  /** `late`: out of the line until it has been looked up; `gone`: for good. */
-  state: 'waits' | 'looks' | 'late' | 'ready' | 'gone';
-  since: number;
-  resolve(answer: PasswordAnswer): void;
-  reject(error: unknown): void;
-}
+/** Whose passwords they are. However many of one owner wait, those of the others are next. */
+export type PasswordOwner = 'masters' | `admins of ${string}` | `users of ${string}`;
 
 /** OWASP's choice for argon2id: 19 MiB, 2 passes, 1 lane. */
 const parameters = { memoryKib: 19_456, passes: 2, lanes: 1 } as const;
@@ -49,36 +39,39 @@ const defaultLimits: PasswordLimits = {
 };
 
 /**
- * How long others wait for somebody to be looked up, which takes a millisecond or two: a tenant's database that answers
- * late holds up nobody else's logins, and takes nobody's place in the line.
+ * How long a lookup may take until others go first, in milliseconds. It takes one or two: a tenant's database that is slower
+ * delays no other logins.
  */
-const patienceMilliseconds = 50;
+const maxLookupMs = 50;
 
 /** Hashes and checks passwords. */
 export class Passwords {
-  readonly #limits: PasswordLimits;
-  readonly #now: () => number;
   readonly #threads: PasswordThreads;
-  readonly #line: Line<Waiting>;
-  readonly #isServerBusy: () => boolean;
+  /** One more is admitted than there are threads: it is looked up while the others are hashed. */
+  readonly #admissions: FairQueue;
+  readonly #hashing: FairQueue;
 
   /** `isServerBusy` tells whether this process has other requests to serve. */
-  constructor(
-    options: { now: () => number; isServerBusy?: () => boolean; limits?: Partial<PasswordLimits> },
-  ) {
-    const { now, isServerBusy = () => false } = options;
-    this.#now = now;
-    this.#isServerBusy = isServerBusy;
-    this.#limits = { ...defaultLimits, ...options.limits };
-    const { idleMilliseconds, waiting } = this.#limits;
-    this.#line = new Line(waiting);
-    this.#threads = new PasswordThreads({ idleMilliseconds, onFree: () => this.#advance() });
+  constructor(options: { isServerBusy?: () => boolean; limits?: Partial<PasswordLimits> } = {}) {
+    const { isServerBusy = () => false } = options;
+    const { threads, waiting, waitMilliseconds, idleMilliseconds } = { ...defaultLimits, ...options.limits };
+    this.#threads = new PasswordThreads({ idleMilliseconds });
+    this.#admissions = new FairQueue({
+      slots: threads + 1,
+      maxWaiting: waiting - 1,
+      timeoutMs: waitMilliseconds,
+      refuse: refusalError,
+    });
+    // A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
+    // for the scheduler to take one away, several times in a request.
+    const slots = () => isServerBusy() ? Math.max(1, threads - 1) : threads;
+    this.#hashing = new FairQueue({ slots, refuse: refusalError });
   }
 
   /** The PHC string of a password. Throws `503 unavailable` when too many wait. */
-  async hash(owner: Owner, password: string): Promise<string> {
+  async hash(owner: PasswordOwner, password: string): Promise<string> {
     const job: PasswordJob = { type: 'hash', password, salt: randomBytes(16), ...parameters };
-    const answer = await this.#perform(owner, job);
+    const answer = await this.#perform(owner, () => job);
     if (answer.type !== 'hashed') throw new Error('not the answer to a hash');
     return answer.hash;
   }
@@ -88,7 +81,7 @@ export class Passwords {
    * do it. Throws what `store` throws.
    */
   async renew(
-    { owner, password, hash: from }: { owner: Owner; password: string; hash: string | null },
+    { owner, password, hash: from }: { owner: PasswordOwner; password: string; hash: string | null },
     store: (hashes: { from: string; to: string }) => Promise<void>,
   ): Promise<void> {
     if (from === null || !isOutdated(from)) return;
@@ -97,8 +90,8 @@ export class Passwords {
   }
 
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
-  async verify(owner: Owner, password: string, hash: string | null | undefined): Promise<Verdict> {
-    return verdictOf(await this.#perform(owner, checkOf(password, hash)), hash);
+  async verify(owner: PasswordOwner, password: string, hash: string | null | undefined): Promise<Verdict> {
+    return verdictOf(await this.#perform(owner, () => checkOf(password, hash)), hash);
   }
 
   /**
@@ -106,7 +99,7 @@ export class Passwords {
    * that wait, or are turned away, cost no more than their request. Throws `503 unavailable`, and what `find` throws.
    */
   async verifyOf<Found extends { password_hash: string | null }>(
-    owner: Owner,
+    owner: PasswordOwner,
     password: string,
     find: () => Promise<Found | undefined>,
   ): Promise<{ found: Found | undefined; verdict: Verdict }> {
@@ -120,82 +113,45 @@ export class Passwords {
 
   /** Ends the threads; jobs that wait are refused. */
   async close(): Promise<void> {
-    for (const waiting of this.#line.inTurn()) this.#refuse(waiting, new Error('the server stops'));
+    this.#admissions.close();
+    this.#hashing.close();
     await this.#threads.close();
   }
 
-  async #perform(owner: Owner, job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
-    const answer = await this.#queueUp(owner, job);
-    if (answer.type === 'failed') throw new Error(`the password thread failed: ${answer.message}`);
-    return answer;
-  }
-
-  #queueUp(owner: Owner, job: PasswordJob | (() => Promise<PasswordJob>)): Promise<PasswordAnswer> {
-    const since = this.#now();
-    return new Promise((resolve, reject) => {
-      this.#join(
-        typeof job === 'function'
-          ? { owner, job: undefined, lookUp: job, state: 'waits', since, resolve, reject }
-          : { owner, job, lookUp: () => Promise.resolve(job), state: 'ready', since, resolve, reject },
-      );
-      this.#advance();
-    });
-  }
-
-  /** Gives jobs to threads, and has those looked up that come next. */
-  #advance(): void {
-    let ahead = 0;
-    for (const waiting of this.#line.inTurn()) {
-      if (ahead > this.#limits.threads) return;
-      if (this.#now() - waiting.since > this.#limits.waitMilliseconds) this.#refuse(waiting);
-      else if (waiting.job !== undefined && this.#threads.busy < this.#mostThreads()) {
-        this.#line.leave(waiting, { served: true });
-        this.#threads.perform(waiting.job).then(waiting.resolve, waiting.reject);
-      } else {
-        if (waiting.state === 'waits') this.#lookUp(waiting);
-        ahead++;
+  async #perform(
+    owner: PasswordOwner,
+    prepare: () => PasswordJob | Promise<PasswordJob>,
+  ): Promise<PasswordAnswer> {
+    await this.#admissions.acquire(owner);
+    let isAdmitted = true;
+    try {
+      const job = prepare();
+      if (job instanceof Promise && !await settlesWithin(job, maxLookupMs)) {
+        this.#admissions.release(owner);
+        isAdmitted = false;
+        await job;
+        await this.#admissions.acquire(owner, { first: true });
+        isAdmitted = true;
       }
+      const answer = await this.#hash(await job);
+      if (answer.type === 'failed') throw new Error(`the password thread failed: ${answer.message}`);
+      return answer;
+    } finally {
+      if (isAdmitted) this.#admissions.release(owner);
     }
   }
 
-  #lookUp(waiting: Waiting): void {
-    waiting.state = 'looks';
-    const patience = setTimeout(() => {
-      if (waiting.state !== 'looks') return;
-      this.#line.leave(waiting);
-      waiting.state = 'late';
-      this.#advance();
-    }, patienceMilliseconds);
-    void waiting.lookUp().then((job) => {
-      waiting.job = job;
-      // To the head: its time has passed.
-      if (waiting.state === 'late') this.#join(waiting, 'head');
-      if (waiting.state !== 'gone') waiting.state = 'ready';
-    }, (error: unknown) => this.#refuse(waiting, error)).finally(() => {
-      clearTimeout(patience);
-      this.#advance();
-    });
+  #hash(job: PasswordJob): Promise<PasswordAnswer> {
+    return this.#hashing.run(() => this.#threads.perform(job));
   }
+}
 
-  #join(waiting: Waiting, at: 'end' | 'head' = 'end'): void {
-    const dropped = this.#line.join(waiting, at);
-    if (dropped !== undefined) this.#refuse(dropped);
-  }
-
-  #refuse(waiting: Waiting, error: unknown = tooBusy()): void {
-    this.#line.leave(waiting);
-    waiting.state = 'gone';
-    waiting.reject(error);
-  }
-
-  /**
-   * A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
-   * for the scheduler to take one away, several times in a request.
-   */
-  #mostThreads(): number {
-    const { threads } = this.#limits;
-    return this.#isServerBusy() ? Math.max(1, threads - 1) : threads;
-  }
+/** True when a promise settles, either way, in so many milliseconds. */
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const settled = promise.then(() => true, () => true);
+  return await Promise.race([settled, late]).finally(() => clearTimeout(timer));
 }
 
 /** Without a hash it is one that takes as long and never matches. */
@@ -217,9 +173,8 @@ function undefinedWhenBusy(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.code !== 'unavailable') throw error;
 }
 
-function tooBusy(): ApiError {
-  return new ApiError('unavailable', 'too many passwords are being checked; try again', [[
-    'Retry-After',
-    '2',
-  ]]);
+function refusalError(refusal: Refusal): Error {
+  if (refusal === 'closed') return new Error('the server stops');
+  const message = 'too many passwords are being checked; try again';
+  return new ApiError('unavailable', message, [['Retry-After', '2']]);
 }

@@ -26,14 +26,11 @@ interface Thread {
 /** As many threads as have been needed at once. */
 export class PasswordThreads {
   readonly #idleMilliseconds: number;
-  readonly #onFree: () => void;
   readonly #threads = new Set<Thread>();
   #idleTimer: NodeJS.Timeout | undefined;
 
-  /** `onFree` is called whenever a job is done, before whoever waits for it hears of it. */
-  constructor({ idleMilliseconds, onFree }: { idleMilliseconds: number; onFree: () => void }) {
+  constructor({ idleMilliseconds }: { idleMilliseconds: number }) {
     this.#idleMilliseconds = idleMilliseconds;
-    this.#onFree = onFree;
   }
 
   /** Jobs under way. */
@@ -80,7 +77,6 @@ export class PasswordThreads {
     thread.worker.on('message', (answer: PasswordAnswer) => {
       const done = thread.busyWith;
       thread.busyWith = undefined;
-      this.#onFree();
       if (this.busy === 0) this.#rest();
       done?.resolve(answer);
     });
@@ -92,7 +88,6 @@ export class PasswordThreads {
   #lose(thread: Thread, error: unknown): void {
     if (!this.#threads.delete(thread)) return;
     thread.busyWith?.reject(error);
-    this.#onFree();
   }
 
   #rest(): void {

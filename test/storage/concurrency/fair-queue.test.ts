@@ -70,7 +70,7 @@ it('has owners take turns, however much of one waits', async () => {
   );
   end.resolve();
   await Promise.all(works);
-  expect(done).toEqual(['loud', 'loud', 'a', 'b', 'loud', 'a', 'loud']);
+  expect(done).toEqual(['loud', 'a', 'b', 'loud', 'a', 'loud', 'loud']);
 });
 
 describe('owners', () => {
@@ -130,11 +130,12 @@ describe('refusals', () => {
     expect(queue.tryAcquire()).toBe(true);
   });
 
-  it('come to all who wait when it closes', async () => {
+  it('come to all who wait when it closes, and to all who come later', async () => {
     const queue = new FairQueue({ slots: 0 });
     const waiting = [queue.acquire('a'), queue.acquire('b')];
     queue.close();
     for (const each of waiting) await expect(each).rejects.toBeInstanceOf(QueueRefusal);
+    expect(() => queue.acquire('c')).toThrow(QueueRefusal);
   });
 });
 
