@@ -68,7 +68,7 @@ export async function clearUnlessLocked(
   schema: ServerSchema,
   { subject, now }: { subject: string; now: Date },
 ): Promise<Date | undefined> {
-  const forget = async () => {
+  const clear = async () => {
     await sql`
       delete from ${table(sql, schema)} as known where subject = ${subject} and (${
       holds(sql, now)
@@ -76,7 +76,7 @@ export async function clearUnlessLocked(
   };
   // Sent together, done one after the other. A simultaneous failure may lock the subject while the delete waits for it,
   // and the delete then spares the row. A statement is sent when it is first awaited, so each has a function.
-  const [, until] = await Promise.all([forget(), findLock(sql, schema, { subject, now })]);
+  const [, until] = await Promise.all([clear(), findLock(sql, schema, { subject, now })]);
   return until;
 }
 

@@ -55,7 +55,7 @@ export async function startCacheSync(deps: Deps, remembered: Remembered): Promis
     onResync: forgetAll,
   });
   const catchUp = async () => {
-    await listening.ask().catch(async () => {
+    await listening.ping().catch(async () => {
       await deps.databases.control.run(pingServer);
       forgetAll();
     });

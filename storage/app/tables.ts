@@ -65,9 +65,9 @@ export async function alterTable(
 ): Promise<void> {
   const statements: string[] = [];
   const name = qualified(table);
-  const kept = new Map(after.map((field) => [field.name, field]));
+  const remaining = new Map(after.map((field) => [field.name, field]));
   for (const field of before) {
-    const next = kept.get(field.name);
+    const next = remaining.get(field.name);
     if (next === undefined) statements.push(`alter table ${name} drop column ${quoteIdentifier(field.name)}`);
     else statements.push(...changeAttachments(table, field, next));
   }

@@ -4,20 +4,20 @@ import type { Secrets } from '../secrets.ts';
 import type { ServerSchema } from '../sessions.ts';
 import { formatArray } from '../sql/text-array.ts';
 
-/** A log, and under which name its seals are made: one log's rows and seals are none of another's. */
+/** A log and the name under which its seals are made, so that no seal of one log fits another. */
 export interface Chain {
   schema: ServerSchema;
   /** `control`, or the name of the workspace's database. */
   name: string;
 }
 
-/** What makes seals. */
+/** The part of the secrets that makes seals. */
 export type SealKey = Pick<Secrets, 'auditSeal'>;
 
 /** A row as it is sealed. */
 export interface SealableRow {
   id: string;
-  /** Everything the row holds, as a JSON array. */
+  /** All columns of the row, as a JSON array. */
   text: string;
 }
 
@@ -29,7 +29,7 @@ export function workspaceChain(database: string): Chain {
   return { schema: 'workspace', name: database };
 }
 
-/** The seal of a row in its place; the first follows an empty one. */
+/** The seal of a row at its position; the first follows an empty one. */
 export function makeSeal(
   key: SealKey,
   chain: Chain,
@@ -38,7 +38,7 @@ export function makeSeal(
   return key.auditSeal(chain.name, link.previous, `${link.seq} ${link.text}`);
 }
 
-/** The columns of a sealable row; instants are microseconds since 1970, which no setting of the server renders otherwise. */
+/** The columns of a sealable row. Instants are microseconds since 1970, so that no setting of the server changes the text. */
 export function sealableColumns(sql: Sql, { schema }: Chain): Fragment {
   const place = schema === 'control'
     ? sql`jsonb_build_array(log.workspace)`
@@ -51,8 +51,8 @@ export function sealableColumns(sql: Sql, { schema }: Chain): Fragment {
 const batch = 500;
 
 /**
- * Seals rows that wait, at most 500, and answers how many. Several processes at once take turns. Rows of one batch are
- * sealed in the order of their ids, which is that of their time. Throws `StorageError`.
+ * Seals waiting rows, at most 500, and returns how many. Several processes take turns. Rows of one batch are sealed in
+ * the order of their ids, which is that of their time. Throws `StorageError`.
  */
 export async function sealBatch(connection: Connection, chain: Chain, key: SealKey): Promise<number> {
   const { schema } = chain;
@@ -60,7 +60,7 @@ export async function sealBatch(connection: Connection, chain: Chain, key: SealK
     const [head] = await sql<{ seq: number; hash: Buffer }[]>`
       select seq::float8 as seq, hash from ${sql(schema)}.audit_begin()`;
     if (head === undefined) throw new Error('the audit log has no head');
-    // A statement of its own: what it sees is as of now, when nobody else seals any more.
+    // A statement of its own, whose snapshot is taken when no other process seals any more.
     const rows = await sql<SealableRow[]>`
       select ${sealableColumns(sql, chain)}
       from ${sql(schema)}.audit_queue as queue join ${sql(schema)}.audit_log as log using (id)
@@ -72,21 +72,21 @@ export async function sealBatch(connection: Connection, chain: Chain, key: SealK
       hashes.push(makeSeal(key, chain, { ...row, seq: head.seq + 1 + index, previous }));
     }
     const ids = rows.map(({ id }) => id);
-    // The driver has no type for arrays of bytea: it sends the text as it is.
+    // The driver has no type for arrays of bytea, so it gets the text.
     const seals = formatArray(hashes.map((hash) => `\\x${hash.toString('hex')}`));
     await sql`select ${sql(schema)}.audit_seal(${head.seq + 1}, ${ids}::uuid[], ${seals}::bytea[])`;
     return rows.length;
   });
 }
 
-/** Which of the rows have a seal. */
+/** The ids among these whose rows have a seal. */
 export async function sealedAmong(sql: Sql, { schema }: Chain, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from ${sql(schema)}.audit_seals where id in ${sql(ids)}`;
   return rows.map(({ id }) => id);
 }
 
-/** Whether any row waits. */
+/** True when a row waits for its seal. */
 export async function hasUnsealed(sql: Sql, { schema }: Chain): Promise<boolean> {
   const [row] = await sql<{ waits: boolean }[]>`
     select exists (select from ${sql(schema)}.audit_queue) as waits`;

@@ -1,9 +1,9 @@
-// Appending to the audit logs: control.audit_log (system scope) and workspace.audit_log (workspace and app scope).
+// Appends to the audit logs: control.audit_log (system scope) and workspace.audit_log (workspace and app scope).
 import { StorageError } from '../errors.ts';
 import type { Sql } from '../connections/pool.ts';
 import { jsonb } from '../sql/jsonb.ts';
 
-/** One row to be appended. `id` is a v7 UUID: rows are listed by it, newest first. */
+/** One row to append. `id` is a v7 UUID: rows are listed by it, newest first. */
 export interface AuditRow {
   id: string;
   ts: Date;
@@ -27,7 +27,7 @@ export async function appendSystem(sql: Sql, row: AuditRow, workspace: string | 
 }
 
 /**
- * Appends at workspace scope and answers the database's name; `sql` is the workspace's role or the provisioner in the
+ * Appends at workspace scope, and returns the database's name. `sql` is the workspace's role, or the provisioner in the
  * workspace's database.
  */
 export async function appendWorkspace(sql: Sql, row: AuditRow): Promise<string> {
@@ -37,13 +37,13 @@ export async function appendWorkspace(sql: Sql, row: AuditRow): Promise<string> 
     values (${id}, ${ts}, ${actor}, ${action}, ${target}, ${jsonb(sql, details)}, ${request_id}, ${ip},
       ${user_agent})
     returning current_database()::text as database`;
-  if (written === undefined) throw new Error('an insert answered no row');
+  if (written === undefined) throw new Error('an insert returned no row');
   return written.database;
 }
 
 /**
- * Appends at the scope of the app whose role `sql` is connected as, and answers the database's name. Throws `StorageError`
- * `undefined` for an app that is gone.
+ * Appends at the scope of the app whose role `sql` is connected as, and returns the database's name. Throws
+ * `StorageError` `undefined` when the app is deleted.
  */
 export async function appendApp(sql: Sql, row: AuditRow): Promise<string> {
   const { id, ts, actor, action, target, details, request_id, ip, user_agent } = row;

@@ -1,13 +1,13 @@
-// Removing the oldest rows of an audit log, in a way that the chain of seals shows.
+// Removes the oldest rows of an audit log, in a way that the chain of seals shows.
 import type { Chain, SealKey } from './chain.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 
-/** What stands in the place of removed rows. */
+/** A checkpoint, which takes the place of removed rows. */
 export interface Checkpoint {
-  /** Of the last seal that was removed. */
+  /** The position of the last removed seal. */
   seq: number;
   hash: Buffer;
-  /** Rows that were removed since the checkpoint before. */
+  /** Rows that were removed since the last checkpoint. */
   removed: number;
   created_at: Date;
   proof: Buffer;
@@ -27,8 +27,9 @@ export function checkpointProof(
 const batch = 5_000;
 
 /**
- * Removes rows older than `before`, at most 5,000, and answers how many. Only what is sealed is removed, from the first
- * seal on, so that a row which is younger keeps those sealed after it. `connection` is the provisioner's. Throws `StorageError`.
+ * Removes rows older than `before`, at most 5,000, and returns how many. Only sealed rows are removed, from the first
+ * seal on, so a younger row keeps those that were sealed after it. `connection` is the provisioner's. Throws
+ * `StorageError`.
  */
 export async function pruneBatch(
   connection: Connection,

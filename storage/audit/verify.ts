@@ -1,35 +1,35 @@
-// Looking at every row and seal of an audit log, to say where something was changed, removed or slipped in.
+// Verifies an audit log: reads every row and seal, and reports what was changed, removed or added.
 import { type Chain, makeSeal, sealableColumns, type SealableRow, type SealKey } from './chain.ts';
 import { type Checkpoint, checkpointProof } from './retention.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 
-/** One thing that is wrong. `seq` is the place in the chain, `id` the row's; either may be unknown. */
+/** One fault. `seq` is the position in the chain, `id` the row's; either may be unknown. */
 export interface ChainFault {
   seq: number | null;
   id: string | null;
   what: string;
 }
 
-/** What was found. */
+/** The result of a verification. */
 export interface ChainVerdict {
   /** Rows whose seals are right. */
   sound: number;
-  /** Rows that wait for their seal: they are about to get it, while a server runs. */
+  /** Rows that wait for their seal, which they get while a server runs. */
   waiting: number;
   /** Rows that retention has removed. */
   removed: number;
-  /** The last seal. Kept elsewhere, it tells later whether the end of the chain was cut off. */
+  /** The last seal. A copy kept elsewhere shows later whether the end of the chain was cut off. */
   head: { seq: number; hash: string };
-  /** At most 100, in order. */
+  /** The first 100, in order. */
   faults: ChainFault[];
-  /** How many there are in all. */
+  /** The number of all faults. */
   faulty: number;
 }
 
 const batch = 2_000;
 const maxFaults = 100;
 
-/** Collects faults, of which the first are kept. */
+/** Collects faults, and keeps the first ones. */
 class FaultList {
   readonly first: ChainFault[] = [];
   count = 0;
@@ -47,13 +47,14 @@ interface Head {
 
 interface Link extends Head {
   id: string;
-  /** Null when the row is gone. */
+  /** Null when the row is missing. */
   text: string | null;
 }
 
 /**
- * Checks a log from its last checkpoint to its head. Reads in pieces, each as the database is then: rows that come meanwhile
- * are not looked at. `connection` is the provisioner's. `expected` is a head that was kept. Throws `StorageError`.
+ * Verifies a log from its last checkpoint to its head. Reads in pieces, each as the database is then, and ignores rows
+ * that are added meanwhile. `connection` is the provisioner's. `expected` is a head that was kept. Throws
+ * `StorageError`.
  */
 export async function verifyChain(
   connection: Connection,
@@ -82,7 +83,7 @@ async function readHead(sql: Sql, { schema }: Chain): Promise<Head> {
   return head ?? { seq: 0, hash: Buffer.alloc(0) };
 }
 
-/** Where the chain begins, and how many rows are gone by retention. */
+/** The beginning of the chain, and the number of rows that retention has removed. */
 async function checkCheckpoints(
   sql: Sql,
   chain: Chain,
@@ -114,7 +115,7 @@ interface Walk {
   expected: { seq: number; hash: string } | undefined;
 }
 
-/** Each seal is checked against the one that is stored before it, so that one fault does not make faults of all that follow. */
+/** Checks each seal against the stored one before it, so that one fault does not cause faults of all that follow. */
 async function walkChain(connection: Connection, chain: Chain, walk: Walk): Promise<number> {
   const { start, head, faults } = walk;
   let sound = 0;
@@ -153,7 +154,7 @@ async function readLinks(
     order by seal.seq`;
 }
 
-/** Whether a link is as it was made. */
+/** True when a link is as it was made. */
 function checkLink(
   chain: Chain,
   { key, faults, expected }: Walk,
@@ -170,7 +171,7 @@ function checkLink(
   }
   const row: SealableRow = { id, text };
   const isSound = makeSeal(key, chain, { ...row, seq, previous: previous.hash }).equals(hash);
-  // After a gap the seal before is not there to check against; the gap has been told of.
+  // After a gap, the seal before is missing. The gap is a fault already.
   if (!isSound && seq === previous.seq + 1) faults.add('the row, or its seal, was changed', { seq, id });
   return isSound;
 }
@@ -192,7 +193,7 @@ function checkExpected(
   }
 }
 
-/** Rows without a seal wait for it, or were put in behind the back of whoever seals. Answers how many wait. */
+/** Rows without a seal wait for it, or were added without the log's functions. Returns the number of those that wait. */
 async function checkUnsealed(sql: Sql, { schema }: Chain, faults: FaultList): Promise<number> {
   const intruders = await sql<{ id: string }[]>`
     select log.id from ${sql(schema)}.audit_log as log

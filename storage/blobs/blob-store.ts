@@ -1,55 +1,58 @@
-// Where the bytes of files are: one interface, whatever keeps them.
+// The store of files' bytes: one interface for all backends.
 import type { Readable } from 'node:stream';
 
-/** Where an app's blobs are: the opaque names of its workspace's database and of its schema. */
+/** The location of an app's blobs: the opaque names of its workspace's database and of its schema. */
 export interface BlobLocation {
   database: string;
   schema: string;
 }
 
-/** One blob: `id` is the file's, a UUID of our own making. No text of a client is part of any name. */
+/** One blob. `id` is the file's, a UUID made by the server. No text of a client is part of any name. */
 export interface BlobKey extends BlobLocation {
   id: string;
 }
 
-/** The bytes asked for, both inclusive. */
+/** A range of bytes, both ends inclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** A blob as a listing has it. */
+/** A blob in a listing. */
 export interface ListedBlob {
   id: string;
-  /** When it was last written to. */
+  /** The time of its last write. */
   modified: Date;
 }
 
-/** Asked before each chunk is taken up: resolves when nobody else need come first; undefined when that is so at once. */
+/**
+ * Called before each chunk is processed: resolves when no other work should come first; undefined when that is so at
+ * once.
+ */
 export type GiveWay = () => Promise<void> | undefined;
 
-/** Keeps blobs. They never change once they are there. Every method may throw whatever the backend throws. */
+/** Stores blobs, which never change. Every method may throw what its backend throws. */
 export interface BlobStore {
   /**
-   * Stores the bytes as they come. Durable once it resolves; when it rejects (as it does when `bytes` throws), nothing
-   * is left, at most what a crash would leave for the sweep. The chunks are the store's from then on: it may let go of
-   * their memory. Throws `NoRoom` when the disk is full, `BlobMissing` when it notices that everything
-   * of the app was removed meanwhile, `StoreAway`.
+   * Stores the bytes as they come, durably once it resolves. When it rejects, as it does when `bytes` throws, nothing
+   * is left but what a crash would leave for the sweep. The chunks belong to the store, which may release their memory.
+   * Throws `DiskFull`, `StoreUnavailable`, and `BlobMissing` when it notices that everything of the app was removed
+   * meanwhile.
    */
   put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
-  /** The bytes, or a range of them. Throws `BlobMissing`, `StoreAway`; so does reading. */
+  /** The bytes, or a range of them. Throws `BlobMissing`, `StoreUnavailable`; so does reading. */
   open(key: BlobKey, range?: ByteRange): Promise<Readable>;
-  /** Removes a blob; one that is not there is no error. */
+  /** Removes a blob. A missing one is no error. */
   remove(key: BlobKey): Promise<void>;
   /** Removes everything of a workspace, or of one app of it. */
   removeAll(place: { database: string; schema?: string }): Promise<void>;
-  /** Schemas of a workspace's apps that have something stored, also unfinished uploads. */
+  /** Schemas of a workspace's apps that have blobs or unfinished uploads. */
   apps(database: string): AsyncIterable<string>;
-  /** Every blob of an app. Unfinished uploads that were not written to since `abandoned` are removed on the way. */
+  /** Every blob of an app. Removes unfinished uploads without a write since `abandoned` on the way. */
   list(place: BlobLocation, abandoned: Date): AsyncIterable<ListedBlob>;
 }
 
-/** There is no room for a blob. */
+/** The error of a full disk. */
 export class DiskFull extends Error {
   constructor(cause: unknown) {
     super('there is no room left for files', { cause });
@@ -57,7 +60,7 @@ export class DiskFull extends Error {
   }
 }
 
-/** The store cannot be reached, says nothing or nothing of use, or refuses: only whoever runs the server can mend that. */
+/** The error of a store that is unreachable, silent, or refuses. Only its operator can change that. */
 export class StoreUnavailable extends Error {
   constructor(cause: unknown) {
     super(`the store of files cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, {
@@ -67,7 +70,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** There is no such blob. */
+/** The error of a blob that does not exist. */
 export class BlobMissing extends Error {
   constructor(id: string) {
     super(`there are no bytes of file ${id}`);

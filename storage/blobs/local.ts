@@ -20,30 +20,30 @@ import {
 import { release } from './release.ts';
 
 const partSuffix = '.part';
-/** Synchronized in pieces: for a whole file at once a core would be in the kernel for so long that others notice. */
+/** A file is synchronized in pieces. All at once would keep a core in the kernel for noticeably long. */
 const syncBytes = 512 * 1024;
 const opaque = /^[wa]_[0-9a-f]{20}$/;
 
-/** Keeps blobs below `root`, which only the server's own user may enter. */
+/** Stores blobs below `root`, which only the server's own user may enter. */
 export class LocalBlobs implements BlobStore {
   readonly #root: string;
   readonly #giveWay: GiveWay;
   /**
-   * Many uploads at once would take whole turns of the event loop and all threads that Node writes with, and everything else
-   * would wait for them. Workspaces take turns: on a slow disk a hundred uploads of one would hold up all others' for seconds.
+   * Many uploads at once would take whole turns of the event loop and all threads for writes, and everything else would
+   * wait. Workspaces take turns: on a slow disk, a hundred uploads of one would block all others for seconds.
    */
   readonly #writes = new FairQueue({ slots: 1 });
   readonly #syncs = new FairQueue({ slots: 1 });
 
-  /** `giveWay` is asked before each chunk is written. */
+  /** `giveWay` is called before each chunk is written. */
   constructor(root: string, giveWay: GiveWay = () => undefined) {
     this.#root = root;
     this.#giveWay = giveWay;
   }
 
   /**
-   * Written beside its name, synchronized, then renamed: under its name it is whole, also after a power cut. The
-   * directory is synchronized too, since the rename is part of what must last.
+   * Writes under another name, synchronizes, then renames: under its own name the file is complete, also after a power
+   * cut. The directory is synchronized too, since the rename must last.
    */
   async put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }> {
     const path = this.#path(key);
@@ -58,7 +58,7 @@ export class LocalBlobs implements BlobStore {
     } catch (error) {
       await rm(part, { force: true });
       if (isDiskFull(error)) throw new DiskFull(error);
-      // The directory went while it was written to.
+      // The directory was removed during the write.
       throw errorCode(error) === 'ENOENT' ? new BlobMissing(key.id) : error;
     }
   }

@@ -1,10 +1,10 @@
-// The clients of an S3 API, and how long each of them waits for how much.
+// The clients of an S3 API, with their timeouts.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { StoreUnavailable } from './blob-store.ts';
 
-/** How the bucket is reached. An empty `endpoint` is AWS's own; empty keys are looked for as the SDK does. */
+/** The settings of the bucket. An empty `endpoint` is AWS's own; empty keys are searched as the SDK does. */
 export interface S3Access {
   bucket: string;
   region: string;
@@ -16,22 +16,22 @@ export interface S3Access {
 
 /** The clients of one bucket. */
 export interface S3Clients {
-  /** For what nobody waits for: removing a thousand objects takes some stores a while. */
+  /** For background work. Removing a thousand objects takes some stores a while. */
   keeper: S3Client;
   /** For uploads. */
   writer: S3Client;
-  /** For bytes, which come as slowly as they are taken: whoever takes them may rest, and has a connection meanwhile. */
+  /** For downloads, which are as slow as their readers. A reader may pause, and its connection stays open. */
   reader: S3Client;
 }
 
 const connectionTimeout = 5_000;
 const keeperTimeoutMs = 30_000;
-/** A store that puts the parts of an upload together says something now and then meanwhile. */
+/** A store that assembles the parts of an upload sends something now and then. */
 const silencesPerResponse = 12;
-/** Several times what a page of a thousand names of ours takes in XML. */
+/** Several times the XML of a page of a thousand names of ours. */
 const maxResponseBytes = 4 * 1_048_576;
 
-/** Makes them. A store that says nothing for `silence` milliseconds while callers wait for it is given up; it is asked twice. */
+/** Makes the clients. A store that is silent for `silence` milliseconds during a request is given up. The SDK tries twice. */
 export function openClients(
   { region, endpoint, virtual_hosted_style_request, access_key_id, secret_access_key }: S3Access,
   silence: number,
@@ -39,7 +39,7 @@ export function openClients(
   const common: S3ClientConfig = {
     region: region === '' ? 'us-east-1' : region,
     forcePathStyle: !virtual_hosted_style_request,
-    // Stores that only speak the API know no checksums beyond it.
+    // Stores that implement no more than the API know no checksums beyond it.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
@@ -61,7 +61,7 @@ export function openClients(
     writer: make({ socketTimeout: silence }),
     reader: make({
       socketTimeout: 0,
-      // Until the answer begins.
+      // Until the response begins.
       requestTimeout: silence,
       throwOnRequestTimeout: true,
       httpAgent: each,
@@ -70,7 +70,7 @@ export function openClients(
   };
 }
 
-/** Adds the one checksum that all stores know, and many ask for where objects are removed together; the SDK has a later one. */
+/** Adds the one checksum that all stores know, and many require for removing objects. The SDK sends a later one. */
 function addContentMd5(client: S3Client): void {
   client.middlewareStack.add((next, { commandName }) => async (given) => {
     if (commandName !== 'DeleteObjectsCommand' || !isRequest(given.request)) return await next(given);
@@ -84,7 +84,7 @@ function isRequest(value: unknown): value is { headers: Record<string, string>; 
   return typeof value === 'object' && value !== null && 'headers' in value && 'body' in value;
 }
 
-/** Has a client give up answers that are too long, or have not ended so many milliseconds after they began; blobs may. */
+/** Gives up responses that are too long, or have not ended so many milliseconds after they began; not those with blobs. */
 function limitResponses(client: S3Client, milliseconds: number): void {
   client.middlewareStack.add((next, { commandName }) => async (given) => {
     const answer = await next(given);
@@ -116,7 +116,7 @@ async function* limited(body: Readable, milliseconds: number): AsyncIterable<Uin
   }
 }
 
-/** The bytes of an answer, as they are taken; reading throws `StoreAway` when the next ones do not come in time. */
+/** The bytes of a response, as they are read. Reading throws `StoreUnavailable` when the next ones do not come in time. */
 export function withSilenceLimit(body: Readable, milliseconds: number): Readable {
   const bytes = body[Symbol.asyncIterator]();
   const giveUp = () => body.destroy(new Error('no more bytes came'));
@@ -129,7 +129,7 @@ export function withSilenceLimit(body: Readable, milliseconds: number): Readable
         (error: unknown) => this.destroy(new StoreUnavailable(error)),
       );
     },
-    // Whoever leaves does not wait for a store that is silent.
+    // The end of a reader does not wait for a silent store.
     destroy(error, done) {
       body.destroy();
       done(error);

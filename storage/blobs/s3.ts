@@ -27,21 +27,21 @@ import {
 } from './blob-store.ts';
 import { openClients, type S3Access, type S3Clients, withSilenceLimit } from './s3-clients.ts';
 
-/** The smallest that a part of a multipart upload may be; one at a time is held in memory. */
+/** The smallest part that a multipart upload may have. One part at a time is held in memory. */
 const partBytes = 5 * 1024 * 1024;
 const silenceTimeoutMs = 5_000;
 
-/** Where a page of unfinished uploads begins. */
+/** The beginning of a page of unfinished uploads. */
 type Place = Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'>;
 
-/** Keeps blobs in a bucket. A blob appears when its upload is complete, and not before. */
+/** Stores blobs in a bucket. A blob appears when its upload is complete. */
 export class S3Blobs implements BlobStore {
   readonly #clients: S3Clients;
   readonly #bucket: string;
   readonly #giveWay: GiveWay;
   readonly #silence: number;
 
-  /** `giveWay` is asked before each chunk is taken up; `silence`: how long callers wait for a word of the store's. */
+  /** `giveWay` is called before each chunk is processed. `silence` is the timeout for a silent store. */
   constructor(access: S3Access, giveWay: GiveWay = () => undefined, silence = silenceTimeoutMs) {
     this.#clients = openClients(access, silence);
     this.#bucket = access.bucket;
@@ -60,12 +60,12 @@ export class S3Blobs implements BlobStore {
       await new Upload({ client: this.#clients.writer, params, partSize: partBytes, queueSize: 1 })
         .done();
     } catch (error) {
-      // Whether the store could clear up or not: the caller is told what stopped the upload.
+      // Whether or not the store could clean up, the caller gets the error that stopped the upload.
       if (source.failure !== undefined) throw source.failure;
       if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') {
         throw new StoreUnavailable(error);
       }
-      // Of one that is complete, too, where the answer to that was lost and it was asked for once more.
+      // Also that of a completed upload whose response was lost and which was requested again.
       if (await this.#sizeOf(key) !== source.size) throw new BlobMissing(key.id);
     }
     return { size: source.size };
@@ -141,7 +141,7 @@ export class S3Blobs implements BlobStore {
     }
   }
 
-  /** Of blobs, and of what is being uploaded. */
+  /** Names of blobs and of unfinished uploads. */
   async *#names(prefix: string): AsyncIterable<string> {
     for await (const page of this.#pages(prefix)) yield* page.map(({ Key = '' }) => Key);
     for await (const { Key = '' } of this.#unfinished(prefix)) yield Key;
@@ -178,9 +178,9 @@ export class S3Blobs implements BlobStore {
     }
   }
 
-  /** Counts what passes through, and keeps what the source throws. */
+  /** Counts what passes through, and keeps the error of the source. */
   async *#watched(bytes: AsyncIterable<Uint8Array>, source: { size: number; failure: unknown }) {
-    // While a chunk is out it is its reader who throws in here: an upload that has failed lets go of its source so.
+    // While a chunk is out, an error comes from the reader: a failed upload ends its source that way.
     let isOut = false;
     try {
       for await (const chunk of bytes) {
@@ -201,7 +201,7 @@ export class S3Blobs implements BlobStore {
   }
 }
 
-/** What is not of the place that was asked for is never ours to remove, whatever lists it: a small store, a cache before one. */
+/** Drops what a listing holds beyond its prefix, be it of a small store or of a cache: that is not ours to remove. */
 function only<Item extends { Key?: string | undefined }>(
   items: readonly Item[] = [],
   prefix: string,
@@ -209,7 +209,7 @@ function only<Item extends { Key?: string | undefined }>(
   return items.filter(({ Key }) => Key?.startsWith(prefix) === true);
 }
 
-/** Where the page after this one begins: a key may have several uploads. */
+/** The beginning of the next page. A key may have several uploads. */
 function behind({ NextKeyMarker, NextUploadIdMarker }: ListMultipartUploadsCommandOutput) {
   if (NextKeyMarker === undefined) return undefined;
   return NextUploadIdMarker === undefined
@@ -221,13 +221,13 @@ function failEndless(prefix: string): never {
   throw new Error(`the listing of ${prefix} does not come to an end`);
 }
 
-/** A blob. Where it is the bucket that is missing, no blob is known to be. */
+/** True for a missing blob. When the bucket is missing, nothing is known of the blob. */
 function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 &&
     error.name !== 'NoSuchBucket';
 }
 
-/** Small stores know no listing of unfinished uploads, and need none: they expire them by themselves, or keep none. */
+/** True for small stores without a listing of unfinished uploads. They expire those by themselves, or keep none. */
 function isUnknownToStore(error: unknown): boolean {
   return error instanceof S3ServiceException && [405, 501].includes(error.$metadata.httpStatusCode ?? 0);
 }

@@ -1,4 +1,4 @@
-// Removes blobs that no file needs: of uploads that a crash cut off, of deletions and apps whose bytes it kept.
+// Removes blobs without a file: of uploads that a crash interrupted, and of deletions that the store failed.
 import { setTimeout as pause } from 'node:timers/promises';
 import { listSchemas } from '../workspace/apps.ts';
 import type { Databases } from '../connections/databases.ts';
@@ -6,14 +6,14 @@ import { knownFiles } from '../app/files.ts';
 import { listAssigned } from '../control/tenant-databases.ts';
 import type { BlobLocation, BlobStore } from './blob-store.ts';
 
-/** What a sweep works on, and when it ends early. */
+/** Options of a sweep. */
 export interface SweepOptions {
   databases: Databases;
   blobs: BlobStore;
   now: () => Date;
-  /** A blob without a row is an upload under way for this long. Milliseconds. */
+  /** For this long, a blob without a row counts as an upload in progress. Milliseconds. */
   graceMs: number;
-  /** Between two workspaces, so that requests come first. Milliseconds. */
+  /** The pause between two workspaces, so that requests come first. Milliseconds. */
   pauseMs: number;
   signal: AbortSignal;
 }
@@ -22,9 +22,9 @@ const batch = 500;
 const workspacesAtOnce = 200;
 
 /**
- * Looks at every workspace once; idempotent. Only what lies in the place of a workspace of ours is ever removed: a bucket may
- * be shared. Answers how many blobs it removed. Throws what the store or the database throws; what is wrong with one
- * workspace, once all others have been looked at.
+ * Checks every workspace once; idempotent. It only removes what lies below a workspace of this server, since a bucket
+ * may be shared. Returns the number of removed blobs. Throws what the store or the database throws; the error of one
+ * workspace, when all others have been checked.
  */
 export async function sweepBlobs(options: SweepOptions): Promise<number> {
   const { databases, pauseMs, signal } = options;
@@ -55,7 +55,7 @@ async function sweepWorkspace(options: SweepOptions, database: string): Promise<
   const { databases, blobs } = options;
   const stored: string[] = [];
   for await (const schema of blobs.apps(database)) stored.push(schema);
-  // Most have no files: no connection is opened for those.
+  // Most have no files, and no connection is opened for those.
   if (stored.length === 0) return 0;
   const known = await databases.workspace(database).run(listSchemas);
   let removed = 0;

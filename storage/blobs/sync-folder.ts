@@ -1,7 +1,7 @@
-// Makes the names in a folder durable, so that they are there after a power cut.
+// Makes the names in a folder durable, so that a power cut does not lose them.
 import { open } from 'node:fs/promises';
 
-/** Has the disk take what was made, renamed or removed in a folder. */
+/** Writes what was made, renamed or removed in a folder to the disk. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path);
   await folder.sync();

@@ -1,4 +1,4 @@
-// Opening the storage: checks the server, brings every schema up to date, readies template and spares.
+// Opens the storage: checks the server, migrates every schema, prepares template and spares.
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { Databases, ownConnections } from '../connections/databases.ts';
 import { migrateFleet, refuseNewerFleet } from './fleet.ts';
@@ -15,15 +15,15 @@ import { Secrets } from '../secrets.ts';
 import { StartRefused } from './start-refused.ts';
 import { Upkeep } from '../provision/upkeep.ts';
 
-/** How one API process opens the storage. */
+/** Options of one API process's storage. */
 export interface StorageOptions {
-  /** The provisioner; its `database` is the control database. */
+  /** The provisioner. Its `database` is the control database. */
   access: Endpoint;
   /** 32 bytes. */
   masterKey: Buffer;
   workspacePoolCap: number;
   appPoolCap: number;
-  /** How many API processes share the server, and which this one is; 0 migrates. */
+  /** The number of API processes that share the server, and the index of this one; worker 0 migrates. */
   workers: number;
   worker: number;
   /** Workspace databases that are kept ready. */
@@ -31,12 +31,12 @@ export interface StorageOptions {
   now: () => Date;
   /** A new v7 UUID. */
   newId: () => string;
-  /** Hears how many of the databases that lacked a migration are done. */
+  /** Called with the number of migrated databases, and of all that lacked a migration. */
   report: (done: number, total: number) => void;
-  /** Where the files of workspaces that are deleted have their bytes. */
+  /** The blob store, from which the files of deleted workspaces are removed. */
   blobs: BlobStore;
   onReaped: (database: string) => void;
-  /** Hears what went wrong in the background; it is tried again. */
+  /** Called with errors of the background work, which is tried again. */
   onFailure: (error: unknown) => void;
   /** Other migrations than the program's own, for tests. */
   migrations?: Migrations;
@@ -48,17 +48,17 @@ export interface Storage {
   secrets: Secrets;
   provisioning: Provisioning;
   upkeep: Upkeep;
-  /** Finishes the step at hand, closes every connection. */
+  /** Finishes the current step and closes every connection. */
   close(): Promise<void>;
 }
 
 const roleConnectionsAtLeast = 16;
-/** Left to operators (psql, backups) and to the moment when a killed API's connections are still open. */
+/** Left to operators (psql, backups), and for the moment when a killed API's connections are still open. */
 const sparedConnections = 4;
 
 /**
- * Ready when requests may come; spares are filled, and leftovers reaped, behind it.
- * Throws `StartRefused` for what the operator must change, `StorageError` for what may pass.
+ * Resolves when requests may come. Spares are filled and leftovers reaped afterwards. Throws `StartRefused` for what
+ * the operator must change, `StorageError` for what may pass.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { access, workers } = options;
@@ -99,7 +99,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { databases, secrets, provisioning, upkeep, close };
 }
 
-/** Brings everything up to date, as worker 0 does; the other workers start after it and only look. */
+/** Brings everything up to date, which worker 0 does. The other workers start after it and only check. */
 async function prepare(provisioning: Provisioning, options: StorageOptions): Promise<void> {
   const { databases, migrations, names, secrets } = provisioning;
   await databases.control.transaction((sql) => ensureGroupRoles(sql, names.groups));

@@ -1,4 +1,4 @@
-// Brings every workspace database, and every app in each, up to the program's migrations.
+// Migrates every workspace database, and every app in each.
 import type { Databases } from '../connections/databases.ts';
 import { latestVersion, migrate, type Migrations, refuseNewer } from './migrate.ts';
 import { currentVersions, ownSchema, type Provisioning } from '../provision/cluster.ts';
@@ -9,7 +9,7 @@ import { FairQueue } from '../concurrency/fair-queue.ts';
 
 const concurrency = 4;
 
-/** Throws `StartRefused` when any database of the fleet is newer than the program. One cheap query. */
+/** Throws `StartRefused` when any database is newer than the program. One cheap query. */
 export async function refuseNewerFleet(databases: Databases, migrations: Migrations): Promise<void> {
   const highest = await databases.control.run(highestVersions);
   const known = currentVersions(migrations);
@@ -18,8 +18,8 @@ export async function refuseNewerFleet(databases: Databases, migrations: Migrati
 }
 
 /**
- * Migrates what is behind, a few databases at once. What is up to date costs nothing, because the control database
- * knows every version; what was interrupted is found again. `report` hears how many are done. Throws `StorageError`.
+ * Migrates outdated databases, a few at once. Current ones cost nothing, because the control database knows every
+ * version. Interrupted ones are found again. `report` gets the number that is done. Throws `StorageError`.
  */
 export async function migrateFleet(
   provisioning: Provisioning,
@@ -40,7 +40,7 @@ export async function migrateFleet(
   await Promise.all(behind.map((database) => queue.run(() => work(database))));
 }
 
-/** The owner of an app's schema migrates it, so that nothing in it ever runs with more rights than the app has. */
+/** Migrates an app's schema as its owner, so that nothing in it ever runs with more rights than the app has. */
 async function migrateDatabase(provisioning: Provisioning, database: string): Promise<void> {
   const { databases, migrations } = provisioning;
   const provisioner = databases.provisioner(database);

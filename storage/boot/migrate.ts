@@ -1,4 +1,4 @@
-// Numbered SQL files and the database they change: each runs once, in one transaction, and leaves its own row.
+// Migrations: numbered SQL files, each of which runs once, in one transaction, and leaves a row.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Connection, Sql } from '../connections/pool.ts';
@@ -6,7 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { type GroupRoles } from '../provision/roles.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** Which schemas a folder of migrations is for. */
+/** The schemas that have migrations, one folder each. */
 export type MigrationSet = 'control' | 'workspace' | 'app';
 
 /** One file `NNNN_what.sql`. */
@@ -42,19 +42,19 @@ async function readSet(from: URL, set: MigrationSet): Promise<Migration[]> {
   }));
 }
 
-/** The version that a set leads to. */
+/** The last version of a set. */
 export function latestVersion(migrations: readonly Migration[]): number {
   return migrations.length;
 }
 
-/** Differs whenever a file of the set differs. */
+/** A hash that differs whenever a file of the set differs. */
 export function fingerprint(migrations: readonly Migration[], groups: GroupRoles): string {
   const hash = createHash('sha256');
   for (const migration of migrations) hash.update(`${migration.name}\0${bind(migration.text, groups)}\0`);
   return hash.digest('hex').slice(0, 32);
 }
 
-/** What is brought up to date: a schema, the table that remembers its migrations, and the files. */
+/** A schema to migrate, the table of its applied migrations, and the files. */
 export interface MigratedSchema {
   schema: string;
   /** `_migrations` in app schemas, where every name that starts with a letter is a tenant's. */
@@ -64,8 +64,8 @@ export interface MigratedSchema {
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own, and answers the version reached. Two processes
- * at once do no harm: an advisory lock puts them in line. Throws `StartRefused` when the database is newer.
+ * Applies the missing migrations, each in a transaction of its own, and returns the version reached. An advisory lock
+ * serializes several processes. Throws `StartRefused` when the database is newer.
  */
 export async function migrate(connection: Connection, target: MigratedSchema): Promise<number> {
   const latest = latestVersion(target.migrations);
@@ -90,7 +90,7 @@ export async function applyMigration(sql: Sql, target: MigratedSchema, migration
      on conflict do nothing returning version`,
   );
   if (claimed.length === 0) return;
-  // An app's migrations name no schema: each app has another.
+  // An app's migrations name no schema, since each app has another.
   const path = target.table === '_migrations' ? quoteIdentifier(target.schema) : `''`;
   await sql.unsafe(`set local search_path to ${path};
     ${bind(migration.text, target.groups)}
@@ -107,7 +107,7 @@ export function refuseNewer(what: string, current: number, known: number): void 
   );
 }
 
-/** Zero for a schema or table that is not there yet. */
+/** The last applied migration; zero without schema or table. */
 async function appliedVersion(sql: Sql, { schema, table }: MigratedSchema): Promise<number> {
   const name = `${quoteIdentifier(schema)}.${table}`;
   const [found] = await sql<{ exists: boolean }[]>`select to_regclass(${name}) is not null as exists`;
@@ -118,7 +118,7 @@ async function appliedVersion(sql: Sql, { schema, table }: MigratedSchema): Prom
   return row?.version ?? 0;
 }
 
-/** An app role has neither the right nor the need to create its schema. */
+/** An app's owner has neither the right nor the need to create its schema. */
 function bookkeeping({ schema, table: kind }: MigratedSchema, table: string): string {
   const createSchema = kind === 'migrations' ? `create schema if not exists ${quoteIdentifier(schema)};` : '';
   return `${createSchema} create table if not exists ${table} (
@@ -131,7 +131,7 @@ async function liftTimeouts(sql: Sql): Promise<void> {
     ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 }
 
-/** Puts the group roles in the place of `:workspace_role` and the like, as psql variables would be. */
+/** Replaces `:workspace_role` and the like by the group roles, as psql does with variables. */
 function bind(text: string, groups: GroupRoles): string {
   return text
     .replaceAll(':workspace_role', quoteIdentifier(groups.workspace))

@@ -1,4 +1,4 @@
-// What a PostgreSQL server and its role must offer before anything is touched.
+// The requirements on a PostgreSQL server and its role, checked before anything is changed.
 import { errorCode } from '../sql/error-code.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 import { StorageError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { StartRefused } from './start-refused.ts';
 interface ServerFacts {
   /** `server_version_num`. */
   version: number;
-  /** That roles without special rights may hold together. */
+  /** The connections that roles without special rights may hold together. */
   connections: number;
   role: string;
   database: string;
@@ -21,20 +21,20 @@ interface ServerFacts {
   process: number;
 }
 
-/** The built-in collation pg_c_utf8, by which filters ignore case, came with 17; INHERIT and SET of a grant with 16. */
+/** PostgreSQL 17 has the built-in collation pg_c_utf8, by which filters ignore case; 16 has INHERIT and SET of a grant. */
 const oldestVersion = 170_000;
 /** Leaves room for `_workspace` within the 63 bytes of a name. */
 const maxControlNameBytes = 50;
 
 /**
- * Answers how many connections roles without special rights may hold together. Throws `StartRefused` naming everything that
- * is missing, and `StorageError` when the server does not answer.
+ * Returns the number of connections that roles without special rights may hold together. Throws `StartRefused` naming
+ * everything that is missing, and `StorageError` when the server does not respond.
  */
 export async function checkServer(connection: Connection): Promise<number> {
-  const answers = await readOrRefuse(connection);
-  const missing = shortcomings(answers);
+  const facts = await readOrRefuse(connection);
+  const missing = unmetRequirements(facts);
   if (missing.length > 0) throw new StartRefused(`the database server cannot be used: ${missing.join('; ')}`);
-  return answers.connections;
+  return facts.connections;
 }
 
 async function readOrRefuse(connection: Connection): ReturnType<typeof readFacts> {
@@ -63,32 +63,32 @@ async function readFacts(sql: Sql): Promise<ServerFacts & { isDirect: boolean }>
     from pg_roles where rolname = current_user`;
   const [row] = rows;
   if (row === undefined) throw new StorageError('unavailable', 'the server did not say who we are');
-  // A pooler introduces itself, not the process: https://www.postgresql.org/docs/18/protocol-flow.html, BackendKeyData
+  // A pooler sends its own process number: https://www.postgresql.org/docs/18/protocol-flow.html, BackendKeyData
   return { ...row, isDirect: rows.state.pid === row.process };
 }
 
-function shortcomings(answers: Awaited<ReturnType<typeof readFacts>>): string[] {
-  const { role, database } = answers;
+function unmetRequirements(facts: Awaited<ReturnType<typeof readFacts>>): string[] {
+  const { role, database } = facts;
   const checks: readonly (readonly [boolean, string])[] = [
     [
-      answers.isDirect,
+      facts.isDirect,
       'a connection pooler answers in its place, and Bulkhead needs connections of its own (it has pools itself)',
     ],
-    [answers.version >= oldestVersion, 'PostgreSQL 17 or newer is needed'],
-    [!answers.standby, 'it is a read-only standby'],
+    [facts.version >= oldestVersion, 'PostgreSQL 17 or newer is needed'],
+    [!facts.standby, 'it is a read-only standby'],
     [
-      answers.encoding === 'UTF8',
-      `database "${database}" must have the encoding UTF8, not ${answers.encoding}`,
+      facts.encoding === 'UTF8',
+      `database "${database}" must have the encoding UTF8, not ${facts.encoding}`,
     ],
     [
       Buffer.byteLength(database) <= maxControlNameBytes,
       `the database's name must have at most ${maxControlNameBytes} bytes`,
     ],
-    [!answers.superuser, `role "${role}" is a superuser, and must not be: ALTER ROLE "${role}" NOSUPERUSER`],
-    [answers.createdb, `role "${role}" lacks CREATEDB: ALTER ROLE "${role}" CREATEDB`],
-    [answers.createrole, `role "${role}" lacks CREATEROLE: ALTER ROLE "${role}" CREATEROLE`],
+    [!facts.superuser, `role "${role}" is a superuser, and must not be: ALTER ROLE "${role}" NOSUPERUSER`],
+    [facts.createdb, `role "${role}" lacks CREATEDB: ALTER ROLE "${role}" CREATEDB`],
+    [facts.createrole, `role "${role}" lacks CREATEROLE: ALTER ROLE "${role}" CREATEROLE`],
     [
-      answers.create,
+      facts.create,
       `role "${role}" may not create schemas in "${database}": GRANT CREATE ON DATABASE "${database}" TO "${role}"`,
     ],
   ];

@@ -37,8 +37,8 @@ export class Outage {
   }
 
   /** Reads the first bytes that the server sends on a new connection. */
-  noteFirstBytes(answer: Uint8Array | string): void {
-    const bytes = Buffer.from(answer);
+  noteFirstBytes(first: Uint8Array | string): void {
+    const bytes = Buffer.from(first);
     if (bytes[0] === errorResponse && bytes.includes(cannotConnectNow)) this.begin();
     else this.#next = undefined;
   }

@@ -3,7 +3,7 @@ import { isUuid } from '../sql/ids.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Fragment, Sql } from '../connections/pool.ts';
 
-/** Stored, so that an app admin whose last app went reaches nothing instead of everything. */
+/** Stored, so that an app admin whose last app was deleted has access to nothing, not to everything. */
 export type AdminRole = 'workspace_admin' | 'app_admin';
 
 /** An admin as it is stored. */
@@ -16,13 +16,13 @@ export interface AdminRow {
   password_hash: string;
   role: AdminRole;
   app_ids: string[];
-  /** Sessions begun at or before this instant are over. */
+  /** Sessions begun at or before this instant are invalid. */
   credentials_changed_at: Date;
   created_at: Date;
   updated_at: Date;
 }
 
-/** What can be changed of an admin; a member that is left out stays. */
+/** The changes to an admin. A missing member stays as it is. */
 export interface AdminChanges {
   email?: string | undefined;
   name?: string | undefined;
@@ -49,8 +49,8 @@ export async function insertAdmin(sql: Sql, admin: AdminRow): Promise<void> {
 }
 
 /**
- * The admin with this email, or undefined. Waits for a change that is under way, so that whoever reads an old row has
- * read it before the change takes the instant up to which it revokes.
+ * The admin with this email, or undefined. Waits for a change that is in progress. So an old row was read before the
+ * change takes the instant up to which it revokes.
  */
 export async function findAdminByEmail(
   sql: Sql,
@@ -62,7 +62,7 @@ export async function findAdminByEmail(
   return row;
 }
 
-/** The admin with this id, or undefined. Waits for a change that is under way. */
+/** The admin with this id, or undefined. Waits for a change that is in progress. */
 export async function findAdmin(sql: Sql, workspace: string, id: string): Promise<AdminRow | undefined> {
   if (!isUuid(id)) return undefined;
   const [row] = await sql<AdminRow[]>`
@@ -83,7 +83,7 @@ export async function lockAdmin(sql: Sql, workspace: string, id: string): Promis
   return row;
 }
 
-/** Changes an admin that exists and answers it. Throws `StorageError` `conflict` (`admins_workspace_email`). */
+/** Changes an existing admin and returns it. Throws `StorageError` `conflict` (`admins_workspace_email`). */
 export async function updateAdmin(
   sql: Sql,
   admin: AdminRow,
@@ -116,14 +116,14 @@ export async function rehashAdmin(
   await sql`update control.admins set password_hash = ${to} where id = ${id} and password_hash = ${from}`;
 }
 
-/** Removes an admin and answers it; undefined when it does not exist. */
+/** Removes an admin and returns it; undefined when there is none. */
 export async function removeAdmin(sql: Sql, workspace: string, id: string): Promise<AdminRow | undefined> {
   const [row] = await sql<AdminRow[]>`
     delete from control.admins where workspace = ${workspace} and id = ${id} returning ${columns(sql)}`;
   return row;
 }
 
-/** Takes an app out of every admin's list before the app goes; roles stay, so that nobody gains by it. */
+/** Removes an app from every admin's list before it is deleted. Roles stay, so no admin gains access by it. */
 export async function removeAppFromAdmins(sql: Sql, workspace: string, app: string): Promise<void> {
   await sql`
     update control.admins set app_ids = array_remove(app_ids, ${app})

@@ -1,10 +1,10 @@
-// What processes tell one another over LISTEN/NOTIFY on the control database, so that their caches agree.
+// Notifications between processes, by LISTEN/NOTIFY on the control database, so that their caches agree.
 import { Client } from '../connections/client.ts';
 import { translate } from '../errors.ts';
 import { Outage } from '../connections/outage.ts';
 import type { Endpoint, Sql } from '../connections/pool.ts';
 
-/** Something that another process may have in memory has changed. */
+/** A change of something that other processes may have cached. */
 export type Change =
   /** A workspace was renamed or removed. */
   | { kind: 'workspace'; workspace: string }
@@ -12,7 +12,7 @@ export type Change =
   | { kind: 'app'; workspace: string; app: string }
   /** A policy was set or removed: at the system, or at this workspace or an app of it. */
   | { kind: 'policies'; workspace?: string }
-  /** What the hooks of an app are made of has changed. */
+  /** The hook files of an app were changed. */
   | { kind: 'hooks'; workspace: string; app: string }
   /** The hooks of an app have other scheduled jobs. */
   | { kind: 'jobs'; workspace: string; app: string }
@@ -23,38 +23,38 @@ export type Change =
 
 const channel = 'bulkhead_changed';
 
-/** Tells every process. Inside a transaction the message leaves with its commit, and not without it. */
+/** Notifies every process. In a transaction, the message is sent with its commit, and not without it. */
 export async function notifyChange(sql: Sql, change: Change): Promise<void> {
   await sql`select pg_notify(${channel}, ${JSON.stringify(change)})`;
 }
 
-/** Tells every process that something may have changed of which nobody was told. */
+/** Tells every process to read everything again, because changes may have been missed. */
 export async function notifyResync(sql: Sql): Promise<void> {
   await sql`select pg_notify(${channel}, ${JSON.stringify({ kind: 'gap' })})`;
 }
 
-/** What a listener does. */
+/** Handlers of a listener. */
 export interface ChangeHandlers {
   onChange: (change: Change) => void;
-  /** Changes may have been missed: what is in memory must be read again. Called when listening begins, too. */
+  /** Changes may have been missed, so everything cached must be read again. Also called when listening begins. */
   onResync: () => void;
 }
 
 /** An open LISTEN. */
 export interface NotificationListener {
   /**
-   * Resolves once all is heard that was published before: no news and no connection sound the same. Rejects while there is
-   * no connection, and ends one that stays silent.
+   * Resolves once all changes that were published before have been received: no change and no connection look the same.
+   * Rejects without a connection, and closes one that stays silent.
    */
-  ask(): Promise<void>;
+  ping(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const reopenMs = 100;
-/** Of silence after a question. */
+/** The silence after a statement, in milliseconds. */
 const silenceTimeoutMs = 3_000;
 
-/** Listens on a connection of its own, which is opened again whenever it is lost. Throws when it cannot be opened. */
+/** Listens on a connection of its own, which is opened again when it is lost. Throws when it cannot be opened. */
 export async function listenForChanges(
   endpoint: Endpoint,
   handlers: ChangeHandlers,
@@ -86,9 +86,9 @@ class Listener implements NotificationListener {
     const client = new Client(this.#endpoint, {
       now: 0,
       onLost: () => this.#reopen(),
-      // It keeps its own pace.
+      // A state of its own: it has its own pace of attempts.
       outage: new Outage(),
-      silenceTimeoutMs: silenceTimeoutMs,
+      silenceTimeoutMs,
       onNotify: (payload) => {
         const change = parse(payload);
         if (change === undefined) onResync();
@@ -100,7 +100,7 @@ class Listener implements NotificationListener {
     onResync();
   }
 
-  async ask(): Promise<void> {
+  async ping(): Promise<void> {
     await this.#client?.run((sql) => sql`select`);
   }
 
@@ -113,13 +113,13 @@ class Listener implements NotificationListener {
   #reopen(): void {
     if (this.#stopped) return;
     this.#retry = setTimeout(() => {
-      // Whatever fails, the connection is lost with it, and this is called again.
+      // Any failure loses the connection, and then this is called again.
       this.open().catch(() => 'lost');
     }, reopenMs);
   }
 }
 
-/** Undefined for a gap, and for a message that this version does not know: something changed, and it cannot say what. */
+/** Undefined for a resync, and for a message that this version does not know: something changed. */
 function parse(payload: string): Change | undefined {
   let value: unknown;
   try {

@@ -17,7 +17,7 @@ export interface AppJobs {
   jobs: readonly HookJob[];
 }
 
-/** Sets the jobs of an app and answers whether they were others. Those of a workspace that is gone are dropped. */
+/** Sets the jobs of an app; true when they were others. Does nothing for a deleted workspace. */
 export async function saveHookJobs(sql: Sql, { workspace, app, schema, jobs }: AppJobs): Promise<boolean> {
   if (jobs.length === 0) return await removeHookJobs(sql, schema);
   const written = await sql`
@@ -33,7 +33,7 @@ export async function removeHookJobs(sql: Sql, schema: string): Promise<boolean>
   return removed.count === 1;
 }
 
-/** The jobs of all apps, or of those that have these ids: an app, and perhaps earlier ones that are being removed. */
+/** The jobs of all apps, or of those with these ids: an app, and perhaps earlier ones that are being removed. */
 export async function listHookJobs(
   sql: Sql,
   only?: { workspace: string; app: string },

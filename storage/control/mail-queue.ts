@@ -1,4 +1,4 @@
-// Rows of control.mail_queue: mail that waits to be sent.
+// Rows of control.mail_queue: mails to be sent.
 import type { Sql } from '../connections/pool.ts';
 
 /** A mail as it is stored. */
@@ -11,12 +11,12 @@ export interface MailRow {
   expires_at: Date;
 }
 
-/** A mail that the caller is to send now; the attempt is counted. */
+/** A claimed mail, which its claimant sends now. The attempt is counted. */
 export interface ClaimedMail extends MailRow {
   attempts: number;
 }
 
-/** Adds a mail of the server's own that is due at once. Throws `StorageError` `missing_reference` when its workspace is gone. */
+/** Adds a mail of the server's own, due at once. Throws `StorageError` `missing_reference` when its workspace is deleted. */
 export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
   const { id, workspace, sealed, created_at, expires_at } = mail;
   await sql`
@@ -24,15 +24,15 @@ export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
     values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at})`;
 }
 
-/** How much mail of a workspace's apps may wait. */
+/** The limits of the mails of a workspace's apps that wait. */
 export interface MailQueueLimits {
   mails: number;
   bytes: number;
 }
 
 /**
- * The same for a mail of an app, which waits behind all that are the server's own; false, and nothing is added, when more
- * would wait than may. What comes in the same moment is not counted, so it may be a few more.
+ * The same for a mail of an app, which waits behind all of the server's own. Adds nothing and returns false beyond the
+ * limits. Simultaneous calls do not count each other, so there may be a few more.
  */
 export async function insertAppMail(
   sql: Sql,
@@ -50,28 +50,28 @@ export async function insertAppMail(
   return added.length > 0;
 }
 
-/** When mail is claimed, and by whom. */
+/** The circumstances of a claim. */
 export interface MailClaim {
   now: Date;
-  /** The latest instant that mail may be put off to. */
+  /** The latest instant that a mail may be postponed to. */
   last: Date;
   leaseEnds: Date;
-  /** Ids of workspaces. */
+  /** Ids of workspaces whose mail is being sent. */
   served: string[];
-  /** Ids of workspaces whose mail is not to be claimed. */
+  /** Ids of workspaces whose mail must not be claimed. */
   full: string[];
-  /** Ids of mails. */
+  /** Ids of mails that are being sent. */
   underWay: string[];
 }
 
-/** Mails of a workspace that others may be about to take in the same moment. */
+/** Mails of a workspace that other claims may take at the same moment. */
 const atOnce = 16;
 
 /**
- * The next mail that is due, kept from all others until `leaseEnds`; undefined when none is. Those of workspaces that are
- * being `served` come behind those of others: one with thousands of mails holds nobody else up. It looks at the first mails of
- * each workspace, and so takes no longer when many are due. What is due after `last`, later than anything is put off, was
- * put off by a clock that has been set back since, and is due; but not the mails `underWay`, which somebody is sending.
+ * The next mail that is due, reserved until `leaseEnds`; undefined without one. Mails of workspaces that are being
+ * `served` come after those of others, so a workspace with thousands of mails does not hold up the rest. It reads the
+ * first mails of each workspace, and so takes no longer when many are due. A mail that is due after `last` was
+ * postponed by a clock that has since been set back, and is due now, except for the mails `underWay`.
  */
 export async function claimMail(
   sql: Sql,
@@ -110,12 +110,12 @@ export async function claimMail(
   return row;
 }
 
-/** Has a mail tried again later. */
+/** Postpones a mail. */
 export async function postponeMail(sql: Sql, id: string, until: Date): Promise<void> {
   await sql`update control.mail_queue set next_attempt_at = ${until} where id = ${id}`;
 }
 
-/** Removes a mail that was sent, or given up. */
+/** Removes a mail that was sent or given up. */
 export async function removeMail(sql: Sql, id: string): Promise<void> {
   await sql`delete from control.mail_queue where id = ${id}`;
 }

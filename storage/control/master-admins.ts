@@ -11,7 +11,7 @@ export interface MasterAdminRow {
   updated_at: Date;
 }
 
-/** The master admin `admin`, without a password until setup. Does nothing when there is one. */
+/** Adds the master admin `admin`, without a password until setup. Does nothing when there is one. */
 export async function ensureMasterAdmin(sql: Sql, { id, now }: { id: string; now: Date }): Promise<void> {
   await sql`
     insert into control.master_admins (id, username, created_at, updated_at) values (${id}, 'admin', ${now}, ${now})
@@ -19,8 +19,8 @@ export async function ensureMasterAdmin(sql: Sql, { id, now }: { id: string; now
 }
 
 /**
- * The master admin with this username, or undefined. Waits for a change that is under way, so that whoever reads an
- * old row has read it before the change takes the instant up to which it revokes.
+ * The master admin with this username, or undefined. Waits for a change that is in progress. So an old row was read
+ * before the change takes the instant up to which it revokes.
  */
 export async function findMasterByUsername(sql: Sql, username: string): Promise<MasterAdminRow | undefined> {
   const [row] = await sql<MasterAdminRow[]>`
@@ -29,7 +29,7 @@ export async function findMasterByUsername(sql: Sql, username: string): Promise<
   return row;
 }
 
-/** The master admin with this id, or undefined. Waits for a change that is under way. */
+/** The master admin with this id, or undefined. Waits for a change that is in progress. */
 export async function findMaster(sql: Sql, id: string): Promise<MasterAdminRow | undefined> {
   if (!isUuid(id)) return undefined;
   const [row] = await sql<MasterAdminRow[]>`
@@ -48,7 +48,7 @@ export async function setMasterPassword(
     update control.master_admins set password_hash = ${passwordHash}, updated_at = ${now} where id = ${id}`;
 }
 
-/** Replaces one password by another; false when it is no longer the one that was checked. */
+/** Replaces a password; false when it is no longer the one that was checked. */
 export async function replaceMasterPassword(
   sql: Sql,
   id: string,

@@ -1,8 +1,8 @@
-// Rows of control.policies: what each level has set.
+// Rows of control.policies: the settings of each level.
 import type { Sql } from '../connections/pool.ts';
 import { jsonb } from '../sql/jsonb.ts';
 
-/** Where a policy stands: at the system (both null), at a workspace, or at an app. */
+/** The level of a policy: the system (both null), a workspace, or an app. */
 export interface PolicyLevel {
   workspace: string | null;
   app: string | null;
@@ -15,12 +15,12 @@ export interface PolicyRow extends PolicyLevel {
   updated_at: Date;
 }
 
-/** Puts everybody who writes policies in line until the transaction ends: a check against a parent then holds. */
+/** Serializes writers of policies until the transaction ends, so that a check against a parent holds. */
 export async function lockPolicies(sql: Sql): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('policies', 0))`;
 }
 
-/** What counts in a workspace: the rows of the system, of the workspace and of its apps; without one, the system's. */
+/** The policies that apply in a workspace: those of the system, the workspace and its apps; without one, the system's. */
 export async function listPoliciesFor(sql: Sql, workspace: string | undefined): Promise<PolicyRow[]> {
   return await sql<PolicyRow[]>`
     select workspace, app, field, spec, updated_at from control.policies
@@ -34,7 +34,7 @@ export async function listFieldPolicies(sql: Sql, field: string): Promise<Policy
     order by workspace collate "C" nulls first, app collate "C" nulls first`;
 }
 
-/** How long all that a workspace and its apps have set is together, as JSON, in bytes. */
+/** The size of all policies of a workspace and its apps, as JSON, in bytes. */
 export async function policyBytes(sql: Sql, workspace: string): Promise<number> {
   const [row] = await sql<{ size: number }[]>`
     select coalesce(sum(octet_length(spec::text)), 0)::float8 as size from control.policies
@@ -42,7 +42,7 @@ export async function policyBytes(sql: Sql, workspace: string): Promise<number> 
   return row?.size ?? 0;
 }
 
-/** Writes rows in the place of those there were. */
+/** Writes rows, in place of earlier ones. */
 export async function putPolicies(sql: Sql, rows: readonly PolicyRow[]): Promise<void> {
   if (rows.length === 0) return;
   const values = rows.map(({ workspace, app, field, spec, updated_at }) => ({
@@ -65,14 +65,14 @@ export async function deletePolicy(
   sql: Sql,
   { workspace, app, field }: PolicyLevel & { field: string },
 ): Promise<boolean> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from control.policies
     where field = ${field} and workspace is not distinct from ${workspace} and app is not distinct from ${app}`;
-  return gone.count > 0;
+  return deleted.count > 0;
 }
 
-/** Removes what an app has set; false when that is nothing. */
+/** Removes the policies of an app; false when it has none. */
 export async function deleteAppPolicies(sql: Sql, workspace: string, app: string): Promise<boolean> {
-  const gone = await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
-  return gone.count > 0;
+  const deleted = await sql`delete from control.policies where workspace = ${workspace} and app = ${app}`;
+  return deleted.count > 0;
 }

@@ -1,20 +1,20 @@
-// Rows of control.revocations: what makes access tokens useless, or weaker, before they expire.
+// Rows of control.revocations: access tokens that are invalid, or have fewer rights, before they expire.
 import { notifyChange } from './changes.ts';
 import type { Sql } from '../connections/pool.ts';
 import { jsonb } from '../sql/jsonb.ts';
 
-/** What a revocation is about; the migration that makes the table says what each `key` is. */
+/** The kinds of revocation. The migration that makes the table says what each `key` is. */
 export type RevocationKind = 'jti' | 'subject' | 'scope' | 'workspace' | 'app';
 
 /** Details of a revocation: `spared` with kind subject, the others with kind scope. */
 export interface RevocationScope {
-  /** The jti of the one token that stays good. */
+  /** The jti of the one token that stays valid. */
   spared?: string;
   role?: string;
   apps?: string[];
 }
 
-/** One revocation. Tokens issued up to `not_before` are concerned; after `expires_at` none of them is left. */
+/** One revocation. It is for tokens issued up to `not_before`, of which none is left after `expires_at`. */
 export interface RevocationRow {
   kind: RevocationKind;
   key: string;
@@ -23,15 +23,15 @@ export interface RevocationRow {
   expires_at: Date;
 }
 
-/** A revocation and when it was written, by the database's clock. */
+/** A revocation and the time when it was written, by the database's clock. */
 export interface WrittenRevocation extends RevocationRow {
   created_at: Date;
 }
 
-/** Adds revocations, or moves known ones on, and tells every process once the transaction commits. */
+/** Adds or renews revocations, and notifies every process once the transaction commits. */
 export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]): Promise<void> {
   if (rows.length === 0) return;
-  // In one order, so that two who revoke the same at once do not wait for each other.
+  // In a fixed order, so that two transactions which revoke the same do not deadlock.
   const inOrder = rows.toSorted((a, b) => `${a.kind} ${a.key}` < `${b.kind} ${b.key}` ? -1 : 1);
   for (const { kind, key, not_before, scope, expires_at } of inOrder) {
     await sql`
@@ -48,8 +48,8 @@ export async function insertRevocations(sql: Sql, rows: readonly RevocationRow[]
 }
 
 /**
- * Moves a revocation on to a later instant, tells every process once the transaction commits, and answers it; undefined
- * when there is none to move: what was never revoked has no token that it would concern.
+ * Moves a revocation on to a later instant, notifies every process once the transaction commits, and returns it;
+ * undefined when there is none. Then there is no token that it would be for.
  */
 export async function renewRevocation(sql: Sql, row: RevocationRow): Promise<RevocationRow | undefined> {
   const { kind, key, not_before, expires_at } = row;
@@ -63,9 +63,9 @@ export async function renewRevocation(sql: Sql, row: RevocationRow): Promise<Rev
 }
 
 /**
- * Revocations that still matter; with `since`, those written after it (by the database's clock), and in the minute before it, as
- * a row may become visible so much later than one that was written after it. A clock that was set back since is at an earlier
- * instant, and what it writes counts from there.
+ * Revocations that have not expired. With `since`, those written after it by the database's clock, or in the minute
+ * before it, because a row may become visible that much later than a row written after it. If the clock was set back,
+ * the present time counts in place of `since`.
  */
 export async function listRevocations(
   sql: Sql,

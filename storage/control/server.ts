@@ -1,20 +1,20 @@
-// The server as a whole: does the database answer, is the first-run setup complete.
+// The server as a whole: whether the database responds, and whether the first-run setup is complete.
 import type { Sql } from '../connections/pool.ts';
 
-/** Resolves when the database answers. */
+/** Resolves when the database responds. */
 export async function pingServer(sql: Sql): Promise<void> {
   await sql`select 1`;
 }
 
-/** Whether the master password has been set. */
+/** True when the master password has been set. */
 export async function readInitialized(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ initialized: boolean }[]>`select initialized from control.server`;
   return row?.initialized === true;
 }
 
 /**
- * Marks the first-run setup as complete; false when it was already. Within a transaction: others who try at the same
- * time wait for its end.
+ * Marks the first-run setup as complete; false when it was already. In a transaction, simultaneous calls wait for its
+ * end.
  */
 export async function claimSetup(sql: Sql): Promise<boolean> {
   const [row] = await sql`update control.server set initialized = true where not initialized returning 1`;

@@ -18,7 +18,7 @@ export async function listSigningKeys(sql: Sql): Promise<SigningKeyRow[]> {
     order by created_at, kid`;
 }
 
-/** Keeps a key pair unless there is one already: of several processes that start at once, one wins. In a transaction. */
+/** Stores a key pair unless there is one: of several processes that start at once, one wins. In a transaction. */
 export async function insertFirstSigningKey(sql: Sql, key: SigningKeyRow): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('first signing key', 0))`;
   await sql`

@@ -1,19 +1,19 @@
-// Rows of control.tenant_databases: every database that was begun and not yet dropped.
+// Rows of control.tenant_databases: every database that was begun and is not dropped yet.
 import type { Sql } from '../connections/pool.ts';
 
-/** Migrations that a database, and every app schema in it, has. */
+/** The migrations that a database, and every app schema in it, has. */
 export interface TenantVersions {
   workspace: number;
   app: number;
 }
 
-/** A database that is neither ready nor in use: a crash, or a deletion, left it to the reaper. */
+/** A database that is neither ready nor in use, left to the reaper by a crash or a deletion. */
 export interface UnfinishedDatabase {
   name: string;
   state: 'creating' | 'dropping';
 }
 
-/** Turns the oldest spare of these versions into an assigned database and answers its name. */
+/** Assigns the oldest spare of these versions and returns its name. */
 export async function takeSpare(sql: Sql, versions: TenantVersions): Promise<string | undefined> {
   const [row] = await sql<{ name: string }[]>`
     update control.tenant_databases set state = 'assigned'
@@ -26,7 +26,7 @@ export async function takeSpare(sql: Sql, versions: TenantVersions): Promise<str
   return row?.name;
 }
 
-/** How many databases are ready to be taken. */
+/** The number of spares. */
 export async function countSpares(sql: Sql, versions: TenantVersions): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from control.tenant_databases
@@ -34,7 +34,7 @@ export async function countSpares(sql: Sql, versions: TenantVersions): Promise<n
   return row?.count ?? 0;
 }
 
-/** Says that a created database is complete; false when the reaper has taken it meanwhile. */
+/** Marks a created database as complete; false when the reaper has taken it meanwhile. */
 export async function markSpare(sql: Sql, name: string): Promise<boolean> {
   const { count } = await sql`
     update control.tenant_databases set state = 'spare' where name = ${name} and state = 'creating'`;
@@ -46,20 +46,20 @@ export async function markDropping(sql: Sql, name: string): Promise<void> {
   await sql`update control.tenant_databases set state = 'dropping' where name = ${name}`;
 }
 
-/** What the reaper has to look at. */
+/** The databases for the reaper. */
 export async function listUnfinished(sql: Sql): Promise<UnfinishedDatabase[]> {
   return await sql<UnfinishedDatabase[]>`
     select name, state from control.tenant_databases where state in ('creating', 'dropping') order by created_at`;
 }
 
-/** Claims an unfinished database for dropping; false when it is finished, in use or gone. */
+/** Claims an unfinished database for dropping; false when it is finished, in use or dropped. */
 export async function claimUnfinished(sql: Sql, name: string): Promise<boolean> {
   const { count } = await sql`
     update control.tenant_databases set state = 'dropping' where name = ${name} and state in ('creating', 'dropping')`;
   return count === 1;
 }
 
-/** Names of the databases that workspaces have, from the one after `after` on, at most `limit`. */
+/** Names of assigned databases, after the name `after`, at most `limit`. */
 export async function listAssigned(
   sql: Sql,
   { after, limit }: { after: string; limit: number },
@@ -70,18 +70,18 @@ export async function listAssigned(
   return rows.map(({ name }) => name);
 }
 
-/** Whether a workspace has this database. */
+/** True when a workspace has this database. */
 export async function isAssigned(sql: Sql, name: string): Promise<boolean> {
   const [row] = await sql`select 1 from control.tenant_databases where name = ${name} and state = 'assigned'`;
   return row !== undefined;
 }
 
-/** Forgets a database that is gone. */
+/** Removes the row of a database that was dropped. */
 export async function removeDatabase(sql: Sql, name: string): Promise<void> {
   await sql`delete from control.tenant_databases where name = ${name}`;
 }
 
-/** The highest versions that any database has. */
+/** The highest versions of any database. */
 export async function highestVersions(sql: Sql): Promise<TenantVersions> {
   const [row] = await sql<TenantVersions[]>`
     select coalesce(max(version), 0) as workspace, coalesce(max(app_version), 0) as app from control.tenant_databases`;
@@ -97,7 +97,7 @@ export async function listOutdated(sql: Sql, versions: TenantVersions): Promise<
   return rows.map(({ name }) => name);
 }
 
-/** Remembers that a database and all its apps have these versions. */
+/** Stores that a database and all its apps have these versions. */
 export async function setVersions(sql: Sql, name: string, versions: TenantVersions): Promise<void> {
   await sql`update control.tenant_databases set version = ${versions.workspace}, app_version = ${versions.app}
     where name = ${name}`;

@@ -1,4 +1,4 @@
-// How much an app or a workspace holds, and how much each was used (control.usage).
+// The size of an app or a workspace, and how much each was used (control.usage).
 import { lockApps } from '../workspace/apps.ts';
 import { actingAs, limitTime } from '../provision/acting.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
@@ -10,36 +10,36 @@ import { qualified } from '../app/tables.ts';
 /** A number of records. */
 export interface RecordCount {
   records: number;
-  /** False where a collection was so large that the statistics of PostgreSQL were asked instead. */
+  /** False when a collection was so large that PostgreSQL's estimate was taken. */
   exact: boolean;
 }
 
-/** What an app takes up, in bytes. */
+/** The size of an app, in bytes. */
 export interface AppSize {
-  /** Tables and indexes, with room that deleted records left in them. */
+  /** Tables and indexes, with the space that deleted records left in them. */
   database_bytes: number;
   files: number;
   file_bytes: number;
 }
 
-/** What happened in an app since it was last told. */
+/** The use of an app since it was last added. */
 export interface Activity {
   workspace: string;
-  /** The workspace's, which no later one of its id has. */
+  /** The workspace's database, which no later workspace of its id has. */
   database: string;
-  /** The app's, which no later one of its id has. */
+  /** The app's schema, which no later app of its id has. */
   schema: string;
   requests: number;
   hook_runs: number;
 }
 
-/** Above this, counting the records of a collection takes long, and its statistics are within a few per cent. */
+/** Above this, counting a collection's records takes long, and PostgreSQL's estimate is within a few per cent. */
 const maxCounted = 5_000_000;
 
-/** Rows of the tables that are too large to be counted, roughly, by schema and name. */
+/** Estimated rows of the tables that are too large to be counted, by schema and name. */
 export type LargeTables = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** The large tables of a schema, or of the whole database: any role may ask. Throws `StorageError`. */
+/** The large tables of a schema, or of the whole database. Any role may read this. Throws `StorageError`. */
 export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeTables> {
   const only = schema ?? null;
   const rows = await sql<{ schema: string; name: string; rows: number }[]>`
@@ -53,10 +53,10 @@ export async function findLargeTables(sql: Sql, schema?: string): Promise<LargeT
   return found;
 }
 
-/** Runs something with the rights of an app; undefined when the app is gone. */
+/** Runs work with the rights of an app; undefined when the app is deleted. */
 export type AppRunner = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result | undefined>;
 
-/** Does so on a connection of the provisioner, in a transaction for each, which keeps the app from being deleted meanwhile. */
+/** Runs each work in a provisioner's transaction, which keeps the app from being deleted meanwhile. */
 export function appRunner(provisioner: Pick<Connection, 'transaction'>, schema: string): AppRunner {
   return (work) =>
     provisioner.transaction(async (sql) => {
@@ -66,7 +66,7 @@ export function appRunner(provisioner: Pick<Connection, 'transaction'>, schema: 
     });
 }
 
-/** Records of these collections, of which some may be dropped meanwhile; of `large` ones, estimates. Throws `StorageError`. */
+/** The number of records of these collections, of which some may be dropped meanwhile. Throws `StorageError`. */
 export async function countAppRecords(
   asApp: AppRunner,
   schema: string,
@@ -80,7 +80,7 @@ export async function countAppRecords(
   return { records: sum + await countTables(asApp, schema, counted), exact };
 }
 
-/** One statement for all, unless one of them turns out to be gone: it is then looked for by halves. */
+/** One statement for all. When one of them is dropped, the halves are counted apart until it is found. */
 async function countTables(
   asApp: AppRunner,
   schema: string,
@@ -95,7 +95,7 @@ async function countTables(
     const rows = await asApp((sql) => sql.unsafe<{ records: number }[]>(text));
     return rows?.[0]?.records ?? 0;
   } catch (error) {
-    // Nothing can be asked after it within a transaction, which gives the driver's own error.
+    // The transaction has failed, so it is rolled back before the halves are counted.
     if (!isGone(error)) throw error;
   }
   if (collections.length === 1) return 0;
@@ -104,10 +104,10 @@ async function countTables(
     await countTables(asApp, schema, collections.slice(half));
 }
 
-/** What an app of a workspace adds to what the workspace holds. */
+/** The part of an app in the size of its workspace. */
 export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {}
 
-/** The share of an app, or undefined when it is gone. Throws `StorageError`. */
+/** The part of an app, or undefined when it is deleted. Throws `StorageError`. */
 export async function readAppShare(
   asApp: AppRunner,
   schema: string,
@@ -116,7 +116,7 @@ export async function readAppShare(
   try {
     return await asApp((sql) => readShareWith((work) => work(sql), schema, large));
   } catch (error) {
-    // Of a table, which ends the transaction: then each question has one of its own.
+    // A missing table ends the transaction. Then each statement has one of its own.
     if (!isGone(error)) throw error;
   }
   return await readShareWith(asApp, schema, large);
@@ -145,7 +145,7 @@ function isGone(error: unknown): boolean {
   return error instanceof StorageError && error.failure === 'undefined';
 }
 
-/** What the schema of an app takes up, and its files. `sql` has the app's role. Throws `StorageError`. */
+/** The size of an app's schema and its files. `sql` has the app's role. Throws `StorageError`. */
 export async function readAppSize(sql: Sql, schema: string): Promise<AppSize> {
   const [row] = await sql.unsafe<AppSize[]>(
     `select
@@ -160,7 +160,7 @@ export async function readAppSize(sql: Sql, schema: string): Promise<AppSize> {
   return row ?? { database_bytes: 0, files: 0, file_bytes: 0 };
 }
 
-/** Bytes of the database that `sql` is connected to. Throws `StorageError`. */
+/** Size of the database that `sql` is connected to, in bytes. Throws `StorageError`. */
 export async function databaseBytes(sql: Sql): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
     select pg_catalog.pg_database_size(pg_catalog.current_database())::float8 as bytes`;
@@ -174,18 +174,15 @@ export async function countUsers(sql: Sql): Promise<number> {
 }
 
 /**
- * The same while nobody else makes users who asks this too: until the transaction ends, they wait. So a bound on their
- * number holds whatever the number of processes.
+ * The same under a lock: until the transaction ends, other transactions that add users wait. So a limit on their number
+ * holds whatever the number of processes.
  */
 export async function countUsersLocked(sql: Sql): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended('users', 0))`;
   return await countUsers(sql);
 }
 
-/**
- * Adds to what happened in an hour, which begins at `hour`. What belongs to a workspace that is gone is dropped, also when
- * another has its id.
- */
+/** Adds the use in an hour, which begins at `hour`. That of a deleted workspace is dropped, also when another has its id. */
 export async function addActivity(sql: Sql, hour: Date, activities: readonly Activity[]): Promise<void> {
   await sql`
     insert into control.usage (workspace, schema, hour, requests, hook_runs)
@@ -202,7 +199,7 @@ export async function addActivity(sql: Sql, hour: Date, activities: readonly Act
     set requests = usage.requests + excluded.requests, hook_runs = usage.hook_runs + excluded.hook_runs`;
 }
 
-/** What happened in a workspace, or in the app of it that has a schema, in the hours after `since`. */
+/** The use of a workspace, or of its app with this schema, in the hours after `since`. */
 export async function sumActivity(
   sql: Sql,
   { workspace, schema, since }: { workspace: string; schema?: string; since: Date },
@@ -214,7 +211,7 @@ export async function sumActivity(
   return { requests: row?.requests ?? 0, hook_runs: row?.hook_runs ?? 0 };
 }
 
-/** Removes what happened up to an hour. */
+/** Removes the use up to an hour. */
 export async function deleteActivity(sql: Sql, until: Date): Promise<void> {
   await sql`delete from control.usage where hour <= ${until}`;
 }

@@ -3,7 +3,7 @@ import type { WorkspaceDefinition } from '../definition.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
 
-/** Adds a workspace in its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
+/** Adds a workspace with its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
 export async function insertWorkspace(
   sql: Sql,
   workspace: { id: string; name: string; database: string; now: Date },
@@ -15,13 +15,13 @@ export async function insertWorkspace(
   return { id, name, database, created_at: now, updated_at: now };
 }
 
-/** Whether the id is taken. */
+/** True when the id is taken. */
 export async function workspaceExists(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql`select 1 from control.workspaces where id = ${id}`;
   return row !== undefined;
 }
 
-/** Whether exactly this workspace is there, not a later one with its id, once a deletion under way is over. */
+/** True when exactly this workspace exists, not a later one with its id. Waits for a deletion in progress. */
 export async function isSameWorkspace(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
@@ -38,7 +38,7 @@ export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefi
   return row;
 }
 
-/** Some workspaces in the order of their ids; `only` leaves out all others. */
+/** A page of workspaces in the order of their ids; `only` leaves out all others. */
 export async function listWorkspaces(
   sql: Sql,
   request: PageRequest,
@@ -52,7 +52,7 @@ export async function listWorkspaces(
   });
 }
 
-/** Renames exactly this workspace and answers it with the name it had; undefined when it is gone. */
+/** Renames exactly this workspace, and returns it with its former name; undefined when it is deleted. */
 export async function renameWorkspace(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
@@ -68,7 +68,7 @@ export async function renameWorkspace(
   return { workspace, from };
 }
 
-/** Removes exactly this workspace with its admins and their sessions, and answers it; undefined when it is gone. */
+/** Removes exactly this workspace with its admins and their sessions, and returns it; undefined when it is deleted. */
 export async function removeWorkspace(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
@@ -79,7 +79,7 @@ export async function removeWorkspace(
   return row;
 }
 
-/** The databases of all workspaces, in the order of their ids, or of only one of them. */
+/** The databases of all workspaces in the order of their ids, or that of only one. */
 export async function listWorkspaceDatabases(
   sql: Sql,
   only?: string,

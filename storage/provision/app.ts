@@ -1,4 +1,4 @@
-// An app's schema and its two roles, made and dropped inside the caller's transaction.
+// Makes and drops an app's schema and its two roles, in the caller's transaction.
 import { applyMigration, latestVersion, type MigratedSchema } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
 import { ownerRole } from '../sql/ids.ts';
@@ -6,18 +6,21 @@ import { type Provisioning, tenantRole } from './cluster.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { admitRoleText, createRoleText, inheritRoleText } from './roles.ts';
 
-/** Where an app lives: the workspace's database, and the opaque name of its schema and role. */
+/** The location of an app: the workspace's database, and the opaque name of its schema and role. */
 export interface AppLocation {
   database: string;
   schema: string;
 }
 
-/** The schema that `migrations/app` changes. */
+/** The schema of an app, which `migrations/app` changes. */
 export function appSchema({ migrations, names }: Provisioning, schema: string): MigratedSchema {
   return { schema, table: '_migrations', migrations: migrations.app, groups: names.groups };
 }
 
-/** Creates roles, schema and tables; `sql` is the provisioner's transaction in the workspace's database. Answers its version. */
+/**
+ * Creates roles, schema and tables, and returns the version. `sql` is the provisioner's transaction in the workspace's
+ * database.
+ */
 export async function createAppSchema(
   sql: Sql,
   provisioning: Provisioning,
@@ -37,7 +40,7 @@ export async function createAppSchema(
   return latestVersion(migrations.app);
 }
 
-/** Hands a schema over, all of which the one role of its app still owns, as it did in earlier releases. */
+/** Makes the owner role of a schema that an earlier release left to the app's other role, and hands the schema over. */
 export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: AppLocation): Promise<void> {
   const name = ownerRole(place.schema);
   await oneAtATime(sql);
@@ -50,20 +53,20 @@ export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: A
     ${inheritRoleText(place.schema, false)} ${inheritRoleText(name, false)}`);
 }
 
-/** Drops everything an app has in the database: its connections, its schema with all in it, its rights, its roles. */
+/** Drops everything of an app in the database: its connections, its schema with its content, its rights, its roles. */
 export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
   const roles = [schema, ownerRole(schema)];
   const names = roles.map(quoteIdentifier).join(', ');
   await oneAtATime(sql);
-  // What another process runs in the app just now is ended below; whatever comes after that is not waited for long.
+  // What runs in the app just now is ended below. The lock timeout bounds the wait for anything later.
   await sql.unsafe(`set local lock_timeout = '5s'; ${roles.map((role) => inheritRoleText(role)).join(' ')}`);
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename in ${sql(roles)}`;
   await sql.unsafe(`drop owned by ${names} cascade; drop role ${names};`);
 }
 
 /**
- * A role of an app is a member of the workspace's role only so that `samerole` in pg_hba admits it to its database: it inherits
- * nothing and cannot become it.
+ * A role of an app is a member of the workspace's role only so that `samerole` in pg_hba admits it to its database. It
+ * inherits nothing and cannot become that role.
  */
 function roleText(
   provisioning: Provisioning,
@@ -77,7 +80,7 @@ function roleText(
     ${admitRoleText(role)}`;
 }
 
-/** GRANT … ON DATABASE of two transactions at once would fail with "tuple concurrently updated". */
+/** GRANT … ON DATABASE in two transactions at once would fail with "tuple concurrently updated". */
 async function oneAtATime(sql: Sql): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('bulkhead apps', 0))`;
 }

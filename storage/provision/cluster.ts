@@ -1,4 +1,4 @@
-// What making and dropping databases, schemas and roles needs, and the lock that keeps makers and reaper apart.
+// The context in which databases, schemas and roles are made and dropped, and the lock between maker and reaper.
 import { randomBytes } from 'node:crypto';
 import type { Databases } from '../connections/databases.ts';
 import { latestVersion, type MigratedSchema, type Migrations } from '../boot/migrate.ts';
@@ -8,7 +8,7 @@ import { iterationsForDerived, scramVerifier } from './scram.ts';
 import type { Secrets } from '../secrets.ts';
 import type { TenantVersions } from '../control/tenant-databases.ts';
 
-/** What making and dropping of databases, schemas and roles needs. */
+/** The context in which databases, schemas and roles are made and dropped. */
 export interface Provisioning {
   databases: Databases;
   secrets: Secrets;
@@ -18,7 +18,7 @@ export interface Provisioning {
   roleConnections: number;
 }
 
-/** What `migrations/control` or `migrations/workspace` changes; an app's schema is `appSchema`. */
+/** The schema `control` or `workspace` with its migrations. For an app's there is `appSchema`. */
 export function ownSchema(
   { migrations, names }: Pick<Provisioning, 'migrations' | 'names'>,
   schema: 'control' | 'workspace',
@@ -26,12 +26,12 @@ export function ownSchema(
   return { schema, table: 'migrations', migrations: migrations[schema], groups: names.groups };
 }
 
-/** The versions that this program makes. */
+/** The versions that this program's migrations lead to. */
 export function currentVersions(migrations: Migrations): TenantVersions {
   return { workspace: latestVersion(migrations.workspace), app: latestVersion(migrations.app) };
 }
 
-/** A login role of this installation; its password is derived from the master key. */
+/** A login role of this installation. Its password is derived from the master key. */
 export function tenantRole(
   provisioning: Provisioning,
   name: string,
@@ -47,7 +47,7 @@ export async function lockDatabase(sql: Sql, name: string): Promise<void> {
   await sql`select pg_advisory_lock(hashtextextended(${`database ${name}`}, 0))`;
 }
 
-/** Takes the same lock, or says that somebody else has it. */
+/** Takes the same lock; false when another session has it. */
 export async function tryLockDatabase(sql: Sql, name: string): Promise<boolean> {
   const [row] = await sql<{ locked: boolean }[]>`
     select pg_try_advisory_lock(hashtextextended(${`database ${name}`}, 0)) as locked`;

@@ -1,4 +1,4 @@
-// Making a workspace's database: a clone of the migrated template, the one role that may connect to it, a first app.
+// Makes a workspace's database: a clone of the migrated template, the one role that may connect to it, a first app.
 import { insertSpareApp } from '../workspace/apps.ts';
 import { StorageError } from '../errors.ts';
 import { opaqueName } from '../sql/ids.ts';
@@ -10,9 +10,9 @@ import { admitRoleText, createRoleText, type TenantRole } from './roles.ts';
 import { markSpare, type TenantVersions } from '../control/tenant-databases.ts';
 
 /**
- * Makes a complete workspace database and leaves it as a spare; answers its opaque name. Its row is committed first
- * and a session-level lock is held, so that the reaper removes what a crash leaves and nothing that is in the making.
- * Throws `StorageError`.
+ * Makes a complete workspace database, leaves it as a spare, and returns its opaque name. Its row is committed first,
+ * and a session-level lock is held: so the reaper removes what a crash leaves, and nothing that is being made. Throws
+ * `StorageError`.
  */
 export async function makeDatabase(provisioning: Provisioning): Promise<string> {
   const name = opaqueName('w_');
@@ -30,21 +30,21 @@ export async function makeDatabase(provisioning: Provisioning): Promise<string> 
        ${admitRoleText(role)}
        alter database ${quoteIdentifier(name)} allow_connections true;`,
     );
-    // Makes the first connection, too, which writes the catalog cache file of the database.
+    // Also opens the first connection, which writes the catalog cache file of the database.
     await databases.provisioner(name).transaction((tenant) => makeSpareApp(tenant, provisioning, name));
     if (!await markSpare(sql, name)) throw new StorageError('unavailable', 'the new database was taken back');
   });
   return name;
 }
 
-/** Several statements sent as one run in one implicit transaction. */
+/** Several statements, which run in one implicit transaction when they are sent as one. */
 function beginText(role: TenantRole, { workspace, app }: TenantVersions): string {
   return `insert into control.tenant_databases (name, state, version, app_version)
       values (${quoteLiteral(role.name)}, 'creating', ${workspace}, ${app});
     ${createRoleText(role)}`;
 }
 
-/** The schema of the first app, which most workspaces soon have. */
+/** Makes the schema of the first app, which most workspaces soon have. */
 async function makeSpareApp(sql: Sql, provisioning: Provisioning, database: string): Promise<void> {
   const schema = opaqueName('a_');
   const version = await createAppSchema(sql, provisioning, { database, schema });

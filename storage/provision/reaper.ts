@@ -1,4 +1,4 @@
-// Finishes what a crash or a deletion left: databases begun and never completed, databases to be dropped.
+// Finishes what a crash or a deletion left: incomplete databases, and databases to be dropped.
 import type { Databases } from '../connections/databases.ts';
 import { tryLockDatabase } from './cluster.ts';
 import type { Sql } from '../connections/pool.ts';
@@ -6,19 +6,19 @@ import { quoteIdentifier } from '../sql/quote.ts';
 import { inheritRoleText } from './roles.ts';
 import { claimUnfinished, listUnfinished, removeDatabase } from '../control/tenant-databases.ts';
 
-/** Where the reaper works, and whom it tells. */
+/** Options of the reaper. */
 export interface ReapOptions {
   databases: Databases;
-  /** Removes the blobs of a database's workspace; may be asked to again. */
+  /** Removes the blobs of a database's workspace; may be called again. */
   removeBlobs: (database: string) => Promise<void>;
-  /** Called with the name of each database that is gone. */
+  /** Called with the name of each database that was dropped. */
   onReaped: (database: string) => void;
 }
 
 /**
- * Drops every unfinished database with its roles. Idempotent: each step looks at what is still there, and the row goes
- * last. A database that another session is making or dropping right now is left alone; one that cannot be dropped does
- * not keep the others. Throws what went wrong, `AggregateError` when several did.
+ * Drops every unfinished database with its roles. Idempotent: each step checks what is still there, and the row goes
+ * last. A database that another session is making or dropping is skipped, and one that cannot be dropped does not stop
+ * the others. Throws the error, or an `AggregateError` of several.
  */
 export async function reap({ databases, removeBlobs, onReaped }: ReapOptions): Promise<void> {
   const failures: unknown[] = [];
@@ -35,7 +35,7 @@ export async function reap({ databases, removeBlobs, onReaped }: ReapOptions): P
   if (failures.length === 1) throw failures[0];
 }
 
-/** False for a database that is in other hands. */
+/** Drops one database; false when another session has it. */
 async function reapOne(
   databases: Databases,
   name: string,
@@ -52,8 +52,8 @@ async function reapOne(
 }
 
 /**
- * The connection limit of a database that PostgreSQL was dropping when it was killed: it lets nobody in, and ends whoever
- * would alter it. https://www.postgresql.org/docs/18/catalog-pg-database.html
+ * The connection limit of a database that PostgreSQL was dropping when it was killed. It refuses connections, and an
+ * ALTER ends its session. https://www.postgresql.org/docs/18/catalog-pg-database.html
  */
 const cutOff = -2;
 
@@ -70,7 +70,7 @@ async function dropDatabase(sql: Sql, name: string): Promise<void> {
   if (roles.length > 0) await sql.unsafe(`drop role ${roles.map(quoteIdentifier).join(', ')}`);
 }
 
-/** The workspace's role and the roles of its apps, which are its members; never the provisioner, which is one too. */
+/** The workspace's role and the roles of its apps, which are its members. The provisioner is one too and is left out. */
 async function tenantRoles(sql: Sql, workspaceRole: string): Promise<string[]> {
   const rows = await sql<{ rolname: string }[]>`
     select rolname from pg_roles where rolname = ${workspaceRole}

@@ -1,24 +1,24 @@
-// Roles of the cluster: groups that hold rights, the owner of audit logs, and a login role for each workspace and app.
+// Roles of the cluster: groups that hold rights, the owner of audit logs, a login role for each workspace and app.
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 
-/** Roles that nobody is: they hold the rights of all workspace roles, of all app roles and of all that own what apps have. */
+/** Roles without login: they hold the rights of all workspace roles, all app roles and all owners of app schemas. */
 export interface GroupRoles {
   workspace: string;
   app: string;
   appOwner: string;
-  /** Owns the audit logs, so that whoever uses the database can add to them and no more. */
+  /** Owns the audit logs, so that the roles which use the database can add to them and no more. */
   auditor: string;
 }
 
-/** What an installation calls its things in the cluster. */
+/** The names of an installation in the cluster. */
 export interface ClusterNames {
   control: string;
   template: string;
   groups: GroupRoles;
 }
 
-/** All names follow from the control database's, so that installations may share a cluster. */
+/** All names follow from that of the control database, so that installations may share a cluster. */
 export function clusterNames(control: string): ClusterNames {
   return {
     control,
@@ -33,8 +33,8 @@ export function clusterNames(control: string): ClusterNames {
 }
 
 /**
- * Creates the group roles once, before the first migration, which names them. In a transaction of the control database; a
- * lock puts processes that start at once in line.
+ * Creates the group roles once, before the first migration, which names them. In a transaction of the control database.
+ * A lock serializes processes that start at once.
  */
 export async function ensureGroupRoles(sql: Sql, groups: GroupRoles): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('bulkhead roles', 0))`;
@@ -46,7 +46,8 @@ export async function ensureGroupRoles(sql: Sql, groups: GroupRoles): Promise<vo
   for (const group of wanted) {
     if (!names.has(group)) await sql.unsafe(`create role ${quoteIdentifier(group)} nologin noinherit`);
   }
-  // Migrations hand tables over to the auditor, for which its rights must be within reach; nothing inherits them.
+  // Migrations hand tables over to the auditor, so the provisioner must be able to become it. Nothing inherits its
+  // rights.
   if (!names.has(groups.auditor)) {
     await sql.unsafe(
       `grant ${quoteIdentifier(groups.auditor)} to current_user with inherit false, set true`,
@@ -54,7 +55,7 @@ export async function ensureGroupRoles(sql: Sql, groups: GroupRoles): Promise<vo
   }
 }
 
-/** A login role to be made. */
+/** A login role to make. */
 export interface TenantRole {
   name: string;
   /** The only database it may connect to. */
@@ -66,7 +67,7 @@ export interface TenantRole {
   connectionLimit: number;
 }
 
-/** SQL that creates a role which owns nothing and may do nothing but what its group may. */
+/** SQL that creates a role which owns nothing and has only the rights of its group. */
 export function createRoleText({ name, verifier, group, connectionLimit }: TenantRole): string {
   const role = quoteIdentifier(name);
   return `create role ${role} login password ${quoteLiteral(verifier)} nosuperuser nocreatedb nocreaterole
@@ -75,8 +76,8 @@ export function createRoleText({ name, verifier, group, connectionLimit }: Tenan
 }
 
 /**
- * Gives the roles of all tenants this connection limit: those that are there have the one of when they were made, and as many
- * connections as the settings of now allow would be refused. In a transaction of the control database.
+ * Sets the connection limit of all tenants' roles. Existing ones have the limit of when they were made, and the server
+ * would refuse the connections that the present settings allow. In a transaction of the control database.
  */
 export async function limitTenantConnections(
   sql: Sql,
@@ -107,7 +108,7 @@ const roleSettings = {
   search_path: '',
 };
 
-/** SQL that lets a role connect to its database and bounds what it does there. Run once the database exists. */
+/** SQL that lets a role connect to its database, and sets its timeouts. Run once the database exists. */
 export function admitRoleText({ name, database }: TenantRole): string {
   const role = quoteIdentifier(name);
   const place = quoteIdentifier(database);
@@ -118,8 +119,8 @@ export function admitRoleText({ name, database }: TenantRole): string {
 }
 
 /**
- * SQL that gives the provisioner the rights of a role, or takes them: since PostgreSQL 16, having made a role is not enough to
- * end its sessions, or to drop or hand over what it owns. https://www.postgresql.org/docs/18/role-membership.html
+ * SQL that gives the provisioner the rights of a role, or takes them. Since PostgreSQL 16, the maker of a role may not
+ * end its sessions, nor drop or hand over what it owns. https://www.postgresql.org/docs/18/role-membership.html
  */
 export function inheritRoleText(role: string, inherits = true): string {
   return `grant ${quoteIdentifier(role)} to current_user with inherit ${inherits};`;

@@ -1,16 +1,16 @@
-// SCRAM-SHA-256 verifiers, so that no password of a role ever travels in SQL, where logs and statistics show it.
+// SCRAM-SHA-256 verifiers, so that no password of a role is ever sent in SQL, which logs and statistics show.
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 
 /**
- * RFC 7677 asks for 4096 or more, to slow the guessing of passwords that people choose. A derived one of 256 bits nobody
- * guesses; this saves 2 ms of the event loop on each connection.
+ * RFC 7677 asks for 4096 or more, to slow guesses of passwords that people choose. A derived one has 256 bits and
+ * cannot be guessed. This saves 2 ms of the event loop on each connection.
  */
 export const iterationsForDerived = 64;
 
 /**
  * The verifier that PostgreSQL stores for a password (RFC 5802 section 3, RFC 7677; its text form:
- * https://www.postgresql.org/docs/18/catalog-pg-authid.html). The password is taken as it is: those we make are ASCII,
- * which SASLprep leaves alone.
+ * https://www.postgresql.org/docs/18/catalog-pg-authid.html). The password is used as it is: derived ones are ASCII,
+ * which SASLprep does not change.
  */
 export function scramVerifier(password: string, salt: Buffer, iterations: number): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');

@@ -1,12 +1,12 @@
-// The template that workspace databases are cloned from.
+// The template database that workspace databases are cloned from.
 import { fingerprint, migrate } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { ownSchema, type Provisioning } from './cluster.ts';
 
 /**
- * Makes the template, or makes it anew when it was made from other migrations or never completed: only a complete one
- * refuses connections and carries their fingerprint.
+ * Makes the template, also again when other migrations made it or it is incomplete: only a complete one refuses
+ * connections and has their fingerprint.
  */
 export async function ensureTemplate(
   source: Pick<Provisioning, 'databases' | 'names' | 'migrations'>,

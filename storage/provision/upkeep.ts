@@ -1,13 +1,13 @@
-// The one background worker of a process: reaps, then keeps a few workspace databases ready. Requests never wait for it.
+// The background worker of a process: it reaps, then keeps a few workspace databases ready. Requests never wait for it.
 import { currentVersions, type Provisioning } from './cluster.ts';
 import { makeDatabase } from './database.ts';
 import { reap } from './reaper.ts';
 import { countSpares } from '../control/tenant-databases.ts';
 
-/** What the worker does its work with, and whom it tells. */
+/** Options of the worker. */
 export interface UpkeepOptions {
   provisioning: Provisioning;
-  /** Workspace databases that are kept ready. */
+  /** The number of workspace databases that are kept ready. */
   spares: number;
   removeBlobs: (database: string) => Promise<void>;
   onReaped: (database: string) => void;
@@ -18,7 +18,7 @@ const soonMs = 250;
 const firstRetryMs = 500;
 const maxRetryMs = 30_000;
 
-/** Rounds of reaping and refilling, one at a time; a failed round is tried again after a pause. */
+/** Rounds of reaping and refilling, one at a time. A failed round is tried again after a pause. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #round: Promise<void> | undefined;
@@ -32,10 +32,7 @@ export class Upkeep {
     this.#options = options;
   }
 
-  /**
-   * Says that there may be something to do, now or soon: refilling right after a spare was taken would compete with
-   * the very request that took it.
-   */
+  /** Starts a round, now or soon. Refilling right after a spare was taken would compete with the request that took it. */
   poke(when: 'now' | 'soon' = 'now'): void {
     if (this.#stopped) return;
     if (when === 'soon') {
@@ -64,7 +61,7 @@ export class Upkeep {
     while (this.#round !== undefined) await this.#round;
   }
 
-  /** Lets the step at hand finish and does nothing more. */
+  /** Lets the current step finish and does nothing more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#soon);
@@ -103,7 +100,7 @@ export class Upkeep {
       const ready = await provisioning.databases.control.run((sql) => countSpares(sql, versions));
       if (ready >= spares) return;
       const name = await makeDatabase(provisioning);
-      // It has been warmed; until somebody takes it, it shall hold no connection.
+      // Making it has opened a connection. Until a workspace takes it, it should hold none.
       await provisioning.databases.provisioner(name).closeIdle(0);
     }
   }

@@ -1,6 +1,6 @@
-// Characters of texts, which are code points: how many there are, and those that PostgreSQL cannot keep.
+// Characters of texts, which are code points: their number, and those that PostgreSQL cannot store.
 
-/** How many characters a text has, without making a list of them. */
+/** The number of characters of a text, counted without making a list of them. */
 export function countCharacters(text: string): number {
   let pairs = 0;
   for (let at = 0; at < text.length; at++) {
@@ -10,14 +10,17 @@ export function countCharacters(text: string): number {
   return text.length - pairs;
 }
 
-/** Whether a text has at least `count` characters. They are counted only where its length does not say. */
+/** True when a text has at least `count` characters. They are counted only if its length does not decide. */
 export function hasCharacters(text: string, count: number): boolean {
   if (text.length < count) return false;
   // A character has two UTF-16 units at most.
   return text.length >= count * 2 || countCharacters(text) >= count;
 }
 
-/** PostgreSQL refuses NUL, and a lone surrogate would silently be stored as U+FFFD; undefined when neither occurs. */
+/**
+ * The reason why PostgreSQL cannot store a text: it refuses NUL, and a lone surrogate would become U+FFFD; else
+ * undefined.
+ */
 export function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain a NUL character';
   return text.isWellFormed() ? undefined : 'must not contain a lone surrogate';

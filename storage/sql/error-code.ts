@@ -1,19 +1,19 @@
-// Telling the errors of Node and PostgreSQL apart.
+// Error codes of Node and PostgreSQL.
 
 /** The code that Node or PostgreSQL gives an error, such as `ENOENT` or `28P01`; empty when it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** No space left, or no more than a quota allows; `53100` is PostgreSQL's own word for it. */
+/** No space left, or no more than a quota allows. `53100` is PostgreSQL's code for it. */
 const full: readonly string[] = ['ENOSPC', 'EDQUOT', '53100'];
 
-/** Whether a disk is full, be it the server's own or the database's. */
+/** True for a full disk, be it the server's own or the database's. */
 export function isDiskFull(error: unknown): boolean {
   return full.includes(errorCode(error));
 }
 
-/** What the work answers; undefined where it meets a file or folder that is not there. */
+/** The result of the work; undefined when it meets a file or folder that does not exist. */
 export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work;

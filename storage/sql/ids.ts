@@ -1,4 +1,4 @@
-// Identifiers: v7 UUIDs for rows, v4 ones for what nobody sorts, opaque names for what lives in the cluster.
+// Identifiers: v7 UUIDs for rows, v4 for what needs no order, opaque names for databases, schemas and roles.
 import { randomBytes, randomFillSync } from 'node:crypto';
 
 const idBytes = 16;
@@ -26,7 +26,7 @@ export function uuidV7Source(now: () => number): () => string {
   });
 }
 
-/** Makes a source of version 4 UUIDs (RFC 9562 section 5.4), which are random but for version and variant. */
+/** Makes a source of version 4 UUIDs (RFC 9562 section 5.4), random but for version and variant. */
 export function uuidV4Source(): () => string {
   return uuidSource((bytes, at) => {
     bytes[at + 6] = 0x40 | ((bytes[at + 6] ?? 0) & 0x0f);
@@ -34,12 +34,12 @@ export function uuidV4Source(): () => string {
 }
 
 /**
- * Makes a source of UUIDs out of random bytes, some of which `complete` sets. Their texts are written as bytes, not put
- * together of parts: V8 keeps a sum of texts as its parts, and where `JSON.stringify` meets one it begins anew, in a way that
- * takes three times as long.
+ * Makes a source of UUIDs out of random bytes, some of which `complete` sets. The texts are written as bytes: V8 keeps
+ * a concatenation as its parts, and when `JSON.stringify` meets one it begins again, in a way that takes three times as
+ * long.
  */
 function uuidSource(complete: (bytes: Buffer, at: number) => void): () => string {
-  // A call for random bytes costs as much as the rest of an id many times over, however few they are.
+  // A call for random bytes costs many times as much as the rest of an id, however few bytes it is for.
   const bytes = Buffer.alloc(idBytes * idsPerFill);
   const text = Buffer.from('00000000-0000-0000-0000-000000000000');
   let used = bytes.length;
@@ -63,12 +63,12 @@ function uuidSource(complete: (bytes: Buffer, at: number) => void): () => string
 const hexDigits = Buffer.from('0123456789abcdef');
 const hyphen = 0x2d;
 
-/** When a version 7 UUID was made, in milliseconds since 1970. */
+/** The time in a version 7 UUID, in milliseconds since 1970. */
 export function uuidTime(uuidV7: string): number {
   return parseInt(uuidV7.slice(0, 8) + uuidV7.slice(9, 13), 16);
 }
 
-/** The same version 7 UUID as if it had been made at another millisecond. */
+/** The same version 7 UUID with another time. */
 export function withUuidTime(uuidV7: string, millisecond: number): string {
   const time = millisecond.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}${uuidV7.slice(13)}`;
@@ -76,25 +76,25 @@ export function withUuidTime(uuidV7: string, millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether the text is a UUID of any version, in the usual hyphenated form. */
+/** True for a UUID of any version, in the usual hyphenated form. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
-/** What ids of workspaces and apps look like. */
+/** The pattern of the ids of workspaces and apps. */
 export const tenantIdPattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 
-/** Whether a workspace or an app could have this id at all. */
+/** True when a workspace or an app could have this id. */
 export function isTenantId(text: string): boolean {
   return tenantIdPattern.test(text);
 }
 
-/** A name for a database, role or schema that says nothing about its tenant: the prefix and 80 random bits. */
+/** A name for a database, role or schema that does not tell its tenant: the prefix and 80 random bits. */
 export function opaqueName(prefix: 'w_' | 'a_'): string {
   return prefix + randomBytes(10).toString('hex');
 }
 
-/** The role that owns an app's schema and makes its tables. The one that reads and writes in it has the schema's own name. */
+/** The role that owns an app's schema and makes its tables. The role that reads and writes in it has the schema's name. */
 export function ownerRole(schema: string): string {
   return schema.replace(/^a_/, 'o_');
 }

@@ -1,8 +1,8 @@
-// JSON as PostgreSQL wrote it, and the JSON of what holds some of it.
+// JSON as PostgreSQL wrote it, and the JSON of objects that contain some.
 
 /**
- * A JSON value that nobody has read yet. To make objects of it, and JSON of those, takes fifty times as long as to copy its
- * text, without a pause: seconds, for records with thousands of keys.
+ * A JSON value that is not parsed yet. To parse it and write it again takes fifty times as long as to copy its text:
+ * seconds, without a pause, for records with thousands of keys.
  */
 export class JsonText {
   readonly text: string;
@@ -12,7 +12,7 @@ export class JsonText {
     this.text = text;
   }
 
-  /** Reads it, once. */
+  /** The value, parsed once. */
   get value(): unknown {
     this.#value ??= { read: JSON.parse(this.text) };
     return this.#value.read;
@@ -24,41 +24,41 @@ export class JsonText {
   }
 }
 
-/** How long the text of a value is. */
+/** The length of a value's JSON. */
 export interface TextLength {
-  /** Roughly, in characters; no more than it takes to be over a bound. */
+  /** In characters, roughly; counted no further than `max`. */
   all: number;
-  /** That of unread JSON in it, as far as was looked. */
+  /** Of it, that of unparsed JSON. */
   unread: number;
 }
 
-/** Measures an object, and looks no further once its text is longer than `most`. */
-export function textLength(value: object, most = Infinity): TextLength {
+/** Measures an object, and stops once its JSON is longer than `max`. */
+export function textLength(value: object, max = Infinity): TextLength {
   const length = { all: 0, unread: 0 };
-  if (isContainer(value)) measureMembers(value, length, most);
+  if (isContainer(value)) measureMembers(value, length, max);
   return length;
 }
 
-function measureMembers(value: Container, length: TextLength, most: number): void {
+function measureMembers(value: Container, length: TextLength, max: number): void {
   if (value instanceof JsonText) {
     length.all += value.text.length;
     length.unread += value.text.length;
   } else if (Array.isArray(value)) {
-    for (const item of value) if (!measureOne(item, length, most)) return;
-  } else for (const name in value) if (!measureOne(value[name], length, most)) return;
+    for (const item of value) if (!measureOne(item, length, max)) return;
+  } else for (const name in value) if (!measureOne(value[name], length, max)) return;
 }
 
-function measureOne(member: unknown, length: TextLength, most: number): boolean {
+function measureOne(member: unknown, length: TextLength, max: number): boolean {
   length.all++;
   if (typeof member === 'string') length.all += member.length;
-  else if (isContainer(member)) measureMembers(member, length, most);
-  return length.all <= most;
+  else if (isContainer(member)) measureMembers(member, length, max);
+  return length.all <= max;
 }
 
-/** In characters of unread JSON. To read less of it and to write it again is faster than to put texts together. */
+/** In characters of unparsed JSON. To parse and write less than this is faster than to concatenate texts. */
 const worthCopying = 16_384;
 
-/** The same as `JSON.stringify` of an object, but for long JSON that nobody has read, which is taken as it is. */
+/** The same as `JSON.stringify` of an object, but copies long JSON that is not parsed. */
 export function toJson(value: object, { unread } = textLength(value)): string {
   return unread < worthCopying ? JSON.stringify(value) : copyOf(value);
 }

@@ -1,14 +1,14 @@
-// The one envelope of every list.
+// The pages of lists.
 import type { Fragment, Sql } from '../connections/pool.ts';
 
-/** Which slice a caller asked for. `count: false` skips the total. */
+/** The page that a caller requests. `count: false` skips the total. */
 export interface PageRequest {
   page: number;
   per_page: number;
   count: boolean;
 }
 
-/** A slice of a list; the totals are -1 when they were not counted. */
+/** A page of a list; the totals are -1 when they were not counted. */
 export interface Page<Item> {
   items: Item[];
   page: number;
@@ -17,18 +17,18 @@ export interface Page<Item> {
   total_pages: number;
 }
 
-/** How many rows to skip. */
+/** The number of rows before the page. */
 export function pageOffset(request: PageRequest): number {
   return (request.page - 1) * request.per_page;
 }
 
-/** The slice of a list that is at hand as a whole. */
+/** The page of a list that is complete in memory. */
 export function slicePage<Item>(all: readonly Item[], request: PageRequest): Page<Item> {
   const offset = pageOffset(request);
   return makePage(all.slice(offset, offset + request.per_page), all.length, request);
 }
 
-/** The slice of the rows that `from`, tables and conditions, names; they are counted where the caller wants it. */
+/** The page of the rows that `from`, tables and conditions, names. They are counted if the caller wants it. */
 export async function selectPage<Row extends object>(
   sql: Sql,
   request: PageRequest,
@@ -41,7 +41,7 @@ export async function selectPage<Row extends object>(
   return makePage([...items], total?.count ?? 0, request);
 }
 
-/** Wraps rows and their total (ignored when the caller asked for none). */
+/** Makes a page of rows and their total, which is ignored when the caller wants none. */
 export function makePage<Item>(items: Item[], total: number, request: PageRequest): Page<Item> {
   const { page, per_page, count } = request;
   const total_items = count ? total : -1;

@@ -1,9 +1,9 @@
-// The snapshot of the database that a statement saw, as a text: equal for statements that saw the same.
+// The snapshot of the database that a statement sees, as a text.
 
 /**
- * The snapshot of the statement that this column is in, and when its server started, which tells it from a server that
- * was restored and gives the same numbers out again. Two that are equal have the same transactions finished and the
- * same under way, so both statements saw the same rows. In a select of its own, it is asked for once a statement.
+ * An SQL expression: the snapshot of its statement, and the start time of the server, which tells it from a server that
+ * was restored and counts transactions again. Equal texts mean that the same transactions were finished and the same in
+ * progress, so both statements saw the same rows. In a subselect it is evaluated once for each statement.
  * https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
  */
 export const snapshotColumn =

@@ -1,5 +1,5 @@
 // PostgreSQL's text form of one-dimensional arrays of text or uuid. The driver would learn array types by a query on
-// every new connection; these two are all we use.
+// every new connection, and these two are all that is used.
 
 /** The driver's type for `text[]` and `uuid[]` (their oids: pg_type.dat). */
 export const textArrayType = {

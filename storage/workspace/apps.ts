@@ -11,7 +11,7 @@ export interface AppRow {
   updated_at: Date;
 }
 
-/** Adds an app. Throws `StorageError` `conflict` (constraint `apps_id`) for an id that is taken. */
+/** Adds an app. Throws `StorageError` `conflict` (constraint `apps_id`) for a taken id. */
 export async function insertApp(
   sql: Sql,
   app: { id: string; name: string; schema: string; version: number; now: Date },
@@ -30,7 +30,7 @@ export async function findAppRow(sql: Sql, id: string): Promise<AppRow | undefin
   return row;
 }
 
-/** Some apps in the order of their ids; `only` leaves out all others. */
+/** A page of apps in the order of their ids; `only` leaves out all others. */
 export async function listApps(
   sql: Sql,
   request: PageRequest,
@@ -56,7 +56,7 @@ export async function listAppIds(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Renames exactly this app and answers it with the name it had; undefined when it is gone. */
+/** Renames exactly this app, and returns it with its former name; undefined when it is deleted. */
 export async function renameApp(
   sql: Sql,
   { id, schema }: Pick<AppRow, 'id' | 'schema'>,
@@ -71,7 +71,7 @@ export async function renameApp(
   return { app, from };
 }
 
-/** Whether exactly this app is there, not a later one with its id, once a deletion under way is over. */
+/** True when exactly this app exists, not a later one with its id. Waits for a deletion in progress. */
 export async function isSameApp(
   sql: Sql,
   { id, schema }: Pick<AppRow, 'id' | 'schema'>,
@@ -82,8 +82,8 @@ export async function isSameApp(
 }
 
 /**
- * Schemas of those of the apps that are still there, once deletions under way are over; they are not deleted before the
- * transaction ends.
+ * The schemas among these whose apps exist. Waits for deletions in progress, and keeps the apps from being deleted
+ * until the transaction ends.
  */
 export async function lockApps(sql: Sql, schemas: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ schema: string }[]>`
@@ -91,7 +91,7 @@ export async function lockApps(sql: Sql, schemas: readonly string[]): Promise<Se
   return new Set(rows.map(({ schema }) => schema));
 }
 
-/** Removes the row of exactly this app, not of a later one with its id, and answers it; undefined when it is gone. */
+/** Removes the row of exactly this app, not of a later one with its id, and returns it; undefined when it is deleted. */
 export async function removeApp(sql: Sql, id: string, schema: string): Promise<AppRow | undefined> {
   const [row] = await sql<AppRow[]>`
     delete from workspace.apps where id = ${id} and schema = ${schema}
@@ -107,13 +107,13 @@ export async function listOutdatedApps(sql: Sql, version: number): Promise<strin
   return rows.map(({ schema }) => schema);
 }
 
-/** Remembers the version of an app's schema, be it spare or not. */
+/** Stores the version of an app's schema, spare or not. */
 export async function setAppVersion(sql: Sql, schema: string, version: number): Promise<void> {
   await sql`update workspace.apps set version = ${version} where schema = ${schema}`;
   await sql`update workspace.spare_apps set version = ${version} where schema = ${schema}`;
 }
 
-/** Adds a schema that is ready for an app to come. */
+/** Adds a schema that is ready for a new app. */
 export async function insertSpareApp(sql: Sql, schema: string, version: number): Promise<void> {
   await sql`insert into workspace.spare_apps (schema, version) values (${schema}, ${version})`;
 }
@@ -127,7 +127,7 @@ export async function takeSpareApp(sql: Sql, version: number): Promise<string | 
   return row?.schema;
 }
 
-/** A schema that the next app is likely to get, or undefined. */
+/** The schema that the next app is likely to get, or undefined. */
 export async function peekSpareApp(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ schema: string }[]>`select schema from workspace.spare_apps limit 1`;
   return row?.schema;

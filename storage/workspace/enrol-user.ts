@@ -1,11 +1,11 @@
-// The one way in which an app writes to the workspace's users.
+// Enrols a user for a profile: the only write of an app to the workspace's users.
 import { StorageError } from '../errors.ts';
 import { readUserFields, selectUserFields, usersView } from './identities.ts';
 import type { Sql } from '../connections/pool.ts';
 import { selectRows } from '../sql/rows.ts';
 import { qualified } from '../app/tables.ts';
 
-/** A user to be, if nobody has the email. */
+/** The user to make, if there is none with the email. */
 export interface NewUser {
   id: string;
   /** Lower case. */
@@ -15,9 +15,9 @@ export interface NewUser {
 }
 
 /**
- * Finds the user with an email or makes one, and keeps it from being deleted until the transaction ends. Answers its id, which
- * is the given one for a new user. Runs as an app's role, which may not write to the table: the function may, and does
- * nothing else. So profile and user are one transaction, whatever ends it.
+ * Finds the user with an email or makes one, and keeps it from being deleted until the transaction ends. Returns its
+ * id, which is the given one for a new user. Runs as an app's role, which may not write to the table but may call the
+ * function. So profile and user are one transaction, whatever ends it.
  */
 export async function enrolUser(
   sql: Sql,
@@ -25,12 +25,15 @@ export async function enrolUser(
 ): Promise<string> {
   const [row] = await sql<{ id: string | null }[]>`
     select workspace.enrol_user(${id}, ${email}, ${password_hash}, ${now}) as id`;
-  // Somebody made the user after the statement looked, and deleted it before the function did.
+  // Another transaction made the user after the statement's snapshot, and deleted it before the function ran.
   if (row === undefined || row.id === null) throw new StorageError('serialization', 'the user is gone');
   return row.id;
 }
 
-/** What a profile would show of the user with an email; the id is undefined when there is none. Runs as an app's role. */
+/**
+ * The fields that a profile would show of the user with an email. The id is undefined when there is none. Runs as an
+ * app's role.
+ */
 export async function previewUser(
   sql: Sql,
   email: string,

@@ -1,5 +1,5 @@
-// The workspace's end-users as apps see them: the built-in collection `users` of every app, and what a profile in a
-// collection of kind `auth` shows of the user that it belongs to.
+// The workspace's end-users as apps see them: the built-in collection `users` of every app, and the fields that a
+// profile in a collection of kind `auth` shows of its user.
 import type { AppDefinition, CollectionDefinition, Field } from '../definition.ts';
 import { kinds, selectCast } from '../app/fields/kinds.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
@@ -8,10 +8,10 @@ import { qualified, type TableName } from '../app/tables.ts';
 /** Name of the built-in collection; no other can have it. */
 export const usersId = 'users';
 
-/** What apps may read of users: a view without hashes and secrets. */
+/** The view of users that apps may read, without hashes and secrets. */
 export const usersView: TableName = { schema: 'workspace', collection: 'users_public' };
 
-/** Fields that every collection of kind `auth` has besides those that were declared, as its definition lists them. */
+/** The fields that every collection of kind `auth` has besides the declared ones, as its definition lists them. */
 export const impliedFields: readonly Field[] = [
   { name: 'email', kind: 'email', required: true, unique: true },
   { name: 'password_hash', kind: 'text' },
@@ -20,12 +20,12 @@ export const impliedFields: readonly Field[] = [
   { name: 'oauth_providers', kind: 'json' },
 ];
 
-/** Those of them that records show, filters see and lists are sorted by. For all that, the others do not exist. */
+/** Those of them that records show, filters see and lists are sorted by. Elsewhere the others do not exist. */
 export const shownFields: readonly Field[] = impliedFields.filter(({ name }) => name !== 'password_hash');
 
 const shownNames: ReadonlySet<string> = new Set(shownFields.map(({ name }) => name));
 
-/** Whether records of an `auth` collection show a field of this name that is their user's. */
+/** True when records of an `auth` collection show a field of this name, which is their user's. */
 export function isUserField(name: string): boolean {
   return shownNames.has(name);
 }
@@ -39,7 +39,7 @@ const userFields: readonly Field[] = [
   { name: 'last_login', kind: 'datetime' },
 ];
 
-// One for each app, so that nothing which is remembered for a collection is shared by tenants.
+// One for each app, so that tenants share nothing that is cached for a collection.
 const built = new WeakMap<AppDefinition, CollectionDefinition>();
 
 /** The built-in collection of an app. Its rules are the defaults: admins only. */
@@ -61,26 +61,26 @@ export function usersCollection(app: AppDefinition): CollectionDefinition {
   return users;
 }
 
-/** A collection that records can be read of: one of the app's own, or `users`. */
+/** A collection whose records can be read: one of the app's own, or `users`. */
 export function readableCollection(app: AppDefinition, id: string): CollectionDefinition | undefined {
   return app.collections.get(id) ?? (id === usersId ? usersCollection(app) : undefined);
 }
 
 const view = qualified(usersView);
 
-/** A field of the user whose id the row with this alias has, as an expression to sort by. */
+/** The expression to sort by a field of the user whose id the row with this alias has. */
 export function userSortExpression(name: string, alias: string): string {
   const collation = name === 'email' ? ' collate "C"' : '';
   return `(select u.${quoteIdentifier(name)}${collation} from ${view} as u where u."id" = ${alias}."id")`;
 }
 
-/** All shown fields of that user in one column, for `shownOfUser`: one look at the user for all of them. */
+/** All shown fields of that user in one column, for `readUserFields`: the user is read once for all of them. */
 export function selectUserFields(alias: string): string {
   const values = shownFields.map(({ name, kind }) => selectCast(`u.${quoteIdentifier(name)}`, kind));
   return `(select json_build_array(${values.join(', ')}) from ${view} as u where u."id" = ${alias}."id")`;
 }
 
-/** Puts what `userColumns` selected into the fields of a record. */
+/** Puts the column of `selectUserFields` into the fields of a record. */
 export function readUserFields(column: unknown, fields: Record<string, unknown>): void {
   const values: unknown[] = Array.isArray(column) ? column : [];
   for (const [index, { name, kind }] of shownFields.entries()) {

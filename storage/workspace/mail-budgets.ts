@@ -1,23 +1,23 @@
-// Rows of workspace.mail_budgets: how much mail an address may still get on request, and how much an app's hooks may send.
+// Rows of workspace.mail_budgets: how much mail an address may still get, and how much an app's hooks may send.
 import type { Sql } from '../connections/pool.ts';
 
 /**
- * What is mailed on request; `hook` is what hooks send, whose budgets go by the app's schema and the workspace's database in
- * place of an address.
+ * The purposes of mail on request. `hook` is for mail of hooks, whose budget has the app's schema and the workspace's
+ * database in place of an address.
  */
 export type MailPurpose = 'verify_email' | 'password_reset' | 'email_change' | 'otp' | 'hook';
 
-/** How much is too much. */
+/** The budget of one address and purpose. */
 export interface MailBudget {
-  /** Mails to one address for one purpose that may be asked for at once. */
+  /** The number of mails that may be requested at once. */
   burst: number;
-  /** After how long one more may be. */
+  /** The seconds after which one more may be requested. */
   everySeconds: number;
 }
 
 /**
- * Takes one mail out of the budget of an address; false when there is none left. Other requests for the same address
- * and purpose wait until the transaction ends. It writes either way, and so takes as long.
+ * Takes one mail out of the budget of an address; false when none is left. Other requests for the same address and
+ * purpose wait until the transaction ends. Writes in both cases, and so takes as long.
  */
 export async function spendMail(
   sql: Sql,
@@ -25,14 +25,14 @@ export async function spendMail(
 ): Promise<boolean> {
   const every = `${limits.everySeconds} seconds`;
   const fullestDebt = new Date(now.getTime() + (limits.burst - 1) * limits.everySeconds * 1_000);
-  // More than that is owed by a clock that was ahead and has been set back.
-  const mostDebt = new Date(now.getTime() + limits.burst * limits.everySeconds * 1_000);
+  // A larger debt was made by a clock that has since been set back.
+  const maxDebt = new Date(now.getTime() + limits.burst * limits.everySeconds * 1_000);
   const [row] = await sql<{ allowed: boolean }[]>`
     insert into workspace.mail_budgets as budget (email, purpose, full_at)
     values (${email}, ${purpose}, ${now}::timestamptz + ${every}::interval)
     on conflict (email, purpose) do update set full_at = case
       when budget.full_at <= ${fullestDebt} then greatest(budget.full_at, ${now}) + ${every}::interval
-      else least(budget.full_at, ${mostDebt}) end
+      else least(budget.full_at, ${maxDebt}) end
     returning old.full_at is null or old.full_at <= ${fullestDebt} as allowed`;
   await sql`
     delete from workspace.mail_budgets where (email, purpose) in (

@@ -1,10 +1,10 @@
-// Rows of workspace.oauth_links: which account at a provider is which user.
+// Rows of workspace.oauth_links: the users of accounts at providers.
 import type { Sql } from '../connections/pool.ts';
 
 /** An account at a provider. */
 export interface ProviderAccount {
   provider: string;
-  /** The userinfo URL that told the subject. */
+  /** The userinfo URL that the subject came from. */
   source: string;
   /** The provider's own id of the account. */
   subject: string;
@@ -21,13 +21,13 @@ export async function findLinkedUser(
   return row?.user_id;
 }
 
-/** Holds others off who come with the same account, until the transaction ends: the first makes user and link. */
+/** Serializes sign-ins with the same account until the transaction ends. The first one makes user and link. */
 export async function lockAccount(sql: Sql, { provider, source, subject }: ProviderAccount): Promise<void> {
   const name = JSON.stringify(['oauth', provider, source, subject]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
 }
 
-/** Gives an account to a user, and names its provider in the user's row. */
+/** Links an account to a user, and adds its provider to the user's row. */
 export async function insertLink(
   sql: Sql,
   { provider, source, subject }: ProviderAccount,
@@ -42,7 +42,7 @@ export async function insertLink(
     where id = ${userId}`;
 }
 
-/** Takes all accounts away from a user; the user's row is the caller's to change. */
+/** Removes all links of a user. The caller changes the user's row. */
 export async function dropLinks(sql: Sql, userId: string): Promise<void> {
   await sql`delete from workspace.oauth_links where user_id = ${userId}`;
 }

@@ -2,7 +2,7 @@
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Fragment, Sql } from '../connections/pool.ts';
 
-/** How the client shows its secret at the token endpoint: OpenID Connect Core section 9. */
+/** How the client sends its secret to the token endpoint: OpenID Connect Core section 9. */
 export type TokenAuthMethod = 'client_secret_post' | 'client_secret_basic';
 
 /** A provider as it is stored. */
@@ -14,11 +14,11 @@ export interface ProviderRow {
   auth_url: string;
   token_url: string;
   userinfo_url: string;
-  /** Who signs its ID tokens; null: nobody looks at them. */
+  /** The issuer of its ID tokens; null when they are not read. */
   issuer: string | null;
   scopes: string[];
   token_auth_method: TokenAuthMethod;
-  /** Null: nobody listed any. */
+  /** Null when none were listed. */
   redirect_uris: string[] | null;
 }
 
@@ -36,8 +36,8 @@ export async function listProviders(sql: Sql, request: PageRequest): Promise<Pag
 }
 
 /**
- * Adds a provider, or replaces all of it but for its secret, which a null leaves as it is. Sign-ins that are under way
- * there end.
+ * Adds a provider, or replaces everything of it. A null secret leaves the stored one. Ends the sign-ins in progress
+ * there.
  */
 export async function putProvider(sql: Sql, row: ProviderRow, now: Date): Promise<ProviderRow> {
   const { provider, client_id, client_secret_sealed, auth_url, token_url, userinfo_url } = row;
@@ -52,12 +52,12 @@ export async function putProvider(sql: Sql, row: ProviderRow, now: Date): Promis
       issuer = excluded.issuer, scopes = excluded.scopes, token_auth_method = excluded.token_auth_method,
       redirect_uris = excluded.redirect_uris, updated_at = excluded.updated_at
     returning ${columns(sql)}`;
-  if (stored === undefined) throw new Error('an insert answered no row');
+  if (stored === undefined) throw new Error('an insert returned no row');
   await sql`delete from workspace.oauth_states where provider = ${provider}`;
   return stored;
 }
 
-/** Removes a provider with the sign-ins that are under way there; false when there is none of this name. */
+/** Removes a provider with the sign-ins in progress there; false when there is none of this name. */
 export async function deleteProvider(sql: Sql, provider: string): Promise<boolean> {
   const [row] = await sql`delete from workspace.oauth_providers where provider = ${provider} returning 1`;
   return row !== undefined;

@@ -1,7 +1,7 @@
-// Rows of workspace.oauth_states: sign-ins that are under way at a provider.
+// Rows of workspace.oauth_states: sign-ins in progress at a provider.
 import type { Sql } from '../connections/pool.ts';
 
-/** What is known of a sign-in that was sent to a provider. */
+/** A sign-in that was sent to a provider. */
 export interface StateRow {
   /** SHA-256 of the state. */
   hash: Buffer;
@@ -12,10 +12,10 @@ export interface StateRow {
   expires_at: Date;
 }
 
-/** What taking a state tells. */
+/** The members of a state that taking it returns. */
 export type TakenState = Pick<StateRow, 'redirect_uri' | 'code_verifier'>;
 
-/** Adds a state, and removes a few that have long expired. Throws `StorageError` `missing_reference`. */
+/** Adds a state, and removes a few that have expired. Throws `StorageError` `missing_reference`. */
 export async function insertState(sql: Sql, row: StateRow): Promise<void> {
   await sql`
     insert into workspace.oauth_states (hash, provider, redirect_uri, code_verifier, created_at, expires_at)
@@ -27,7 +27,7 @@ export async function insertState(sql: Sql, row: StateRow): Promise<void> {
       for update skip locked)`;
 }
 
-/** Uses a state up: of several callbacks at once, exactly one is answered it. A redirect URI must be the state's own. */
+/** Uses a state up: of several callbacks at once, exactly one gets it. A given redirect URI must be the state's own. */
 export async function takeState(
   sql: Sql,
   { hash, provider, redirectUri, now }: {
@@ -46,8 +46,8 @@ export async function takeState(
 }
 
 /**
- * Whether a sign-in that was taken is still under way: it ends with any change of its provider. That of the provider waits
- * until the transaction ends.
+ * Locks the state of a sign-in; false when it has ended, as it does with any change of its provider. Such a change
+ * waits until the transaction ends.
  */
 export async function lockState(sql: Sql, hash: Buffer): Promise<boolean> {
   const [row] = await sql`select 1 from workspace.oauth_states where hash = ${hash} for share`;

@@ -1,11 +1,11 @@
-// Rows of workspace.one_time_tokens: what works once.
+// Rows of workspace.one_time_tokens: tokens that work once.
 import { type MailBudget, type MailPurpose, spendMail } from './mail-budgets.ts';
 import type { Sql } from '../connections/pool.ts';
 
-/** What a token is good for. */
+/** The purpose of a token. */
 export type TokenPurpose = MailPurpose | 'mfa';
 
-/** A way in of end-users. */
+/** A way to sign in. */
 export type LoginMethod = 'password' | 'otp' | 'oauth';
 
 /** A token as it is stored. */
@@ -18,29 +18,29 @@ export interface OneTimeToken {
   user_id: string | null;
   hash: Buffer;
   app: string | null;
-  /** Of a challenge, and of nothing else: the way in that it is the second step of. */
+  /** The first step that a challenge completes; null for other tokens. */
   method: LoginMethod | null;
   created_at: Date;
   expires_at: Date;
 }
 
-/** What redeeming a token tells. */
+/** The members of a token that redeeming it returns. */
 export type Redeemed = Pick<OneTimeToken, 'id' | 'email' | 'user_id' | 'app' | 'method'>;
 
-/** How a token is looked for. */
+/** A search for a token. */
 export interface TokenQuery {
   purpose: TokenPurpose;
   hash: Buffer;
   now: Date;
 }
 
-/** Adds a token, and removes a few that have long expired. */
+/** Adds a token, and removes a few that have expired. */
 export async function insertToken(sql: Sql, token: OneTimeToken): Promise<void> {
   await addToken(sql, token);
   await pruneTokens(sql, token.created_at);
 }
 
-/** A token for a user who is deleted meanwhile is nobody's, as one for an address that nobody has. */
+/** A token for a user who is deleted meanwhile gets no user, as one for an unknown address. */
 async function addToken(sql: Sql, token: OneTimeToken): Promise<void> {
   const { id, purpose, email, user_id, hash, app, method, created_at, expires_at } = token;
   await sql`
@@ -59,7 +59,7 @@ async function pruneTokens(sql: Sql, now: Date): Promise<void> {
 
 /**
  * Adds a token that is to be mailed, in place of all earlier ones of its purpose for its address. Without a budget for
- * the mail it changes nothing and answers false: the token that was mailed last stays good.
+ * the mail it changes nothing and returns false: the last mailed token stays valid.
  */
 export async function replaceToken(
   sql: Sql,
@@ -67,9 +67,9 @@ export async function replaceToken(
   limits: MailBudget,
 ): Promise<boolean> {
   const { id, purpose, email, created_at: now } = token;
-  // Two requests at once would each overlook the other's token; the budget's row lets one through after the other.
+  // Two simultaneous requests would each miss the other's token. The budget's row serializes them.
   if (!await spendMail(sql, { purpose, email, now, limits })) return false;
-  // It holds its user's row, which comes before any token: so does whoever ends all tokens of a user.
+  // Locks the user's row before any token, which is also the order where all tokens of a user are ended.
   await addToken(sql, token);
   await sql`
     update workspace.one_time_tokens set used_at = ${now}
@@ -86,7 +86,7 @@ export async function findToken(sql: Sql, { purpose, hash, now }: TokenQuery): P
   return row;
 }
 
-/** Uses a token up: of several attempts at once, exactly one is answered it. */
+/** Uses a token up: of several attempts at once, exactly one gets it. */
 export async function redeemToken(
   sql: Sql,
   { purpose, hash, now }: TokenQuery,
@@ -98,12 +98,12 @@ export async function redeemToken(
   return row;
 }
 
-/** Makes tokens that are still pending for a user worthless: all, or those of one purpose. */
+/** Invalidates the pending tokens of a user: all, or those of one purpose. */
 export async function voidTokens(
   sql: Sql,
   { userId, email, purpose, now }: {
     userId: string;
-    /** Also those for this address that say no user. */
+    /** Also those for this address that have no user. */
     email?: string;
     purpose?: TokenPurpose;
     now: Date;

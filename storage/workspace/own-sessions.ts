@@ -1,9 +1,9 @@
-// The logins of one end-user, as that user sees them: rows of workspace.sessions, the live one of each family.
+// The logins of an end-user, as that user sees them: the valid row of each family in workspace.sessions.
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
 import { jsonb } from '../sql/jsonb.ts';
 
-/** A login: all tokens that were exchanged for one another are one. */
+/** A login: all tokens that were exchanged for one another. */
 export interface LoginRow {
   family: string;
   app: string | null;
@@ -14,13 +14,13 @@ export interface LoginRow {
   ip: string | null;
 }
 
-/** Which app logins are for, null for all of them, and how many seconds after it was issued a refresh token of theirs ends. */
+/** The lifetime of refresh tokens, in seconds, for logins to an app, or null for those to all apps. */
 export interface LoginLife {
   app: string | null;
   seconds: number;
 }
 
-/** What the logins of a user are for: apps, and null for all of them. */
+/** The apps of a user's logins; null for those to all apps. */
 export async function listLoginApps(sql: Sql, userId: string): Promise<(string | null)[]> {
   const rows = await sql<{ app: string | null }[]>`
     select distinct app from workspace.sessions
@@ -28,7 +28,7 @@ export async function listLoginApps(sql: Sql, userId: string): Promise<(string |
   return rows.map(({ app }) => app);
 }
 
-/** Logins that can still be refreshed, oldest first. Each ends as it was to end, or sooner where `lives` says so. */
+/** Logins that can still be refreshed, oldest first. Each ends at its own time, or sooner if `lives` says so. */
 export async function listLogins(
   sql: Sql,
   { userId, lives, now }: { userId: string; lives: readonly LoginLife[]; now: Date },
@@ -48,7 +48,7 @@ export async function listLogins(
   });
 }
 
-/** Whether a login is this user's and has not been ended. */
+/** True when a login is this user's and has not been ended. */
 export async function hasLogin(
   sql: Sql,
   { userId, family }: { userId: string; family: string },

@@ -21,14 +21,14 @@ export async function lockTotp(sql: Sql, userId: string): Promise<TotpRow | unde
   return row;
 }
 
-/** Stores a pending secret in place of an earlier one; false when the factor is active. */
+/** Stores a pending secret, in place of an earlier one; false when the factor is enabled. */
 export async function setPendingTotp(sql: Sql, userId: string, sealed: Buffer): Promise<boolean> {
   const [row] = await sql`
     update workspace.users set totp_sealed = ${sealed} where id = ${userId} and not totp_enabled returning 1`;
   return row !== undefined;
 }
 
-/** Makes the pending secret count, its first code used up; false when it was replaced or confirmed meanwhile. */
+/** Enables the pending secret and uses its first code up; false when it was replaced or confirmed meanwhile. */
 export async function enableTotp(
   sql: Sql,
   userId: string,
@@ -42,8 +42,8 @@ export async function enableTotp(
 }
 
 /**
- * Uses a time step up; false when it, or a later one, was used before. For whoever has the factor locked: what the step was
- * found with is still the user's then.
+ * Uses a time step up; false when it, or a later one, was used before. The caller has the factor locked, so the secret
+ * that the step was computed with is still the user's.
  */
 export async function useTotpStep(sql: Sql, userId: string, step: number): Promise<boolean> {
   const [row] = await sql`
@@ -52,7 +52,7 @@ export async function useTotpStep(sql: Sql, userId: string, step: number): Promi
   return row !== undefined;
 }
 
-/** Takes the second factor away with its recovery codes; false when there was none that is active. */
+/** Removes the second factor with its recovery codes; false when none was enabled. */
 export async function dropTotp(sql: Sql, userId: string, now: Date): Promise<boolean> {
   await dropRecoveryCodes(sql, userId);
   const [row] = await sql`
@@ -62,7 +62,7 @@ export async function dropTotp(sql: Sql, userId: string, now: Date): Promise<boo
   return row !== undefined;
 }
 
-/** Gives a user recovery codes in place of all earlier ones. */
+/** Replaces all recovery codes of a user. */
 export async function replaceRecoveryCodes(
   sql: Sql,
   userId: string,
@@ -74,7 +74,7 @@ export async function replaceRecoveryCodes(
   }
 }
 
-/** Uses a recovery code up: of several at once, exactly one is answered true. */
+/** Uses a recovery code up: of several attempts at once, exactly one gets true. */
 export async function useRecoveryCode(sql: Sql, userId: string, hash: Buffer): Promise<boolean> {
   const [row] = await sql`
     delete from workspace.recovery_codes where user_id = ${userId} and hash = ${hash} returning 1`;

@@ -1,8 +1,8 @@
-// Rows of workspace.users as the auth and user routes read and write them; `sql` has the workspace's role.
+// Rows of workspace.users, for the auth and user routes. `sql` has the workspace's role.
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Fragment, Sql } from '../connections/pool.ts';
 
-/** An end-user as it is stored, but for the TOTP secret. */
+/** An end-user as it is stored, without the TOTP secret. */
 export interface UserRow {
   id: string;
   /** Lower case. */
@@ -28,13 +28,13 @@ export async function insertUser(
     insert into workspace.users (id, email, password_hash, verified, created_at, updated_at)
     values (${id}, ${email}, ${password_hash}, ${verified}, ${now}, ${now})
     returning ${columns(sql)}`;
-  if (row === undefined) throw new Error('an insert answered no row');
+  if (row === undefined) throw new Error('an insert returned no row');
   return row;
 }
 
 /**
- * The user with this email, or undefined. Takes no lock, which would be a write, and so takes as long for one as for
- * none; `noteLogin` looks whether the row is still the same.
+ * The user with this email, or undefined. Takes no lock, which would be a write, and so takes equally long in both
+ * cases. `recordLogin` checks that the row is still the same.
  */
 export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | undefined> {
   const [row] = await sql<UserRow[]>`
@@ -42,7 +42,7 @@ export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow 
   return row;
 }
 
-/** The id of the user with this email, or undefined. Waits for nobody, and so takes as long for one as for none. */
+/** The id of the user with this email, or undefined. Waits for no lock, and so takes equally long in both cases. */
 export async function findUserId(sql: Sql, email: string): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`select id from workspace.users where email = ${email}`;
   return row?.id;
@@ -54,7 +54,7 @@ export async function findUser(sql: Sql, id: string): Promise<UserRow | undefine
   return row;
 }
 
-/** Waits for a change of the user that is under way, and holds the next one off until the transaction ends. */
+/** Locks the user against changes until the transaction ends. Waits for a change in progress. */
 export async function lockUserShared(sql: Sql, id: string): Promise<void> {
   await sql`select 1 from workspace.users where id = ${id} for share`;
 }
@@ -65,7 +65,7 @@ export async function lockUser(sql: Sql, id: string): Promise<UserRow | undefine
   return row;
 }
 
-/** Users in the order of their creation; `part` is a part of the email, literally and whatever its case. */
+/** Users in the order of their creation. `part` is a part of the email, literal and in any case. */
 export async function listUsers(
   sql: Sql,
   part: string | undefined,
@@ -76,7 +76,7 @@ export async function listUsers(
   return await selectPage<UserRow>(sql, request, { columns: columns(sql), from, order: sql`id` });
 }
 
-/** Remembers a login, unless the credentials that it was made with have changed since the row was read: undefined. */
+/** Stores the time of a login; undefined when the credentials have changed since the row was read. */
 export async function recordLogin(
   sql: Sql,
   { id, password_hash, totp_enabled }: Pick<UserRow, 'id' | 'password_hash' | 'totp_enabled'>,
@@ -98,7 +98,7 @@ export async function rehashUser(
   await sql`update workspace.users set password_hash = ${to} where id = ${id} and password_hash = ${from}`;
 }
 
-/** Gives a user another password. */
+/** Sets a user's password. */
 export async function setPassword(
   sql: Sql,
   id: string,
@@ -107,7 +107,7 @@ export async function setPassword(
   await sql`update workspace.users set password_hash = ${hash}, updated_at = ${now} where id = ${id}`;
 }
 
-/** Takes password and second factor away from a user whose email is now known to be somebody's own. */
+/** Removes the password and second factor that a user had before the owner of the email was verified. */
 export async function dropCredentials(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`
     update workspace.users
@@ -116,7 +116,7 @@ export async function dropCredentials(sql: Sql, id: string, now: Date): Promise<
     where id = ${id}`;
 }
 
-/** Gives a user another address, which is known to be theirs. Throws `StorageError` `conflict` (`users_email`). */
+/** Changes a user's address to a verified one. Throws `StorageError` `conflict` (`users_email`). */
 export async function setEmail(
   sql: Sql,
   id: string,
@@ -126,7 +126,7 @@ export async function setEmail(
     update workspace.users set email = ${email}, verified = true, updated_at = ${now} where id = ${id}`;
 }
 
-/** Says whether the email is the user's; undefined when there is no such user. */
+/** Sets whether the email is verified; undefined when there is no such user. */
 export async function setVerified(
   sql: Sql,
   id: string,

@@ -64,9 +64,9 @@ function connected({ host, port }: Address): Promise<Socket> {
 }
 
 async function encrypted(socket: Socket, { host, ssl }: Address): Promise<Socket> {
-  const answer = await accepts(socket);
-  if (!answer && ssl === 'prefer') return socket;
-  if (!answer) {
+  const isAccepted = await acceptsTls(socket);
+  if (!isAccepted && ssl === 'prefer') return socket;
+  if (!isAccepted) {
     socket.destroy();
     throw failure('ECONNREFUSED', 'the database server does not speak TLS');
   }
@@ -79,11 +79,11 @@ async function encrypted(socket: Socket, { host, ssl }: Address): Promise<Socket
 }
 
 /** Requests TLS. The server responds with one byte. */
-async function accepts(socket: Socket): Promise<boolean> {
+async function acceptsTls(socket: Socket): Promise<boolean> {
   socket.write(sslRequest);
   await settled(socket, 'readable');
-  const answer: unknown = socket.read(1);
-  return Buffer.isBuffer(answer) && answer[0] === sslAccepted;
+  const response: unknown = socket.read(1);
+  return Buffer.isBuffer(response) && response[0] === sslAccepted;
 }
 
 /** Waits for an event of a socket. An error, or a timeout, destroys it. */

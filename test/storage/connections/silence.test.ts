@@ -92,12 +92,12 @@ it('is noticed by who only listens, once asked, who then listens anew and hears 
   });
   const tell = () => own.as({}, (sql) => notifyChange(sql, { kind: 'revocations' }));
   // No news are no silence.
-  for (let questions = 0; questions < 5; questions++) await listening.ask();
+  for (let questions = 0; questions < 5; questions++) await listening.ping();
   await tell();
   await expect.poll(() => heard).toEqual(['gap', 'revocations']);
   hush();
   await tell();
-  await expect(listening.ask()).rejects.toMatchObject({ failure: 'unavailable' });
+  await expect(listening.ping()).rejects.toMatchObject({ failure: 'unavailable' });
   await expect.poll(() => heard).toEqual(['gap', 'revocations', 'gap']);
   await tell();
   await expect.poll(() => heard).toEqual(['gap', 'revocations', 'gap', 'revocations']);

@@ -25,7 +25,7 @@ async function hear() {
     while (heard.length < count) await new Promise<void>((resolve) => wake = resolve);
     return heard;
   };
-  return { until, heard, ask: () => listening.ask(), stop: () => listening.stop() };
+  return { until, heard, ask: () => listening.ping(), stop: () => listening.stop() };
 }
 
 it('hears what is published, after the commit and not without it', async () => {
