@@ -1,24 +1,24 @@
-// The bounds of realtime, each with its reason.
+// The limits of realtime and their defaults.
 import type { LogBounds } from './replay.ts';
 import type { StreamLimits } from './stream-quota.ts';
 import type { SinkBounds } from './delivery/sink.ts';
 
-/** Everything that could otherwise grow. */
+/** The limits of streams, logs and the memory that both take. */
 export interface Bounds {
   streams: StreamLimits;
   sink: SinkBounds;
-  /** What may wait for the readers of all streams of the process together. */
+  /** Bytes that may wait for the readers of all streams of the process together. */
   backlogBytes: number;
-  /** Of one collection's log. */
+  /** The size of one collection's log. */
   log: LogBounds;
-  /** Of the frames in all logs of the process together. */
+  /** Bytes of the frames in all logs of the process together. */
   logsBytes: number;
   /** A log is dropped this long after its last subscriber left. */
   unusedMs: number;
   pingMs: number;
-  /** How often the one timer looks at every stream. */
+  /** The interval in which every stream is checked. */
   sweepMs: number;
-  /** What a stream that was told to end gets for its last words. */
+  /** The time in which an ending stream may send what waits, before it is cut off. */
   endingMs: number;
 }
 

@@ -1,24 +1,24 @@
-// Who hears of a change: publishers and listeners know topics, not each other. In this process now; NATS fits behind it.
+// The message broker of realtime: publishers and listeners know topics, not each other.
 import type { RecordChange } from './event.ts';
 import { type ExactTopic, topicKey } from './topic.ts';
 
 /** Called for each change of a topic, in the order in which they were published. */
 export type ChangeListener = (change: RecordChange) => void;
 
-/** Carries changes from writers to watchers. test/api/realtime/broker.contract.ts says what every one must do. */
+/** Carries changes from writers to listeners. test/api/realtime/broker.contract.ts is the contract of every implementation. */
 export interface Broker {
-  /** Called after the commit. Never throws and never waits; without a listener it costs one look-up. */
+  /** Publishes a committed change. Never throws and never waits. */
   publish(topic: ExactTopic, change: RecordChange): void;
-  /** Begins with the next change; the function that is returned ends it, at once and once. */
+  /** Calls the listener from the next change on. The returned function ends the subscription at once. */
   subscribe(topic: ExactTopic, listener: ChangeListener): () => void;
 }
 
-/** The broker of a single process: a call. */
+/** The broker of a single process: it calls the listeners directly. */
 export class InProcessBroker implements Broker {
   readonly #listeners = new Map<string, Set<ChangeListener>>();
   readonly #onFailure: (error: unknown) => void;
 
-  /** `onFailure` hears of listeners that throw; neither the writer nor other listeners do. */
+  /** `onFailure` is called with what a listener throws. The writer and the other listeners are not affected. */
   constructor(onFailure: (error: unknown) => void) {
     this.#onFailure = onFailure;
   }
@@ -39,7 +39,7 @@ export class InProcessBroker implements Broker {
   subscribe(topic: ExactTopic, listener: ChangeListener): () => void {
     const key = keyOf(topic);
     const listeners = this.#listeners.get(key) ?? new Set();
-    // Its own function, so that one listener subscribed twice is two subscriptions.
+    // A new function, so that one listener subscribed twice is two subscriptions.
     const own: ChangeListener = (change) => listener(change);
     listeners.add(own);
     this.#listeners.set(key, listeners);
@@ -50,7 +50,7 @@ export class InProcessBroker implements Broker {
   }
 }
 
-/** What a write of an earlier collection has to tell, however late, is not told to those who watch the one of its name. */
+/** Includes the incarnation: a late write of a dropped collection must not reach the listeners of its successor. */
 function keyOf(topic: ExactTopic): string {
   return `${topicKey(topic)}/${topic.incarnation}`;
 }

@@ -1,19 +1,19 @@
-// Cursors: places in a replay log that clients may hold, but not read.
+// Cursors: positions in a replay log, opaque to clients.
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv } from 'node:crypto';
 
-/** A place: which log, and after which of its events. */
+/** A position: the number of a log, and of the event in it that was seen last. */
 export interface LogPosition {
   log: number;
   seq: number;
 }
 
 const blockBytes = 16;
-/** Characters of a cursor. */
+/** The length of a cursor, in characters. */
 export const cursorLength = 22;
 
 /**
- * Cursors of one process. Each is one AES block, so a subscriber cannot count the events that a rule hides from it, and
- * one from before a restart, which was made with another key, is recognised as unknown.
+ * Encodes and decodes the cursors of one process. A cursor is one AES block, so a subscriber cannot count the events that
+ * a rule hides from it. A cursor from before a restart, with another key, decodes to an unknown position.
  */
 export class Cursors {
   readonly #cipher: Cipheriv;
@@ -22,19 +22,19 @@ export class Cursors {
 
   /** `key`: 16 random bytes, new in each process. */
   constructor(key: Buffer) {
-    // ECB is a defect for messages of several blocks; here each message is one block and none comes twice.
+    // ECB is unsafe for messages of several blocks. Here each message is one block, and no two are the same.
     this.#cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
     this.#decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   }
 
-  /** A cursor: 22 characters of `A-Z a-z 0-9 _ -`. */
+  /** The cursor of a position: 22 characters of `A-Z a-z 0-9 _ -`. */
   encode({ log, seq }: LogPosition): string {
     this.#plain.writeDoubleBE(log, 0);
     this.#plain.writeDoubleBE(seq, 8);
     return this.#cipher.update(this.#plain).toString('base64url');
   }
 
-  /** Undefined for anything that is not a cursor; whether its log is still held is for the log to say. */
+  /** The position of a cursor, in a log that may no longer exist. Undefined for anything that is not a cursor. */
   decode(cursor: string): LogPosition | undefined {
     if (cursor.length !== cursorLength) return undefined;
     const block = Buffer.from(cursor, 'base64url');

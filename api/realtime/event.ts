@@ -1,37 +1,37 @@
-// What happened to a record, and its form on the wire: encoded once, however many streams it goes to.
+// Events of records and their encoding, which is made once for all streams.
 import { toJson } from '../../storage/sql/json-text.ts';
 import { cursorLength } from './cursor.ts';
 
-/** Kinds of event, as the interface names them. */
+/** The types of events that writes cause. */
 export type ChangeType = 'record_created' | 'record_updated' | 'record_deleted';
 
-/** One committed write, or what a hook has made up, as it is published. Nobody may change `record` afterwards. */
+/** One committed write, or a custom event of a hook, as it is published. `record` must not change afterwards. */
 export interface RecordChange {
-  /** A `ChangeType`, or the name that a hook gave. */
+  /** A `ChangeType`, or the name of a custom event. */
   type: string;
-  /** The record as the API shows it: as stored now, or as it was when it was deleted. */
+  /** The record as the API shows it: as stored, or as it was before its deletion. */
   record: Readonly<Record<string, unknown>>;
-  /** Of an event that a hook made up: `record` then stands for one in what rules and filters ask, and is not shown. */
+  /** Set for a custom event. Rules and filters are then evaluated on `record`, which is not shown. */
   custom?: CustomEvent | undefined;
-  /** Of a deletion: what went in the same write and can be reached from the record. Nobody finds it elsewhere any more. */
+  /** Set for a deletion: records that were deleted in the same write and are related to this one. */
   deleted?: DeletedRecords | undefined;
 }
 
-/** An event that a hook made up. */
+/** An event that a hook publishes. */
 export interface CustomEvent {
-  /** What is shown: JSON. */
+  /** The JSON that is shown. */
   data: unknown;
-  /** Names of what `record` holds; a rule or filter that reads anything else is not met. */
+  /** The fields that `record` has. A rule or filter that reads any other does not pass. */
   fields: ReadonlySet<string>;
 }
 
-/** Deleted records as they were, by `goneKey`, and about how many bytes they take. */
+/** Deleted records as they were, by `deletedKey`, and about how many bytes they take. */
 export interface DeletedRecords {
   records: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   bytes: number;
 }
 
-/** What a record is called in `Gone`. */
+/** The key of a record in `DeletedRecords`. */
 export function deletedKey(collection: string, id: string): string {
   return `${collection}/${id}`;
 }
@@ -40,25 +40,25 @@ export function deletedKey(collection: string, id: string): string {
  * A change in the order of its collection.
  *
  * A subscriber sees an event if and only if its `record` passes the subscriber's view. So an update that moves a record
- * into the view is seen as `record_updated`, and one that moves it out of the view is not seen at all: what the record
- * has become is no longer the subscriber's business, and `record_deleted` means a deletion.
+ * into the view is seen as `record_updated`, and one that moves it out of the view is not seen at all, because
+ * `record_deleted` means a deletion.
  */
 export interface RecordEvent extends RecordChange {
   /** Opaque to clients; see cursor.ts. */
   id: string;
-  /** Place in the order of the collection, from 1. */
+  /** The position in the order of the collection, from 1. */
   seq: number;
   /** The whole Server-Sent Event; its JSON goes from `jsonStart` to two bytes before its end. */
   frame: Buffer;
   jsonStart: number;
-  /** What keeping it costs, in bytes. */
+  /** The memory that it takes in a log, in bytes. */
   weight: number;
 }
 
 const idStart = 'id: '.length;
 const typeStart = idStart + cursorLength + '\nevent: '.length;
 
-/** Gives a change its place and its bytes. Throws `TypeError` when the record is not JSON. */
+/** Encodes a change as an event. Throws `TypeError` when the record is not JSON. */
 export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id: string }): RecordEvent {
   const { type, record, deleted, custom } = change;
   const head = `id: ${id}\nevent: ${type}\ndata: `;
@@ -69,7 +69,7 @@ export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id
   return { ...change, id, seq, frame, jsonStart: head.length, weight: frame.length + (deleted?.bytes ?? 0) };
 }
 
-/** What a frame does not say of its event. Without `record`, that is what the frame shows. */
+/** The parts of an event that its frame does not have. Without `record`, the record is the JSON of the frame. */
 export type EventExtras = Pick<RecordChange, 'custom' | 'deleted'> & Partial<Pick<RecordChange, 'record'>>;
 
 /** The event of a frame that `encodeEvent` custom. Its record is read when it is asked for: most views never do. */
@@ -100,7 +100,7 @@ function parsed(json: Buffer): RecordChange['record'] {
   return JSON.parse(json.toString());
 }
 
-/** The bytes of that JSON, shared with the frame. */
+/** The JSON of an event, as bytes shared with its frame. */
 export function recordJson({ frame, jsonStart }: RecordEvent): Buffer {
   return frame.subarray(jsonStart, -2);
 }

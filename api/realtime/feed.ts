@@ -1,4 +1,4 @@
-// One watched collection: its log, its subscriptions, and the batches on their way to them.
+// The feed of one collection: its log, its subscriptions, and the batches that are being delivered.
 import type { RecordChange, RecordEvent } from './event.ts';
 import { Partition } from './delivery/partition.ts';
 import { batchOf } from './delivery/packet.ts';
@@ -12,22 +12,22 @@ interface FeedOptions {
   topic: Topic;
   incarnation: string;
   log: ReplayLog;
-  /** Asks for `deliver` to be called soon. */
+  /** Schedules a call of `deliver`. */
   wake: (feed: Feed) => void;
   /** A predicate threw: the subscription is to end. */
   onFailure: (subscription: Subscription, failure: unknown) => void;
 }
 
-/** What a turn of deliveries is shared by. */
+/** A part of the feed that gets a share of each turn of deliveries. */
 interface Part {
-  /** Delivers until `isTimeUp` says so. Returns whether nothing is left that can be done now. */
+  /** Delivers until the time is up. True when nothing is left that can be done now. */
   deliver(isTimeUp: () => boolean): boolean;
 }
 
 /** A batch is closed once it has this many bytes, so that one write stays small against what may wait. */
 const batchBytes = 65_536;
 
-/** Everything that happens between a change and the sockets of those who watch its collection. */
+/** Takes the changes of a collection and delivers them to its subscriptions. */
 export class Feed implements EventSource {
   readonly topic: Topic;
   readonly incarnation: string;
@@ -36,12 +36,12 @@ export class Feed implements EventSource {
   unusedSince: number | undefined;
   readonly #options: FeedOptions;
   readonly #subscriptions = new Set<Subscription>();
-  /** For views that look at the record alone, and for those that look at others too. */
+  /** The partitions of views that read the record alone, and of views that read related records. */
   readonly #direct: Partition;
   readonly #related: Partition;
   readonly #partitions: readonly [Partition, Partition];
   readonly #catchUps = new CatchUpQueue();
-  /** The one that was served last is the last in the next turn. */
+  /** In the order of service; the part that used up a turn comes last in the next one. */
   #parts: readonly Part[];
   /** Events that came since the last batch was closed. */
   #gathering: RecordEvent[] = [];
@@ -64,7 +64,7 @@ export class Feed implements EventSource {
     return this.#subscriptions;
   }
 
-  /** Takes a change in. Delivery comes in a later turn, so that a writer never waits for it. */
+  /** Appends a change. It is delivered in a later turn, so that no writer waits for it. */
   append(change: RecordChange): void {
     const event = this.log.append(change);
     if (this.#subscriptions.size === 0) return;
@@ -74,18 +74,18 @@ export class Feed implements EventSource {
     this.#options.wake(this);
   }
 
-  /** Closes the batch that is being gathered: whoever goes live now has seen all of it, and nothing of the next. */
+  /** Closes the batch that is being gathered. A subscription that goes live now has seen all of it. */
   seal(): void {
     if (this.#gathering.length === 0) return;
     const batch = batchOf(this.#gathering);
     this.#gathering = [];
     this.#gatheringBytes = 0;
     for (const lane of this.#partitions) lane.push(batch);
-    // It may be a straggler that went live in a turn whose lanes were served already.
+    // A subscription may have caught up in a turn in which the partitions were served already.
     this.#options.wake(this);
   }
 
-  /** Has a subscription send what it missed in one of the next turns. */
+  /** Schedules a call of `sendMissed`. */
   queue(subscription: Subscription): void {
     this.#catchUps.add(subscription);
     this.#options.wake(this);
@@ -108,14 +108,14 @@ export class Feed implements EventSource {
     return subscription;
   }
 
-  /** Called by a subscription that takes no more events. */
+  /** Removes a subscription. */
   leave(subscription: Subscription): void {
     if (this.#subscriptions.delete(subscription)) {
       this.#partitionOf(subscription.view.view).remove(subscription);
     }
   }
 
-  /** Gives a subscription another view. */
+  /** Replaces the view of a subscription. */
   setView(subscription: Subscription, view: AuthorizedView): void {
     const lane = this.#partitionOf(view);
     const shared = lane.share(view);
@@ -124,12 +124,12 @@ export class Feed implements EventSource {
     lane.add(subscription);
   }
 
-  /** Called by a subscription whose predicate threw. */
+  /** Reports that the predicate of a subscription threw. */
   fail(subscription: Subscription, failure: unknown): void {
     this.#options.onFailure(subscription, failure);
   }
 
-  /** Delivers until `isTimeUp` says so. Returns whether nothing is left that can be done now. */
+  /** Delivers until the time is up. True when nothing is left that can be done now. */
   deliver(isTimeUp: () => boolean): boolean {
     for (;;) {
       for (const part of this.#parts) {
@@ -148,7 +148,7 @@ export class Feed implements EventSource {
   }
 }
 
-/** Subscriptions that have missed something, in the order in which they asked for their turn. */
+/** Subscriptions that have events to catch up on, in the order of their requests. */
 class CatchUpQueue implements Part {
   readonly #waiting = new Set<Subscription>();
 
@@ -157,7 +157,7 @@ class CatchUpQueue implements Part {
   }
 
   deliver(isTimeUp: () => boolean): boolean {
-    // One that has missed more comes back to the end, and is met again.
+    // A subscription with more to send is added again, and the loop meets it again.
     for (const subscription of this.#waiting) {
       this.#waiting.delete(subscription);
       subscription.sendMissed();

@@ -1,4 +1,4 @@
-// The collections that are watched, or were until lately.
+// The feeds of all collections that have subscribers, or had some lately.
 import type { Bounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
 import { Cursors } from './cursor.ts';
@@ -23,7 +23,7 @@ interface Watched {
   unsubscribe: () => void;
 }
 
-/** One feed for each watched collection. A collection that nobody watches has none, and costs nothing. */
+/** Keeps one feed for each collection with subscribers. A collection without any costs nothing. */
 export class Feeds {
   readonly #options: FeedsOptions;
   readonly #cursors: Cursors;
@@ -37,7 +37,7 @@ export class Feeds {
     this.#fanOut = new FanOut(options.now);
   }
 
-  /** The feed of a collection, made when there is none, or one of an earlier collection of the same name. */
+  /** The feed of a collection. Replaces the feed of an earlier collection of the same name. */
   watch(topic: Topic, incarnation: string): Feed {
     const key = topicKey(topic);
     const known = this.#watched.get(key);
@@ -58,7 +58,7 @@ export class Feeds {
     return feed;
   }
 
-  /** Whether the feed of that name is one of an earlier or a later collection. */
+  /** True when the feed of that name belongs to an earlier or a later collection. */
   hasAnother(topic: Topic, incarnation: string): boolean {
     const known = this.#watched.get(topicKey(topic));
     return known !== undefined && known.feed.incarnation !== incarnation;
@@ -73,7 +73,7 @@ export class Feeds {
     }
   }
 
-  /** Drops feeds that nobody has watched for a while, and shrinks the logs when they hold too much together. */
+  /** Drops feeds without subscribers for a while, and shrinks the logs when together they are too large. */
   sweep(now: number): void {
     let bytes = 0;
     for (const [key, watched] of this.#watched) {
@@ -83,7 +83,7 @@ export class Feeds {
     if (bytes > this.#options.bounds.logsBytes) this.#shrinkLogs(bytes);
   }
 
-  /** Hears no more changes. */
+  /** Ends the subscriptions to the broker. */
   close(): void {
     for (const { unsubscribe } of this.#watched.values()) unsubscribe();
   }
@@ -101,7 +101,7 @@ export class Feeds {
     return now - feed.unusedSince >= this.#options.bounds.unusedMs;
   }
 
-  /** The largest logs pay first, so that one busy collection does not cost the others their past. */
+  /** Halves the largest logs first, so that one busy collection does not cost the others their events. */
   #shrinkLogs(bytes: number): void {
     const { logsBytes } = this.#options.bounds;
     const logs = [...this.#watched.values()].map(({ feed }) => feed.log).sort((a, b) => b.bytes - a.bytes);

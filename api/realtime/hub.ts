@@ -1,4 +1,4 @@
-// The centre of realtime: who publishes, who watches, who must go. One for each process.
+// The realtime hub of a process: publishing, streams and subscriptions.
 import type { Duplex } from 'node:stream';
 import { fail } from '../errors.ts';
 import { Backlog } from './delivery/backlog.ts';
@@ -26,26 +26,26 @@ interface HubOptions {
   broker: Broker;
   gate: RealtimeGate;
   report: Report;
-  /** A clock that nobody sets, in milliseconds: it measures how long something has lasted, and is no time of day. */
+  /** A monotonic clock, in milliseconds. */
   now: () => number;
   /** 16 random bytes, new in each process. */
   cursorKey: Buffer;
   bounds?: Partial<Bounds>;
 }
 
-/** A wish that was granted, and when by the count of definition changes. */
+/** The view of an accepted request, and the number of definition changes when it was authorized. */
 export interface Authorization {
   view: AuthorizedView;
   version: number;
 }
 
-/** A subscription that may begin. */
+/** An authorized subscription that is about to begin. */
 export interface NewSubscription {
   /** The client's name for it; empty on a stream with one subscription. */
   id: string;
   collection: string;
   filter: string | undefined;
-  /** A cursor; an empty one is none, as the empty last event ID of an `EventSource` is. */
+  /** A cursor. An empty one counts as none, like the empty last event id of an `EventSource`. */
   since: string | undefined;
   authorization: Authorization;
   /** Called once when it has ended. */
@@ -58,9 +58,9 @@ const tokenEnds: Record<'expired' | 'revoked', StreamEnd> = {
   revoked: { why: 'unauthorized', message: 'the access token has been revoked' },
 };
 
-/** Streams, feeds and the one timer that looks after them. */
+/** Holds the streams and feeds, and the timer that checks them. */
 export class Hub implements Publisher {
-  /** The clock that streams are looked after by, in milliseconds. */
+  /** The monotonic clock of the hub, in milliseconds. */
   readonly now: () => number;
   readonly #options: HubOptions;
   readonly #bounds: Bounds;
@@ -98,27 +98,27 @@ export class Hub implements Publisher {
     this.#timer.unref();
   }
 
-  /** Tells the world of a committed write. Never throws, never waits. */
+  /** Publishes a committed write. Never throws, never waits. */
   publish(topic: ExactTopic, change: RecordChange): void {
     this.#options.broker.publish(topic, change);
   }
 
-  /** Takes a seat for a stream, with the filter of its only subscription. Throws `429`, or `503` when the server is stopping. */
+  /** Claims quota for a stream with the filter of its only subscription. Throws `429`, or `503` when the server stops. */
   claimStream(holder: StreamHolder, filter?: string): StreamClaim {
     if (this.#isClosed) fail('unavailable', 'the server is stopping', [['Retry-After', '1']]);
     return this.#quota.claim(holder, filter);
   }
 
-  /** Asks the rules what a wish may see. Throws what they say. */
+  /** Authorizes a request by the rules. Throws as `RealtimeGate.authorize` does. */
   async authorize(wish: SubscribeRequest): Promise<Authorization> {
     const version = this.#version;
     const view = await this.#options.gate.authorize(wish);
-    // What was found out before a change may be about an earlier collection of the name: it would end what watches this one.
+    // A view of an earlier collection of the same name would end the subscriptions of the current one.
     const isOutdated = version !== this.#version && this.#feeds.hasAnother(wish.topic, view.incarnation);
     return isOutdated ? await this.authorize(wish) : { view, version };
   }
 
-  /** Takes a connection in; `stream.gone()` is to be called when it closes. */
+  /** Adds a connection. `stream.closed()` must be called when it closes. */
   attach(
     socket: Duplex,
     { place, holder, wire, seat }: { place: AppPath; holder: StreamHolder; wire: Wire; seat: StreamClaim },
@@ -145,8 +145,8 @@ export class Hub implements Publisher {
   }
 
   /**
-   * Subscribes a stream. `said` is called with the cursor where it begins, before its first event; without `since` it
-   * begins now.
+   * Subscribes a stream. `said` is called with the cursor of the beginning, before the first event. Without `since` the
+   * subscription begins now.
    */
   subscribe(
     stream: Stream,
@@ -167,17 +167,17 @@ export class Hub implements Publisher {
     const cursor = feed.log.cursorAt(position);
     said(cursor);
     if (known === undefined) stream.write([stream.wire.reset(id, cursor)]);
-    // A rule that changed while this one was read would otherwise be missed.
+    // A rule may have changed since the authorization.
     if (authorization.version !== this.#version) this.#reauthorizer.add([member]);
     else member.catchUp();
   }
 
-  /** Looks again at all subscriptions of a stream, whose principal has changed. */
+  /** Re-authorizes all subscriptions of a stream whose principal has changed. */
   reauthorize(stream: Stream): void {
     this.#reauthorizer.add(stream.subscriptions.values());
   }
 
-  /** Ends all streams; those that do not go within `milliseconds` are cut off. */
+  /** Ends all streams. Those that have not closed within `milliseconds` are cut off. */
   async close(milliseconds: number): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);

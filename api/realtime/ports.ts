@@ -1,19 +1,19 @@
-// What realtime asks of the rest of the server: access rules, tokens, definitions. Filled in where the API is put together.
+// The ports of realtime to the rest of the server: access rules, tokens, definitions.
 import type { Principal } from '../scope.ts';
 import type { RecordChange } from './event.ts';
 import type { Related, RelatedQuery } from './visibility/related-reads.ts';
 import type { AppPath, ExactTopic, Topic } from './topic.ts';
 
-/** Who holds a stream. */
+/** The client of a stream. */
 export interface StreamHolder {
   principal: Principal | null;
   /** The client's address as limits count it (an IPv6 customer is a /64). */
   address: string;
-  /** The parameters that the stream was opened with, but for its filter. */
+  /** The query parameters of the request that opened the stream, without the filter. */
   query: Readonly<Record<string, string>>;
 }
 
-/** What a subscriber asked for. */
+/** A request to subscribe to a collection. */
 export interface SubscribeRequest {
   topic: Topic;
   principal: Principal | null;
@@ -21,54 +21,54 @@ export interface SubscribeRequest {
   filter: string | undefined;
 }
 
-/** A wish that was granted: which changes its subscriber may see. */
+/** The changes that a subscriber may see. */
 export interface AuthorizedView {
   /**
-   * Wishes with the same key see the same: the `list` rule, the filter, and whatever of the principal and the query they read.
-   * For a rule that reads nothing of them the key must not name them, so that all its subscribers share one evaluation.
+   * Views with the same key pass the same changes. It names the rule, the filter, and what both read of the principal and
+   * the query, but nothing else of these, so that as many subscribers as possible share one evaluation.
    */
   key: string;
-  /** Of the collection: see `ExactTopic`. */
+  /** The incarnation of the collection: see `ExactTopic`. */
   incarnation: string;
-  /** The related records that it looks at; undefined when it looks at none. */
+  /** The related records that the view reads; undefined when it reads none. */
   related?: RelatedQuery | undefined;
-  /** Called once for each key and change. When it throws, the subscriptions with this key end and no others. */
+  /** True when the change may be seen. Called once for each key and change. When it throws, the subscriptions with this key end. */
   passes(change: RecordChange, related: Related): boolean;
 }
 
-/** What is left of a token. */
+/** The state of a token. */
 export type TokenState = 'good' | 'expired' | 'revoked';
 
 /**
- * Another look at subscriptions of an app, none of which has been added since it began: what is found out for one in its
- * course is new enough for all of them.
+ * A run of re-authorizations of the subscriptions of an app. None was added since it began, so what is read for one of them
+ * is new enough for all.
  */
 export interface Reauthorization {
-  /** Who is still to be looked at; somebody with several subscriptions comes several times. */
+  /** The principals of the remaining subscriptions, once for each subscription. */
   callers(): Iterable<Principal>;
 }
 
-/** Decides who may see what. */
+/** Decides which changes a subscriber may see, and how long its token is valid. */
 export interface RealtimeGate {
-  /** The view of a wish by the rules as they are now. Throws `ApiError`: 401, 403, 404, or 400 for the filter. */
+  /** The view of a request by the current rules. Throws `ApiError`: 401, 403, 404, or 400 for the filter. */
   authorize(wish: SubscribeRequest, review?: Reauthorization): AuthorizedView | Promise<AuthorizedView>;
-  /** Asked of each stream's principal once a second, so it must be quick. A principal that lost the app is `revoked`. */
+  /** The state of a token, checked once a second for each stream. It is `revoked` when it no longer covers the app. */
   tokenState(principal: Principal, place: AppPath): TokenState;
-  /** Tells of rules, collections, apps and workspaces that changed or went. */
+  /** Calls the listener when rules, collections, apps or workspaces change or are deleted. */
   onDefinitionChange(listener: (place: ChangeScope) => void): () => void;
 }
 
-/** Where definitions changed: without `app` in every app of the workspace, without `workspace` anywhere. */
+/** The scope of a change of definitions: without `app` the whole workspace, without `workspace` everything. */
 export interface ChangeScope {
   workspace?: string;
   app?: string;
 }
 
-/** Tells the world of committed writes. `Hub` is one. */
+/** Publishes committed writes. */
 export interface Publisher {
   /** Never throws, never waits. */
   publish(topic: ExactTopic, change: RecordChange): void;
 }
 
-/** Hears of failures that no client is told about. */
+/** Reports a failure that no client sees. */
 export type Report = (task: string, error: unknown) => void;

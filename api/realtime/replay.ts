@@ -1,50 +1,50 @@
-// The last events of one collection, for subscribers who were away.
+// The replay log: the last events of one collection, for subscribers that reconnect.
 import type { Cursors } from './cursor.ts';
 import { encodeEvent, type RecordChange, type RecordEvent } from './event.ts';
 import { LogPage } from './delivery/page.ts';
 
-/** How much a log holds. The bytes are the events' weights; pages that are not full may take as much again. */
+/** The size of a log. The bytes are the weights of the events; pages that are not full may take as much again. */
 export interface LogBounds {
   events: number;
   bytes: number;
 }
 
 interface LogOptions {
-  /** Different for each log of the process, so that a cursor of one means nothing to another. */
+  /** Unique in the process, so that a cursor of one log is unknown to another. */
   number: number;
   cursors: Cursors;
   bounds: LogBounds;
 }
 
-/** Bytes of a page: the first ones are small, as most collections see few events. */
+/** Bytes of a page. The first pages are small, since most collections have few events. */
 const pageBytes = { least: 2_048, most: 65_536 };
 
-/** Gives the changes of a collection their order and keeps the newest of them. */
+/** Numbers the changes of a collection and keeps the newest of them. */
 export class ReplayLog {
   readonly #options: LogOptions;
   readonly #pages: LogPage[] = [];
-  /** The buffer of a page that has been dropped, for the next one. */
+  /** The buffer of a dropped page, to be used again. */
   #spare: Buffer | undefined;
   #bytes = 0;
   #newest = 0;
-  /** Number of the newest event that is no longer held. */
+  /** The number of the last event that was dropped. */
   #floor = 0;
 
   constructor(options: LogOptions) {
     this.#options = options;
   }
 
-  /** Number of the last event; 0 before the first. */
+  /** The number of the last event; 0 before the first. */
   get newest(): number {
     return this.#newest;
   }
 
-  /** Weight of the events that are held. */
+  /** The weight of the events that are held. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes a change in; forgets the oldest where a bound is passed. */
+  /** Appends a change, and drops the oldest events above a limit. */
   append(change: RecordChange): RecordEvent {
     const seq = this.#newest + 1;
     const event = encodeEvent(change, { seq, id: this.cursorAt(seq) });
@@ -58,12 +58,12 @@ export class ReplayLog {
     return event;
   }
 
-  /** The cursor of whoever has seen everything up to an event. */
+  /** The cursor of a subscriber that has seen everything up to an event. */
   cursorAt(seq: number): string {
     return this.#options.cursors.encode({ log: this.#options.number, seq });
   }
 
-  /** The number of the last event that the holder of a cursor has seen; undefined when what follows is not held. */
+  /** The number of the event that a cursor stands at; undefined when the events after it are not all held. */
   locate(cursor: string): number | undefined {
     const place = this.#options.cursors.decode(cursor);
     if (place === undefined || place.log !== this.#options.number) return undefined;
@@ -85,7 +85,7 @@ export class ReplayLog {
     return found;
   }
 
-  /** Forgets the older half, when all logs together hold too much. */
+  /** Drops the older half of the events. */
   halve(): void {
     for (let left = Math.ceil(this.#length / 2); left > 0; left--) this.#dropOldest();
   }

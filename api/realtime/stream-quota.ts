@@ -1,33 +1,33 @@
-// How many streams one principal and one address may hold.
+// The quota of streams for each principal and address.
 import { fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
 import type { StreamHolder } from './ports.ts';
 
-/** The caps. */
+/** The most streams of a principal and of an address. */
 export interface StreamLimits {
   perPrincipal: number;
   perAddress: number;
 }
 
-/** One connection's place. What it holds besides counts as other streams, for the same principal. */
+/** The quota that one connection uses. Each of its subscriptions counts as a further stream of the same principal. */
 export interface StreamClaim {
-  /** Takes what a subscription counts; what is returned gives that back, once. Throws `429 too_many_requests`. */
+  /** Claims quota for a subscription. The returned function gives it back, once. Throws `429 too_many_requests`. */
   add(filter?: string): () => void;
-  /** Counts all of it for another principal from now on. Throws `429`, and then nothing has changed. */
+  /** Moves the whole claim to another principal. Throws `429`; then nothing has changed. */
   move(principal: Principal): void;
-  /** Gives all of it back; again is harmless. */
+  /** Gives the whole claim back. May be called more than once. */
   release(): void;
 }
 
 /**
- * A filter, or a query, of so many characters counts as one stream more: what is made of a long one takes up to 100 KiB, for as
- * long as it is subscribed to.
+ * Characters of a filter or a query that count as one more stream, because a long one takes up to 100 KiB of memory when
+ * compiled.
  */
 const charactersPerStream = 128;
 
 const retryAfter = [['Retry-After', '10']] as const;
 
-/** Counts the streams of a process. */
+/** Counts the streams of a process by principal and address. */
 export class StreamQuota {
   readonly #limits: StreamLimits;
   readonly #taken = new Map<string, number>();
@@ -36,7 +36,7 @@ export class StreamQuota {
     this.#limits = limits;
   }
 
-  /** Takes a seat for a connection, with the filter of its only subscription. Throws `429 too_many_requests`. */
+  /** Claims quota for a connection with the filter of its only subscription. Throws `429 too_many_requests`. */
   claim({ principal, address, query }: StreamHolder, filter = ''): StreamClaim {
     const { perAddress } = this.#limits;
     const at = `address ${address}`;

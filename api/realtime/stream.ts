@@ -1,51 +1,51 @@
-// One connection that events go out on, whichever protocol it speaks.
+// A stream: one connection that events are sent on, by either protocol.
 import type { ApiError } from '../errors.ts';
 import type { Packet } from './delivery/packet.ts';
 import type { AuthorizedView, StreamHolder, SubscribeRequest } from './ports.ts';
 import type { Sink } from './delivery/sink.ts';
 import type { AppPath } from './topic.ts';
 
-/** Why a whole stream ends, and what its holder is told. */
+/** The reason why a stream ends, and the message to its client. */
 export interface StreamEnd {
   why: 'unauthorized' | 'policy' | 'shutdown' | 'done';
   message: string;
 }
 
-/** How a protocol says what streams have to say. */
+/** The encoding of a protocol. */
 export interface Wire {
-  /** Whether the stream is its one subscription, and ends with it. */
+  /** True when the stream has a single subscription and ends with it. */
   isSingle: boolean;
   /** Sent every 15 s; undefined for a protocol that keeps itself alive. */
   ping: Buffer | undefined;
-  /** Events of a subscription, in pieces that may be shared. */
+  /** Encodes events of a subscription, in buffers that streams share. */
   events(packet: Packet, id: string): readonly Buffer[];
-  /** Events were missed and are no longer held; `cursor` is where the stream goes on. */
+  /** Encodes that events were missed and are no longer held. The stream continues at `cursor`. */
   reset(id: string, cursor: string): Buffer;
   /**
-   * The rule or filter of a subscription cannot be evaluated for an event, now or later, and `lost` follows: for clients
-   * that come back on their own, how to do so without meeting the same event again. Undefined where clients do not.
+   * Encodes that a rule or filter cannot be evaluated for an event, before `lost`. It lets clients that reconnect on their
+   * own continue behind that event. Undefined where clients do not.
    */
   failed(id: string, cursor: string): Buffer | undefined;
-  /** A subscription is over; undefined when there is nothing to say. */
+  /** Encodes the end of a subscription; undefined when nothing is to be sent. */
   lost(id: string, error: ApiError): Buffer | undefined;
-  /** Says goodbye and closes; what still waits may go out before. */
+  /** Sends the reason and closes the connection, after what still waits. */
   close(end: StreamEnd): void;
 }
 
-/** A subscription, as its stream knows it. */
+/** The part of a subscription that its stream uses. */
 export interface StreamMember {
   /** The client's name for it; empty on a stream with one subscription. */
   readonly id: string;
   readonly stream: Stream;
-  /** What it asked for, under the principal that its stream has now. */
+  /** The request, with the present principal of the stream. */
   readonly request: SubscribeRequest;
-  /** See `View`. */
+  /** See `ExactTopic`. */
   readonly incarnation: string;
-  /** Sends nothing, and loses nothing, until it is reviewed. */
+  /** Sends nothing until `resume`, and loses nothing. */
   pause(): void;
-  /** Goes on with this view, after `hold`. */
+  /** Continues with this view, after `pause`. */
   resume(view: AuthorizedView): void;
-  /** Takes no more events. */
+  /** Ends the subscription. */
   leave(): void;
 }
 
@@ -54,9 +54,9 @@ interface StreamOptions {
   holder: StreamHolder;
   sink: Sink;
   wire: Wire;
-  /** When its first ping is due, by the hub's clock. */
+  /** The time of its first ping, by the hub's clock. */
   pingAt: number;
-  /** Called once when the stream is over. */
+  /** Called once when the stream has ended. */
   onGone: () => void;
 }
 
@@ -68,7 +68,7 @@ export class Stream {
   readonly subscriptions = new Map<string, StreamMember>();
   holder: StreamHolder;
   pingAt: number;
-  /** When it was told to end, by the hub's clock; its connection may outlive that a little. */
+  /** The time at which it began to end, by the hub's clock. Its connection closes a little later. */
   endingSince: number | undefined;
   readonly #onGone: () => void;
   #state: 'open' | 'ending' | 'closed' = 'open';
@@ -82,17 +82,17 @@ export class Stream {
     this.#onGone = onGone;
   }
 
-  /** Whether events still go out. */
+  /** True while events are sent. */
   get isOpen(): boolean {
     return this.#state === 'open';
   }
 
-  /** Writes, or cuts the stream off when its reader is too far behind. */
+  /** Writes buffers. Cuts the stream off when its reader is too slow. */
   write(pieces: readonly Buffer[]): void {
     if (this.#state === 'open' && !this.sink.write(pieces)) this.cut();
   }
 
-  /** Ends one subscription for a reason that its holder is told; the others go on. */
+  /** Ends one subscription with an error that is sent to the client. */
   lose(subscription: StreamMember, error: ApiError, now: number): void {
     if (this.subscriptions.get(subscription.id) !== subscription) return;
     subscription.leave();
@@ -102,7 +102,7 @@ export class Stream {
     if (this.wire.isSingle) this.end({ why: 'done', message: error.message }, now);
   }
 
-  /** Ends the stream in the protocol's words. */
+  /** Ends the stream as the protocol does. */
   end(reason: StreamEnd, now: number): void {
     if (this.#state !== 'open') return;
     this.#leaveAll();
@@ -117,7 +117,7 @@ export class Stream {
     this.closed();
   }
 
-  /** To be called when the connection has closed, for whatever reason. */
+  /** Must be called when the connection has closed. */
   closed(): void {
     if (this.#state === 'closed') return;
     this.#leaveAll();

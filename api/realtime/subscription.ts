@@ -1,4 +1,4 @@
-// One stream's interest in one collection: where it stands in the log, and what it may see.
+// A subscription of one stream to one collection: its position in the log, and its view.
 import { ApiError } from '../errors.ts';
 import { batchOf, type EventBatch } from './delivery/packet.ts';
 import type { AuthorizedView, SubscribeRequest } from './ports.ts';
@@ -8,18 +8,18 @@ import type { Stream, StreamMember } from './stream.ts';
 import type { Topic } from './topic.ts';
 import type { Selection, SharedView } from './visibility/view.ts';
 
-/** Where the events of a subscription come from. */
+/** The feed, as a subscription uses it. */
 export interface EventSource {
   readonly topic: Topic;
   readonly log: ReplayLog;
   readonly incarnation: string;
   /** Closes the batch that is being gathered. */
   seal(): void;
-  /** Asks for `sendMissed` to be called when it is this subscription's turn. */
+  /** Schedules a call of `sendMissed`. */
   queue(subscription: Subscription): void;
   setView(subscription: Subscription, view: AuthorizedView): void;
   leave(subscription: Subscription): void;
-  /** The predicate of a subscription threw. */
+  /** Reports that the predicate of a subscription threw. */
   fail(subscription: Subscription, failure: unknown): void;
 }
 
@@ -29,26 +29,26 @@ interface SubscriptionOptions {
   source: EventSource;
   filter: string | undefined;
   view: SharedView;
-  /** Number of the last event that is not to be sent. */
+  /** The number of the last event that is not to be sent. */
   position: number;
-  /** Called once when it takes no more events. */
+  /** Called once when it has ended. */
   onLeft: () => void;
 }
 
-/** Bytes of missed events that are sent in one turn. */
+/** Missed events that are sent in one turn, in bytes. */
 const replayBytes = 262_144;
 
-/** Missed events, while the related records that their view looks at are being read. */
+/** Missed events whose related records are being read. */
 interface Missed {
-  /** Where the subscription stood before them. */
+  /** The position of the subscription before them. */
   from: number;
   batch: EventBatch;
-  /** Whether nothing had come after them: then what comes meanwhile is `held`, and goes out behind them. */
+  /** True when they end the log. Then events that come meanwhile are `held`, and sent after them. */
   isLast: boolean;
   held: Selection[];
 }
 
-/** A subscription, from its first event to its last. */
+/** A subscription. It catches up from its position in the log, then gets events as they happen. */
 export class Subscription implements StreamMember {
   readonly id: string;
   readonly stream: Stream;
@@ -58,7 +58,7 @@ export class Subscription implements StreamMember {
   readonly #onLeft: () => void;
   readonly #onDrained = () => this.catchUp();
   #position: number;
-  /** `behind` until it has sent what was missed; only then events come as they happen. `held` until it is reviewed. */
+  /** `behind` until it has sent what was missed; `reading` related records for it; `paused` until it is re-authorized. */
   #state: 'behind' | 'reading' | 'live' | 'paused' | 'left' = 'behind';
   #missed: Missed | undefined;
 
@@ -78,7 +78,7 @@ export class Subscription implements StreamMember {
     return { topic: this.#source.topic, principal, query, filter: this.filter };
   }
 
-  /** Sends what was missed, in turns with everybody else and as fast as it is read, and then goes live. */
+  /** Sends what was missed, in turns and as fast as the client reads, and then goes live. */
   catchUp(): void {
     if (this.#state !== 'behind') return;
     if (this.#position === this.#source.log.newest) {
@@ -88,7 +88,7 @@ export class Subscription implements StreamMember {
     else this.#source.queue(this);
   }
 
-  /** Sends a piece of what was missed, unless others have filled its socket meanwhile. */
+  /** Sends a part of what was missed, unless the socket is full. */
   sendMissed(): void {
     if (this.#state !== 'behind') return;
     const batch = this.stream.sink.isFull ? undefined : this.#nextMissed();
@@ -100,7 +100,7 @@ export class Subscription implements StreamMember {
     this.catchUp();
   }
 
-  /** Sends what of a batch its view passes. A batch that it has caught up with already is not for it. */
+  /** Sends the events of a batch that its view passes, unless they were sent while it caught up. */
   offer(batch: EventBatch): void {
     if (this.#position >= batch.last) return;
     if (this.#state === 'live') {
@@ -112,7 +112,7 @@ export class Subscription implements StreamMember {
     }
   }
 
-  /** What its view has not sent yet is for the next one to judge. */
+  /** Stops sending. Events that were not sent yet are evaluated by the next view. */
   pause(): void {
     if (this.#state === 'left') return;
     if (this.#missed !== undefined) this.#position = this.#missed.from;
@@ -120,7 +120,7 @@ export class Subscription implements StreamMember {
     this.#state = 'paused';
   }
 
-  /** Gives up what it has been offered and not sent yet, and says so. Where it sends from the log, nothing is lost. */
+  /** Skips what it was offered and has not sent, and sends a reset. While it catches up from the log, nothing is lost. */
   skip(): void {
     if (this.#state !== 'live' && this.#missed?.isLast !== true) return;
     this.#missed = undefined;
@@ -147,7 +147,7 @@ export class Subscription implements StreamMember {
     this.#onLeft();
   }
 
-  /** What comes next in the log, or nothing when all of it has been sent or is gone. */
+  /** The next events of the log; undefined when all were sent, or some were dropped. */
   #nextMissed(): EventBatch | undefined {
     const missed = this.#source.log.after(this.#position, replayBytes);
     if (missed === 'dropped') this.#reset();
@@ -156,7 +156,7 @@ export class Subscription implements StreamMember {
 
   #readRelated(batch: EventBatch): void {
     const isLast = batch.last === this.#source.log.newest;
-    // From here on it is offered what comes: waiting for quiet times, it might wait for ever.
+    // From here on it is offered new events. If it waited until none come, it might wait for ever.
     if (isLast) this.#source.seal();
     const missed: Missed = { from: this.#position, batch, isLast, held: [] };
     this.#position = batch.last;
@@ -188,7 +188,7 @@ export class Subscription implements StreamMember {
 
   #fail(failure: unknown): void {
     const { log } = this.#source;
-    // Related records that could not be read may be there the next time; what the record itself holds will be the same.
+    // Reading related records may succeed the next time. The record itself will be the same.
     const isForGood = this.view.view.related === undefined || failure instanceof RangeError;
     const words = isForGood ? this.stream.wire.failed(this.id, log.cursorAt(log.newest)) : undefined;
     if (words !== undefined) this.stream.write([words]);
@@ -196,12 +196,12 @@ export class Subscription implements StreamMember {
   }
 }
 
-/** What the holder of a subscription is told whose rule or filter could not be evaluated. */
+/** The error of a subscription whose rule or filter could not be evaluated. */
 export function predicateFailed(): ApiError {
   return new ApiError('internal', 'the rule or filter of this subscription could not be evaluated');
 }
 
-/** What the holder of a subscription is told whose collection was dropped, also when there is a new one of that name. */
+/** The error of a subscription whose collection was dropped, even if there is a new one of its name. */
 export function collectionDropped(): ApiError {
   return new ApiError('not_found', 'the collection was dropped');
 }

@@ -1,7 +1,7 @@
-// What can be watched: one collection of one app of one workspace.
+// Topics: the collections that clients can subscribe to.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 
-/** An app, as realtime names it. */
+/** The ids of an app and its workspace. */
 export interface AppPath {
   workspace: string;
   app: string;
@@ -12,16 +12,16 @@ export interface Topic extends AppPath {
   collection: string;
 }
 
-/** A topic of which the collection is told from earlier ones of the name. */
+/** A topic that differs from those of earlier collections of the same name. */
 export interface ExactTopic extends Topic {
   /**
-   * Names the database, the schema and the collection's creation: the workspace, the app or the collection may be made
-   * anew, and nobody may be shown the past of another.
+   * The database, the schema and the time of the collection's creation. A workspace, app or collection can be created again
+   * under its name, and must not show events of its predecessor.
    */
   incarnation: string;
 }
 
-/** That of a collection of an app, as its definition is. */
+/** The exact topic of a collection. */
 export function exactTopic(
   { workspace, id, schema }: AppDefinition,
   collection: CollectionDefinition,
@@ -31,7 +31,7 @@ export function exactTopic(
   return { workspace: workspace.id, app: id, collection: collection.id, incarnation };
 }
 
-/** The topic as one string; no id of ours can hold a slash. */
+/** The topic as one string. Ids cannot contain a slash. */
 export function topicKey({ workspace, app, collection }: Topic): string {
   return `${workspace}/${app}/${collection}`;
 }

@@ -1,27 +1,27 @@
-// What waits in this process for the readers of all streams, and whose streams are cut off when that is too much.
+// The bytes that wait for the readers of all streams, with a limit above which streams are cut off.
 
-/** What a piece that waits takes besides its bytes: here, and in the queue of its socket. */
+/** The overhead of a waiting chunk, in bytes: here and in the queue of its socket. */
 const chunkBytes = 128;
 
-/** Where the bytes of one stream go. */
+/** The output of one stream. */
 export interface Outlet {
   readonly workspace: string;
-  /** Bytes that were written to it, and how many of them have left. */
+  /** Bytes that were written, and how many of them have been sent. */
   readonly written: number;
   readonly sent: number;
-  /** Closes it at once; what waits is lost. */
+  /** Closes it at once and discards what waits. */
   cut(): void;
 }
 
-/** Memory that waits, and where it ends in what was written to its outlet. */
+/** A buffer that waits, and the value of `written` at its end. */
 interface Chunk {
   memory: ArrayBufferLike;
   end: number;
 }
 
-/** What waits for the readers of one workspace. */
+/** The bytes that wait for the readers of one workspace. */
 class WorkspaceShare {
-  /** Of all of it; memory that several readers wait for counts once. */
+  /** The bytes of all buffers; one that several readers wait for counts once. */
   bytes = 0;
   readonly #waiting = new Map<Outlet, Chunk[]>();
   readonly #uses = new Map<ArrayBufferLike, number>();
@@ -39,7 +39,7 @@ class WorkspaceShare {
     this.bytes += chunkBytes + (uses === 0 ? memory.byteLength : 0);
   }
 
-  /** Forgets what has left by now, or all of it. */
+  /** Stops counting what has been sent by now, or all of it. */
   settle(outlet: Outlet, sent = outlet.sent): void {
     const pieces = this.#waiting.get(outlet) ?? [];
     const left = pieces.findIndex(({ end }) => end > sent);
@@ -47,7 +47,7 @@ class WorkspaceShare {
     if (pieces.length === 0) this.#waiting.delete(outlet);
   }
 
-  /** Cuts off streams, those first for which most waits, until no more than half is left. */
+  /** Cuts off streams, those with the most waiting bytes first, until at most half is left. */
   halve(): void {
     const goal = this.bytes / 2;
     for (const outlet of [...this.#waiting.keys()]) this.settle(outlet);
@@ -74,10 +74,10 @@ class WorkspaceShare {
   }
 }
 
-/** What waits for everybody: who reads slowly, in however many streams, must not fill the memory of all tenants. */
+/** Counts the waiting bytes of all streams, so that slow readers cannot fill the memory that all tenants share. */
 export class Backlog {
   readonly #maxBytes: number;
-  /** By workspace; those for which something waits. */
+  /** By workspace; only those with waiting bytes. */
   readonly #shares = new Map<string, WorkspaceShare>();
   #bytes = 0;
 
@@ -86,8 +86,8 @@ export class Backlog {
   }
 
   /**
-   * Notes bytes that were just written to an outlet and wait there. Where all that waits is too much, streams of the
-   * workspace with most of it are cut off, be it this one: nobody costs the others theirs.
+   * Counts bytes that were just written to an outlet and wait there. Above the limit, streams of the workspace with the most
+   * waiting bytes are cut off, so that no workspace costs others their streams.
    */
   add(outlet: Outlet, bytes: Buffer): void {
     const share = this.#shares.get(outlet.workspace) ?? new WorkspaceShare();
@@ -101,7 +101,7 @@ export class Backlog {
     }
   }
 
-  /** Forgets what has left an outlet, or all that waited there. */
+  /** Stops counting what an outlet has sent, or all that waited there. */
   settle(outlet: Outlet, sent = outlet.sent): void {
     const share = this.#shares.get(outlet.workspace);
     if (share === undefined) return;

@@ -1,10 +1,10 @@
-// Deliveries take turns with everything else that the process does.
+// Schedules deliveries in short turns, so that they do not block requests.
 import type { Feed } from '../feed.ts';
 
-/** How long a turn of deliveries may take, in milliseconds, before requests get theirs. */
+/** The duration of a turn of deliveries, in milliseconds. */
 const turnMs = 8;
 
-/** Serves feeds that have something to deliver, in the order in which they asked. */
+/** Serves feeds that have something to deliver, in the order in which they were woken. */
 export class FanOut {
   readonly #now: () => number;
   #waiting = new Set<Feed>();
@@ -14,7 +14,7 @@ export class FanOut {
     this.#now = now;
   }
 
-  /** Has a feed deliver in a later turn; what it gets until then goes out in the same write. */
+  /** Lets a feed deliver in a later turn; events that it gets until then go out in the same write. */
   wake(feed: Feed): void {
     this.#waiting.add(feed);
     this.#schedule();

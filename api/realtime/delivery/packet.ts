@@ -1,9 +1,9 @@
-// Events that go out together, joined at most once for all streams that get the same.
+// Events that go out in one write, joined once for all streams that get the same.
 import type { RecordEvent } from '../event.ts';
 import type { RelatedByReader } from '../visibility/related-reads.ts';
 
 const maxVariants = 16;
-/** From so many bytes on, those of an event are not copied to be joined with others: they may have to wait for many readers. */
+/** Size from which an event is not copied to be joined with others, because it may have to wait for many readers. */
 const largeBytes = 16_384;
 
 /** Some events in order, in one write. */
@@ -22,7 +22,7 @@ export class Packet {
     return this.#frames;
   }
 
-  /** Bytes that depend on a name; those of the first names are shared by all streams that use the same one. */
+  /** The bytes for a subscription id. Those of the first ids are shared by all streams that use the same id. */
   variant(name: string, make: (event: RecordEvent) => readonly Buffer[]): readonly Buffer[] {
     const known = this.#variants?.get(name);
     if (known !== undefined) return known;
@@ -33,20 +33,20 @@ export class Packet {
   }
 }
 
-/** Events of one collection that wait for the same turn. */
+/** Events of one collection that are delivered in the same turn. */
 export interface EventBatch {
   events: readonly RecordEvent[];
-  /** Number of its last event. */
+  /** The sequence number of its last event. */
   last: number;
-  /** Bytes of their frames. */
+  /** The size of their frames, in bytes. */
   bytes: number;
-  /** All of its events, for views that pass them all. */
+  /** The packet of all events, for views that pass them all. */
   whole: Packet;
-  /** What views look at besides, once it has been read. */
+  /** The related records that views need, once they have been read. */
   related?: RelatedByReader | undefined;
 }
 
-/** A batch of at least one event. */
+/** Makes a batch of at least one event. */
 export function batchOf(events: readonly RecordEvent[]): EventBatch {
   const bytes = events.reduce((sum, { frame }) => sum + frame.length, 0);
   return { events, last: events.at(-1)?.seq ?? 0, bytes, whole: new Packet(events) };

@@ -1,29 +1,29 @@
-// Events in one buffer, frame behind frame: what a log holds makes no objects that the garbage collector has to look at.
+// Events in one buffer, frame behind frame, so that a log costs the garbage collector no objects.
 import { type EventExtras, readEvent, type RecordEvent } from '../event.ts';
 
-/** Consecutive events of a log. The buffer is its own: what it gives out are copies. */
+/** Consecutive events of a log. Events that it returns are copies of what is in its buffer. */
 export class LogPage {
   readonly buffer: Buffer;
   readonly #first: number;
-  /** Where each frame ends. */
+  /** The end of each frame in the buffer. */
   readonly #ends: number[] = [];
-  /** What frames do not say, by the number of the event. */
+  /** The parts of events that are not in their frames, by the number of the event. */
   readonly #asides = new Map<number, EventExtras>();
-  /** Its first events as they were read last: subscribers who come back together share them. */
+  /** The events as they were read last, shared by subscribers that reconnect at the same time. */
   #read: WeakRef<RecordEvent[]> | undefined;
 
-  /** `first`: the number of the event that is to come first. */
+  /** `first` is the number of the first event. */
   constructor(first: number, buffer: Buffer) {
     this.#first = first;
     this.buffer = buffer;
   }
 
-  /** Number of its last event. */
+  /** The number of its last event. */
   get last(): number {
     return this.#first + this.#ends.length - 1;
   }
 
-  /** Takes the next event in; false when there is no room for it. */
+  /** Adds the next event; false when the buffer is full. */
   add({ frame, custom, deleted, record }: RecordEvent): boolean {
     const used = this.#startOf(this.#ends.length);
     if (used + frame.length > this.buffer.length) return false;
@@ -33,12 +33,12 @@ export class LogPage {
     return true;
   }
 
-  /** Its events after a number. Those that were forgotten are not to be asked for. */
+  /** The events after a number, which must not be below the last dropped one. */
   after(seq: number): readonly RecordEvent[] {
     return seq >= this.last ? [] : this.#events().slice(Math.max(0, seq + 1 - this.#first));
   }
 
-  /** Lets go of what is held of an event besides its frame; answers its weight. */
+  /** Releases what is held of an event besides its frame, and returns its weight. */
   drop(seq: number): number {
     const index = seq - this.#first;
     const weight = this.#startOf(index + 1) - this.#startOf(index) +

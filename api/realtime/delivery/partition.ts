@@ -1,26 +1,26 @@
-// Subscriptions of one feed that are served together, batch by batch.
+// A partition: subscriptions of one feed that are served together, batch by batch.
 import type { EventBatch } from './packet.ts';
 import type { AuthorizedView } from '../ports.ts';
 import { readRelated } from '../visibility/related-reads.ts';
 import type { Subscription } from '../subscription.ts';
 import { SharedView } from '../visibility/view.ts';
 
-/** Subscriptions that are served between two looks at the clock, when all of them share one judgement. */
+/** Subscriptions that are served between two checks of the clock when all share one view. */
 const maxStride = 64;
 /** Bytes of batches that may wait while related records are read. */
 const maxUnreadBytes = 4_194_304;
-/** Bytes of batches that may wait while judging takes longer than writing: the largest record, or a burst of others. */
+/** Bytes of batches that may wait while evaluation is slower than writing: the largest record, or a burst of others. */
 const maxWaitingBytes = 16_777_216;
 
 interface Serving {
   batch: EventBatch;
-  /** Who has not been offered it yet. */
+  /** The subscriptions that have not been offered it yet. */
   left: SetIterator<Subscription>;
 }
 
 /**
- * Views that look at related records have a lane of their own: what is read for them holds nobody else up, and all of them
- * get it from the same queries.
+ * Serves the subscriptions of a feed whose views need related records, or of those whose views do not. So reads for some
+ * views do not delay the others, and all views of a partition share the queries.
  */
 export class Partition {
   readonly #reads: boolean;
@@ -32,19 +32,19 @@ export class Partition {
   #current: Serving | undefined;
   #isReading = false;
 
-  /** `reads`: whether its views look at related records. `wake` asks for `deliver` to be called again. */
+  /** `reads` is true when its views need related records. `wake` schedules another call of `deliver`. */
   constructor({ reads, wake }: { reads: boolean; wake: () => void }) {
     this.#reads = reads;
     this.#wake = wake;
   }
 
-  /** Whether it has members, and nothing to do for them before the next batch. */
+  /** True when it has members and nothing to do for them before the next batch. */
   get isIdle(): boolean {
     return this.#members.size > 0 && !this.#isReading && this.#current === undefined &&
       this.#waiting.length === 0;
   }
 
-  /** The view as its members share it; each `share` is followed by `add` or `unshare`. */
+  /** The shared view of its members; each `share` is followed by `add` or `unshare`. */
   share(view: AuthorizedView): SharedView {
     const known = this.#views.get(view.key);
     const shared = known ?? new SharedView(view);
@@ -53,44 +53,43 @@ export class Partition {
     return shared;
   }
 
-  /** Gives a view up. */
+  /** Releases a shared view. */
   unshare(shared: SharedView): void {
     shared.subscribers--;
     const { key } = shared.view;
     if (shared.subscribers === 0 && this.#views.get(key) === shared) this.#views.delete(key);
   }
 
-  /** Takes a member in, whose view is shared here. */
+  /** Adds a member whose view is shared here. */
   add(subscription: Subscription): void {
     this.#members.add(subscription);
   }
 
-  /** Lets a member and its view go. */
+  /** Removes a member and releases its view. */
   remove(subscription: Subscription): void {
     if (this.#members.delete(subscription)) this.unshare(subscription.view);
   }
 
-  /** Takes a batch in. */
+  /** Adds a batch to deliver. When too many bytes wait, all members skip what they have not been sent. */
   push(batch: EventBatch): void {
     if (this.#members.size === 0) return;
     this.#waiting.push(batch);
     this.#waitingBytes += batch.bytes;
-    // A batch that nothing else waits with is delivered, however large.
+    // A batch that waits alone is delivered, whatever its size.
     if (this.#waiting.length === 1 && !this.#isReading) return;
     if (this.#waitingBytes <= (this.#isReading ? maxUnreadBytes : maxWaitingBytes)) return;
-    // Whatever is read, or asked of each event, takes too long for what happens here.
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const member of [...this.#members]) member.skip();
   }
 
-  /** Delivers until `isTimeUp` says so. Returns whether nothing is left that can be done now. */
+  /** Delivers until the time is up. True when nothing is left that can be done now. */
   deliver(isTimeUp: () => boolean): boolean {
     while (!this.#isReading) {
       this.#current ??= this.#next();
       if (this.#isReading || this.#current === undefined) return true;
       const { batch, left } = this.#current;
-      // A judgement may take long, so that the more of them there are, the fewer fit between two looks: at most eight.
+      // Each view is evaluated once for a batch, so the more views there are, the more often the clock is checked.
       const stride = Math.max(1, Math.floor(maxStride / Math.max(1, this.#views.size)));
       let served = 0;
       // The iterator of a set survives leaving the loop, and goes on where it was.

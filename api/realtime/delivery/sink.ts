@@ -1,24 +1,24 @@
-// The socket under a stream: bytes go straight to it, and what waits in it is bounded.
+// Writes to the socket of a stream, with a limit on the bytes that wait in it.
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Backlog, Outlet } from './backlog.ts';
 
-/** When a reader counts as gone. */
+/** The limits above which a reader is cut off. */
 export interface SinkBounds {
-  /** Bytes that may wait in this process; the next write after that cuts the stream off. */
+  /** Bytes that may wait in this process. Above it, the next write cuts the stream off. */
   waitingBytes: number;
-  /** How long bytes may wait without any leaving, for each `waitingBytes` begun. */
+  /** The time in which none of the waiting bytes may be sent, in milliseconds, for each `waitingBytes` of them. */
   stallMs: number;
 }
 
-/** Writes to one socket without ever waiting for its reader. */
+/** Writes to one socket without waiting for its reader. */
 export class Sink implements Outlet {
   readonly workspace: string;
   readonly #socket: Duplex;
   readonly #bounds: SinkBounds;
   readonly #backlog: Backlog;
   #written = 0;
-  /** Bytes that had left when they were last looked at, and when that changed. */
+  /** Bytes that had been sent at the last check, and the time at which that last changed. */
   #left = 0;
   #changedAt: number | undefined;
   readonly #whenDrained = new Set<() => void>();
@@ -44,12 +44,12 @@ export class Sink implements Outlet {
     return this.#written - this.#socket.writableLength;
   }
 
-  /** Hands bytes over; false when too much is waiting, and then nothing was. The bytes may be shared, never changed. */
+  /** Writes buffers, which must not change afterwards. False when too much waits; then nothing was written. */
   write(pieces: readonly Buffer[]): boolean {
     const socket = this.#socket;
     if (socket.writableLength > this.#bounds.waitingBytes) return false;
     if (!socket.writable) return true;
-    // Together in one call of the system.
+    // All of them in one system call.
     if (pieces.length > 1) socket.cork();
     for (const bytes of pieces) {
       this.#written += bytes.length;
@@ -60,17 +60,17 @@ export class Sink implements Outlet {
     return true;
   }
 
-  /** Whether it is better to wait for `whenDrained` before writing more. */
+  /** True when the caller should wait for `whenDrained` before it writes more. */
   get isFull(): boolean {
     return this.#socket.writableNeedDrain;
   }
 
-  /** Calls back once when everything has left, however often it was asked to; never, when the socket closes before. */
+  /** Calls back once when everything has been sent, even if added twice. Not called when the socket closes before. */
   whenDrained(callback: () => void): void {
     this.#whenDrained.add(callback);
   }
 
-  /** Whether nothing has left for too long although something waits. To be asked about once a second. */
+  /** True when bytes wait and none was sent for too long. Called about once a second. */
   isStalled(now: number): boolean {
     const waiting = this.#socket.writableLength;
     const left = this.sent;
@@ -85,8 +85,8 @@ export class Sink implements Outlet {
   }
 
   /**
-   * Closes the connection at once; what waits is lost. The system would keep what it has taken, up to four megabytes for a
-   * reader who takes none of it, for minutes after, and of that all connections of the machine have two gigabytes or so.
+   * Resets the connection and discards what waits. After a plain close the kernel would keep up to four megabytes for a
+   * reader that does not read, for minutes, of the two gigabytes or so that all connections of the machine share.
    */
   cut(): void {
     const socket = this.#socket;
@@ -102,7 +102,7 @@ export class Sink implements Outlet {
   }
 }
 
-/** Not with TLS, nor in the moment in which the other side is being told that nothing more comes. */
+/** True for a plain TCP socket that is not just sending its end of stream; such a socket can be reset. */
 function canReset(socket: Socket): boolean {
   const { writableEnded, writableFinished, writableLength } = socket;
   const isBeingEnded = writableEnded && !writableFinished && writableLength === 0;

@@ -12,33 +12,33 @@ import type { Topic } from '../topic.ts';
 
 /** A request for the events of a collection. */
 export interface EventsRequest {
-  /** Node's own response: frames go past everything that would copy them. */
+  /** Node's own response, since everything around it would copy the frames. */
   response: ServerResponse;
   topic: Topic;
   holder: StreamHolder;
   filter: string | undefined;
   /** The `Last-Event-ID` header. */
   lastEventId: string | undefined;
-  /** Headers of every answer of the server: security, CORS, the request id. */
+  /** The default headers: security, CORS, the request id. */
   headers: HeaderList;
 }
 
 const ping = Buffer.from(': ping\n\n');
-/** How long a browser waits before it comes back with a rule or filter that could not be evaluated, in milliseconds. */
+/** The time after which a browser reconnects when its rule or filter could not be evaluated, in milliseconds. */
 const failurePauseMs = 30_000;
-/** How long a stream waits for the answer before it on its connection, in milliseconds. */
+/** The time that a stream waits for the response before it on its connection, in milliseconds. */
 const maxWaitMs = 5_000;
 
 /**
- * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a cap, what the rules say, 400 for
- * the filter, or behind an answer on the same connection that takes long.
+ * Begins the stream and returns. Throws `ApiError` before anything is sent: 429 over a limit, 401, 403 or 404 by the rules,
+ * 400 for the filter, or behind a slow response on the same connection.
  */
 export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
   const { response, topic, holder, filter, lastEventId } = request;
   const seat = hub.claimStream(holder, filter);
   try {
     const socket = response.socket ?? await turnOf(response);
-    // Only now: the collection may have been made anew meanwhile.
+    // Not before: the collection may have been replaced while this request waited.
     const authorization = await hub.authorize({ topic, ...holder, filter });
     if (socket.destroyed) return seat.release();
     begin(request);
@@ -61,8 +61,8 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
 }
 
 /**
- * The connection, once the answers before it are through: a client that has all of one may ask again before its end is
- * known here. Behind an answer without end the stream would gather without bound.
+ * The socket, once the responses before this one are complete. A client that has all of a response may send the next
+ * request before its end is known here. Behind an endless response, events would pile up without bound.
  */
 async function turnOf(response: ServerResponse): Promise<Socket> {
   const signal = AbortSignal.timeout(maxWaitMs);
@@ -70,7 +70,7 @@ async function turnOf(response: ServerResponse): Promise<Socket> {
   return response.socket ?? fail('validation', 'the connection is busy with another answer');
 }
 
-/** The id dispatches no event, but lets a browser that loses the connection before its first event ask for what it missed. */
+/** The id dispatches no event, but lets a browser that disconnects before its first event resume. */
 function opening(cursor: string): string {
   return `: connected\nretry: 3000\nid: ${cursor}\n\n`;
 }
@@ -87,9 +87,9 @@ function wireOf(response: ServerResponse): Wire {
     isSingle: true,
     ping,
     events: ({ frames }) => frames,
-    // Without data a browser would not dispatch it.
+    // A browser does not dispatch an event without data.
     reset: (_id, cursor) => Buffer.from(`id: ${cursor}\nevent: reset\ndata: {}\n\n`),
-    // What failed would fail again in a replay, for ever: it is passed over, and the next event may be no better.
+    // The same event would fail in every replay, so the cursor passes it, and the retry is slow.
     failed: (_id, cursor) =>
       Buffer.from(`retry: ${failurePauseMs}\nid: ${cursor}\nevent: reset\ndata: {}\n\n`),
     lost: (_id, error) => error.status === 401 || error.status === 403 ? unauthorized(error) : undefined,

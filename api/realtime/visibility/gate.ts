@@ -1,4 +1,4 @@
-// Who may see which events: the `list` rule of the collection, the subscriber's own filter, and what is left of its token.
+// Decides which events a subscriber may see: by the `list` rule, its own filter and its token.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { DefinitionCache } from '../../collections/cache.ts';
 import type { Deps } from '../../deps.ts';
@@ -17,7 +17,7 @@ import { ReauthorizationEmails } from './reauthorize-emails.ts';
 import { authorizedView, type Target } from './rule-view.ts';
 import type { AppPath } from '../topic.ts';
 
-/** What the gate asks. */
+/** The dependencies of the gate. */
 export interface GateDeps {
   databases: Pick<Deps['databases'], 'app' | 'control'>;
   definitions: Pick<DefinitionCache, 'app' | 'workspace' | 'onInvalidate'>;
@@ -25,10 +25,10 @@ export interface GateDeps {
   now: Deps['now'];
 }
 
-/** The gate of a server's own rules and tokens. */
+/** The gate of the access rules and access tokens. */
 export class RuleGate implements RealtimeGate {
   readonly #deps: GateDeps;
-  /** One for each version of an app's definitions, so that what it reads is read for all views of that version together. */
+  /** One reader for each version of an app's definitions, shared by all views of that version. */
   readonly #readers = new WeakMap<AppDefinition, { reader: DatabaseReader; version: number }>();
   readonly #emails = new WeakMap<Reauthorization, ReauthorizationEmails>();
   #versions = 0;

@@ -1,14 +1,14 @@
-// The emails of those whose subscriptions are reviewed together: asked for once, and those of many users in one query.
+// Emails of the callers whose subscriptions are re-authorized: read once, for many users in one query.
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { findUserEmails } from '../../../storage/workspace/user-email.ts';
 import { type EmailLookup, emailLookup } from '../../rules/emails.ts';
 import type { Reauthorization } from '../ports.ts';
 
-/** Users who are looked up in one query. */
+/** Users in one query. */
 const maxAtOnce = 500;
 
-/** Keeps what it has found for one review. A query that fails is not kept: the next one to ask tries again. */
+/** Caches emails for one run of re-authorizations. A failed query is not cached. */
 export class ReauthorizationEmails implements EmailLookup {
   readonly #databases: Pick<Databases, 'app' | 'control'>;
   readonly #review: Reauthorization;
@@ -30,7 +30,7 @@ export class ReauthorizationEmails implements EmailLookup {
     return this.#users.get(id);
   }
 
-  /** Looks up those who wait behind this user, too. */
+  /** Reads the email of a user, and those of the users that wait behind it. */
   async #findWith({ workspace, schema }: AppDefinition, id: string): Promise<void> {
     const ids = new Set([id]);
     for (const caller of this.#review.callers()) {

@@ -1,4 +1,4 @@
-// Looks again at what subscribers may see, when a rule, a collection or their principal has changed.
+// Re-authorizes subscriptions when a rule, a collection or their principal has changed.
 import { ApiError, toApiError } from '../../errors.ts';
 import type { RealtimeGate, Reauthorization, Report } from '../ports.ts';
 import type { StreamMember } from '../stream.ts';
@@ -10,20 +10,19 @@ interface ReviewOptions {
   report: Report;
 }
 
-/** The subscriptions of an app that are to be reviewed. */
+/** The subscriptions of an app that are to be re-authorized. */
 interface Waiting {
   members: Set<StreamMember>;
   /** A new one whenever members are added. */
   reauthorization: Reauthorization;
 }
 
-/** How long subscriptions are reviewed in one turn, in milliseconds. */
+/** The duration of a turn, in milliseconds. */
 const turnMs = 8;
 
 /**
- * Reviews the subscriptions of an app one after the other, and none waits for what another app's database does; one that
- * changes again while it waits is reviewed once. Until then it is shown nothing: what it might see no more it does not, and
- * what it may see now it does not miss.
+ * Re-authorizes the subscriptions of each app one after the other, and of different apps at the same time. A subscription
+ * that changes again while it waits is re-authorized once. Until then it is paused.
  */
 export class Reauthorizer {
   readonly #options: ReviewOptions;
@@ -36,7 +35,7 @@ export class Reauthorizer {
     this.#options = options;
   }
 
-  /** Has subscriptions reviewed in this turn or the next ones. */
+  /** Schedules subscriptions, in this turn or the next ones. */
   add(members: Iterable<StreamMember>): void {
     if (this.#waiting.size === 0) this.#turnEnds = this.#options.now() + turnMs;
     for (const [place, added] of Map.groupBy(members, placeOf)) {
@@ -58,11 +57,11 @@ export class Reauthorizer {
       await this.#reauthorize(member, waiting);
       while (this.#options.now() >= this.#turnEnds) await this.#turn();
     }
-    // In the same step that found nothing waiting: nothing can be added in between and be forgotten.
+    // In the same step in which nothing was left, so that nothing can be added in between.
     this.#waiting.delete(place);
   }
 
-  /** One for all apps: many of them must not hold up everybody else in turn. */
+  /** The next turn, the same for all apps, so that many apps together do not block requests. */
   #turn(): Promise<void> {
     return this.#nextTurn ??= new Promise((resolve) =>
       setImmediate(() => {
@@ -73,7 +72,7 @@ export class Reauthorizer {
     );
   }
 
-  /** Fails closed: a subscription whose view cannot be found out ends. */
+  /** Fails closed: a subscription that cannot be authorized ends. */
   async #reauthorize(member: StreamMember, { members, reauthorization: review }: Waiting): Promise<void> {
     const { gate, now, report } = this.#options;
     const { principal } = member.stream.holder;

@@ -1,38 +1,38 @@
-// What views look at besides the record that has changed: read once for all of them.
+// Related records that views need besides the changed record, read once for all views.
 import { hopPath, type RelatedPart } from '../../../storage/app/filter/condition.ts';
 import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
 import type { RecordChange } from '../event.ts';
 
-/** Related records by the name of their hops, as `relatedIn` gives them. */
+/** Parts of related records, by the name of the hops that lead to them. */
 export type RelatedParts = ReadonlyMap<string, RelatedPart>;
 
 /**
- * The record that hops lead to from the record of a change, or undefined where there is none. Throws when it could not be
- * read, so that only those fail who ask for it.
+ * Returns the record that hops lead to from the record of a change; undefined when there is none. Throws when it could not
+ * be read, so that only the views fail that need it.
  */
 export type Related = (change: RecordChange, hops: string) => FilterRecord | undefined;
 
-/** Reads related records as one version of an app's definitions knows them. */
+/** Reads related records by one version of an app's definitions. */
 export interface RelatedReader {
-  /** Reads what the parts of some changes are. */
+  /** Reads the given parts of the related records of some changes. */
   read(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related>;
 }
 
-/** Which related records a view looks at, and who reads them. Views with one reader are read for together. */
+/** The related records that a view needs, and their reader. Views with the same reader share queries. */
 export interface RelatedQuery {
   reader: RelatedReader;
   parts: RelatedParts;
 }
 
-/** What may look at related records: a view. */
+/** A view that may need related records. */
 export interface RelatedConsumer {
   related?: RelatedQuery | undefined;
 }
 
-/** What was read for a batch. */
+/** The related records of a batch, by their reader. */
 export type RelatedByReader = ReadonlyMap<RelatedReader, Related>;
 
-/** Reads what some views look at. Never rejects: what could not be read throws when it is asked for. */
+/** Reads the related records of some views. Never rejects: a failed read throws on use. */
 export async function readRelated(
   changes: readonly RecordChange[],
   views: Iterable<RelatedConsumer>,

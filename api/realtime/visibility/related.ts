@@ -1,4 +1,4 @@
-// Related records as PostgreSQL has them: one query a level and collection, however many changes and subscribers there are.
+// Reads related records from PostgreSQL, in one query for each level and collection.
 import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/row-budget.ts';
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
@@ -11,10 +11,10 @@ import { selectRecords } from '../../../storage/app/records/related-records.ts';
 import { deletedKey, type RecordChange } from '../event.ts';
 import type { Related, RelatedParts, RelatedReader } from './related-reads.ts';
 
-/** What rules and filters look at of the records that are related to one batch of changes, in characters, roughly. */
+/** The size limit of the related records of one batch, roughly in characters. */
 const maxCharacters = 67_108_864;
 
-/** Reads related records with the app's own rights: what callers may see of them is for their views to say. */
+/** Reads related records with the app's own rights. The views decide what callers may see of them. */
 export class DatabaseReader implements RelatedReader {
   readonly #databases: Pick<Databases, 'app'>;
   readonly #app: AppDefinition;
@@ -50,7 +50,7 @@ export class DatabaseReader implements RelatedReader {
     };
   }
 
-  /** The collections with the fields that count only: records may be large. */
+  /** The collections, reduced to the fields that the parts name, since records may be large. */
   #narrow(parts: RelatedParts): Map<string, CollectionDefinition> {
     const columns = new Map<string, Set<string>>();
     for (const part of parts.values()) {
@@ -83,7 +83,7 @@ export class DatabaseReader implements RelatedReader {
   }
 }
 
-/** What JSON takes up once rules and filters have looked into it is a multiple of its text, which was counted already. */
+/** The memory of JSON values that rules and filters parse. The text itself has been counted already. */
 function costOfReading(records: readonly FilterRecord[]): number {
   let cost = 0;
   for (const { fields } of records) {
@@ -92,12 +92,12 @@ function costOfReading(records: readonly FilterRecord[]): number {
   return cost;
 }
 
-/** What was read, by collection and id. */
+/** The records that were read, by collection and id. */
 class ReadRecords {
   readonly #records = new Map<string, Map<string, FilterRecord | undefined>>();
   readonly #failures = new Map<string, unknown>();
 
-  /** Which records the last of these hops lead to that are not known yet. */
+  /** The ids of the records that the paths lead to and that were not read yet, by collection. */
   missing(changes: readonly RecordChange[], paths: readonly (readonly Hop[])[]): Map<string, Set<string>> {
     const missing = new Map<string, Set<string>>();
     for (const hops of paths) {
@@ -124,7 +124,7 @@ class ReadRecords {
     this.#failures.set(target, failure);
   }
 
-  /** Throws the failure to read what is asked for, or something on the way there. */
+  /** The record that hops lead to. Throws when it, or a record on the way, could not be read. */
   follow(change: RecordChange, hops: readonly Hop[]): FilterRecord | undefined {
     let record: FilterRecord | undefined = asFilterRecord(change.record);
     for (const { column, target } of hops) {
@@ -161,7 +161,7 @@ function idIn(record: FilterRecord | undefined, column: string): string | undefi
   return typeof id === 'string' ? id : undefined;
 }
 
-/** A record as it was published. Throws `TypeError` for anything else. */
+/** A published record as filters read it. Throws `TypeError` for anything else. */
 export function asFilterRecord(record: object): FilterRecord {
   if (!isFilterRecord(record)) throw new TypeError('what was published is no record');
   return record;

@@ -1,5 +1,4 @@
-// What a subscriber may see of a collection: what passes its `list` rule and the subscriber's own filter, each of which may
-// look at related records.
+// The view of a subscriber on a collection: its `list` rule and the subscriber's own filter, compiled to one predicate.
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import {
   type Condition,
@@ -25,29 +24,29 @@ export interface Target {
   collection: CollectionDefinition;
 }
 
-/** What a view is made of, besides its rule. */
+/** The parts of a view besides its rule. */
 export interface ViewOptions {
-  /** Empty: none. */
+  /** The subscriber's filter; empty when there is none. */
   filter: string;
   now: () => Date;
-  /** Reads related records as the target's definitions have them. */
+  /** Reads related records by the definitions of the target. */
   reader: RelatedReader;
-  /** Different for each reader. */
+  /** The number of the reader, for the key of the view. */
   version: number;
 }
 
-/** The rule or the filter. */
+/** The predicate of the rule or the filter. */
 interface Check {
   parts: Map<string, RelatedPart>;
-  /** What it reads of the caller and the query: see `membersOf`. */
+  /** The members of the caller and the query that it reads: see `requestMembers`. */
   members: ReadonlySet<string>;
   /** Columns of the record that it reads. */
   columns: ReadonlySet<string>;
-  /** `at` is when it is asked, in milliseconds since 1970. */
+  /** `at` is the time of evaluation, in milliseconds since 1970. */
   passes(subject: FilterSubject, at: number): boolean;
 }
 
-/** The view of a caller whom the rule lets in. Throws `400` for the filter. */
+/** The view of a caller whom the rule admits. Throws `400` for the filter. */
 export function authorizedView(
   target: Target,
   access: Access,
@@ -81,14 +80,14 @@ export function authorizedView(
         related,
         budget: new WorkBudget(),
       };
-      // As of now and not of the write: a record that has expired by the time of a replay stays hidden.
+      // The time of delivery and not of the write: in a replay, a record that has expired since stays hidden.
       const at = now().getTime();
       return judges.every((judge) => judge.passes(subject, at));
     },
   };
 }
 
-/** Undefined when the rule has nothing left to ask. It looks wherever it says. */
+/** The check of the rule, which may read all related records. Undefined when the rule passes every record. */
 function checkOfRule(target: Target, access: Access): Check | undefined {
   const { condition } = compiledRule(target.app, target.collection, 'list');
   if (access.unbounded || isSettled(condition, access.request)) return undefined;
@@ -100,7 +99,7 @@ function checkOfRule(target: Target, access: Access): Check | undefined {
   };
 }
 
-/** A caller's own filter looks through relations only at what the caller may read, as on lists. */
+/** The check of a caller's own filter, which reads only related records that the caller may read, as on lists. */
 function checkOfFilter(target: Target, access: Access, filter: string): Check {
   const { app, collection } = target;
   const condition = compileCallerFilter(app, collection, filter);
@@ -119,7 +118,7 @@ function checkOfFilter(target: Target, access: Access, filter: string): Check {
   };
 }
 
-/** What a filter reads together with the rules that say what it may look at. */
+/** The reads of a filter together with those of the rules that protect its related records. */
 function guarded(
   app: AppDefinition,
   condition: Condition,
@@ -130,7 +129,7 @@ function guarded(
   for (const { hops } of parts.values()) {
     const target = hops.at(-1)?.target ?? '';
     const collection = app.collections.get(target);
-    // Of the users, callers may look at themselves.
+    // Of `users`, a caller may see only itself.
     if (collection === undefined) members.add('auth.id');
     else {
       const rule = compiledRule(app, collection, 'get').condition;
@@ -147,7 +146,7 @@ interface Step {
   target: string;
 }
 
-/** Related records as far as a caller may look at each one on the way to them. */
+/** Hides related records unless the caller may see each record on the way to them. */
 class VisibleRelated {
   readonly #canSee: CanSee;
   readonly #ways: ReadonlyMap<string, readonly Step[]>;
@@ -182,12 +181,12 @@ class VisibleRelated {
   }
 }
 
-/** Whether a rule that has let the caller in has nothing left to ask, now or later. */
+/** True when a rule that admits the caller passes every record, now and later. */
 function isSettled(rule: Condition, request: Access['request']): boolean {
   return !mentionsNow(rule) && decideEarly(rule, request) === true;
 }
 
-/** Names of the principal and the query only what is read of them. */
+/** The key of a view. It has only those members of the principal and the query that are read. */
 function keyOf({ request }: Access, judges: readonly Check[], parts: readonly unknown[]): string {
   const members = new Set(judges.flatMap((judge) => [...judge.members]));
   const read = new Map<string, unknown>();

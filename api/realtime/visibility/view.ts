@@ -1,12 +1,12 @@
-// A view as its subscribers share it: each event is judged once for all of them.
+// A view that several subscriptions share: each event is evaluated once for all of them.
 import { type EventBatch, Packet } from '../delivery/packet.ts';
 import type { AuthorizedView } from '../ports.ts';
 import { relatedFor } from './related-reads.ts';
 
-/** What of a batch a view passes: a packet, nothing, or the error of a predicate that threw. */
+/** The events of a batch that a view passes: a packet, none, or the error of a predicate that threw. */
 export type Selection = Packet | undefined | { failure: unknown };
 
-/** One view and how many subscriptions have it. */
+/** A view and the number of its subscriptions. */
 export class SharedView {
   readonly view: AuthorizedView;
   subscribers = 0;
@@ -17,7 +17,7 @@ export class SharedView {
     this.view = view;
   }
 
-  /** Judges a batch, or recalls the judgement when it was the last one. */
+  /** Evaluates a batch. The result for the last batch is cached. */
   select(batch: EventBatch): Selection {
     if (this.#batch !== batch) {
       this.#selection = this.evaluate(batch);
@@ -26,13 +26,13 @@ export class SharedView {
     return this.#selection;
   }
 
-  /** Lets go of the last batch, so that an idle view holds no events. */
+  /** Clears the cached result, so that an idle view holds no events. */
   clear(): void {
     this.#batch = undefined;
     this.#selection = undefined;
   }
 
-  /** Judges a batch that only one subscription gets, as a replay. */
+  /** Evaluates a batch that only one subscription gets, such as a replay, without caching. */
   evaluate({ events, whole, related: read }: EventBatch): Selection {
     try {
       const related = relatedFor(this.view, read);

@@ -1,10 +1,10 @@
-// Text frames of a server (RFC 6455 section 5.2): unmasked, so one frame is the same bytes for every client.
+// Text frames of a WebSocket server (RFC 6455 section 5.2). They are unmasked, so all clients can share their bytes.
 
 const finalText = 0x81;
 const length16 = 126;
 const length64 = 127;
 
-/** One unfragmented text frame of parts that together are UTF-8, not copied. */
+/** One unfragmented text frame of parts that together are UTF-8. The parts are not copied. */
 export function textFrame(...parts: readonly Buffer[]): readonly Buffer[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return [header(length), ...parts];

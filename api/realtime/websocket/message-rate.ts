@@ -1,13 +1,13 @@
-// How fast one client may talk.
+// The rate limit of the messages of one WebSocket client.
 import { type Bucket, type BucketLimits, tokensAt } from '../../process/token-bucket.ts';
 
-/** A bucket of messages that refills. */
+/** The limits of the token bucket. */
 export interface MessageBounds extends BucketLimits {
-  /** What a message costs that cannot be understood. */
+  /** Tokens for an invalid message. */
   garbageCost: number;
 }
 
-/** Counts what one connection says. */
+/** The token bucket of one connection. */
 export class MessageRate {
   readonly #bounds: MessageBounds;
   #bucket: Bucket;
@@ -17,12 +17,12 @@ export class MessageRate {
     this.#bucket = { tokens: bounds.burst, at: now };
   }
 
-  /** Takes one message's worth; false when the client has said too much. */
+  /** Takes a token for a message; false when none is left. */
   admit(now: number): boolean {
     return this.#take(1, now);
   }
 
-  /** Takes what garbage costs beyond the message itself. */
+  /** Takes the additional tokens of an invalid message; false when none is left. */
   admitGarbage(now: number): boolean {
     return this.#take(this.#bounds.garbageCost - 1, now);
   }

@@ -1,11 +1,11 @@
-// The messages of the WebSocket protocol: what clients may say, and what they are told.
+// The messages of the WebSocket protocol, of clients and of the server.
 import { check } from '../../contract/check.ts';
 import { ApiError, fail } from '../../errors.ts';
 import { object, oneOf, optional, text } from '../../contract/schema.ts';
 import { type RecordEvent, recordJson } from '../event.ts';
 import { textFrame } from './frame.ts';
 
-/** A client's name for a subscription. */
+/** The id of a subscription, which the client chooses. */
 const name = text({ min: 1, max: 64 });
 
 const messages = {
@@ -14,7 +14,7 @@ const messages = {
     type: oneOf(['subscribe']),
     id: name,
     collection: text({ min: 1, max: 63 }),
-    // As long as a message may be: how long a filter may be is what its parser says.
+    // As long as a message: the limit of a filter is checked by its parser.
     filter: optional(text({ max: 65_536 })),
     since: optional(text({ max: 256 })),
   }),
@@ -22,7 +22,7 @@ const messages = {
   ping: object({ type: oneOf(['ping']) }),
 } as const;
 
-/** What a client may say. */
+/** A message of a client. */
 export type ClientMessage =
   | { type: 'auth'; token: string }
   | {
@@ -35,7 +35,7 @@ export type ClientMessage =
   | { type: 'unsubscribe'; id: string }
   | { type: 'ping' };
 
-/** Reads a message. Throws `deserialization` for what is no JSON object, `validation` for what says nothing known. */
+/** Checks a parsed message. Throws `deserialization` when it is no object, `validation` when it has an invalid member. */
 export function checkMessage(value: unknown): ClientMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail('deserialization', 'a message is a JSON object');
@@ -64,7 +64,7 @@ export function parseMessage(message: string): unknown {
   }
 }
 
-/** The name in a message that may be wrong otherwise, so that its error can be told apart. */
+/** The subscription id of a message that may be invalid, so that the error can name it. */
 export function subscriptionIdIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
   return typeof value.id === 'string' && value.id.length <= 64 ? value.id : undefined;
@@ -90,7 +90,7 @@ export function errorMessage(id: string | undefined, { code, message }: ApiError
   return frameOf({ type: 'error', ...(id === undefined ? {} : { id }), code, message });
 }
 
-/** `{ type: "event", id, event, cursor, record }`, around the record's bytes as they are; `data` of what a hook made up. */
+/** `{ type: "event", id, event, cursor, record }`, around the bytes of the record. A custom event has `data` instead. */
 export function eventMessage(id: string, event: RecordEvent): readonly Buffer[] {
   const head = `{"type":"event","id":${JSON.stringify(id)},"event":"${event.type}","cursor":"${event.id}","${
     event.custom === undefined ? 'record' : 'data'

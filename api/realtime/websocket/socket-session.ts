@@ -1,4 +1,4 @@
-// What one WebSocket client says and what becomes of it. Messages are taken in the order in which they came.
+// The session of one WebSocket client: handles its messages in the order of their arrival.
 import { ApiError, fail, toApiError } from '../../errors.ts';
 import { decideScope, type Principal } from '../../scope.ts';
 import type { Hub } from '../hub.ts';
@@ -8,7 +8,7 @@ import type { Report } from '../ports.ts';
 import type { StreamClaim } from '../stream-quota.ts';
 import type { Stream } from '../stream.ts';
 
-/** What a session needs. */
+/** The connection and limits of a session. */
 export interface SessionOptions {
   hub: Hub;
   stream: Stream;
@@ -21,13 +21,13 @@ export interface SessionOptions {
   report: Report;
 }
 
-/** Characters of messages that may wait to be answered, while a rule is found out for the one before them. */
+/** Characters of messages that may wait while the one before them is handled. */
 const maxWaitingCharacters = 1_048_576;
 
-/** What a client may have sent before it hears that it is to go. Messages. */
+/** Messages that a client may send before it learns that the stream has ended. */
 const maxMessagesAfterEnd = 1_000;
 
-/** One client's conversation. */
+/** Handles the messages of one client. */
 export class SocketSession {
   readonly #options: SessionOptions;
   #last: Promise<void> = Promise.resolve();
@@ -38,7 +38,7 @@ export class SocketSession {
     this.#options = options;
   }
 
-  /** Takes a text message; undefined stands for a binary one. */
+  /** Handles a text message; undefined stands for a binary one. */
   receive(message: string | undefined): void {
     if (!this.#admits()) return;
     const length = message?.length ?? 0;
@@ -51,12 +51,12 @@ export class SocketSession {
     });
   }
 
-  /** Counts what costs work but says nothing, such as a protocol ping. */
+  /** Counts a protocol frame, such as a ping, against the rate limit. */
   count(): void {
     this.#admits();
   }
 
-  /** To be called when the connection has closed. */
+  /** Must be called when the connection has closed. */
   closed(): void {
     this.#options.stream.closed();
   }
@@ -104,7 +104,7 @@ export class SocketSession {
     }
   }
 
-  /** Another token replaces the one before it, and what is subscribed is reviewed under the new principal. */
+  /** Replaces the token, and re-authorizes the subscriptions under the new principal. */
   async #signIn(token: string): Promise<void> {
     const { hub, stream, seat, authenticate } = this.#options;
     let principal: Principal;
@@ -135,7 +135,7 @@ export class SocketSession {
     if (stream.subscriptions.size >= maxSubscriptions) {
       fail('too_many_requests', `a connection holds at most ${maxSubscriptions} subscriptions`);
     }
-    // Each subscription costs what a stream costs, so it counts like one.
+    // A subscription costs as much as a stream, so it counts as one.
     const giveBack = seat.add(filter);
     try {
       const authorization = await hub.authorize({

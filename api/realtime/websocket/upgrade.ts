@@ -1,4 +1,4 @@
-// Whether a WebSocket may be opened: decided on the upgrade request, before any protocol begins.
+// Checks WebSocket upgrade requests: limits, token, scope, existence.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,7 +12,7 @@ import { decideScope, type Principal } from '../../scope.ts';
 import type { StreamHolder } from '../ports.ts';
 import type { AppPath } from '../topic.ts';
 
-/** What the rest of the server says of an upgrade. */
+/** The ports to the rest of the server. */
 export interface UpgradePorts {
   /** The checks of every request: rate limit, first-run setup. Throws `ApiError`. */
   admit: (request: IncomingMessage) => void | Promise<void>;
@@ -20,33 +20,33 @@ export interface UpgradePorts {
   addressOf: (request: IncomingMessage) => string;
   /** The principal of an access token. Throws `401 unauthorized`. */
   authenticate: (token: string) => Principal | Promise<Principal>;
-  /** The principal of an access token from a cookie. Throws `401 unauthorized`, with what takes the cookie away. */
+  /** The principal of an access token from a cookie. Throws `401 unauthorized`, with headers that clear the cookie. */
   authenticateCookie: (token: string) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
   requireApp: (place: AppPath) => void | Promise<void>;
-  /** Whether a foreign origin is in the CORS allowlist. */
+  /** True for an origin of the CORS allowlist. */
   allowsOrigin: (origin: string) => boolean;
   /** The cookie that holds an access token. */
   cookieName: string;
-  /** Called once for each upgrade request, with what it was answered; 101 is an open WebSocket. */
+  /** Called once for each upgrade request with its response; 101 is an open WebSocket. */
   onResponse?: (request: IncomingMessage, answer: { status: number; principal: Principal | null }) => void;
 }
 
-/** An upgrade that may go on. */
+/** An accepted upgrade. */
 export interface Admission {
   place: AppPath;
   holder: StreamHolder;
 }
 
-/** A request line may have the whole address (RFC 9112 section 3.2.2). */
+/** A request line may have an absolute URL (RFC 9112 section 3.2.2). */
 const path = /^(?:https?:\/\/[^/?#]+)?\/api\/workspaces\/([^/?]+)\/apps\/([^/?]+)\/realtime\/?(?:\?|$)/;
 const bearer = /^Bearer +([^\s]+) *$/i;
 const key = /^[+/0-9A-Za-z]{22}==$/;
 
 /**
- * Whether a request asks for a WebSocket at our path; any other is an ordinary request. So is one with a body, and one
- * behind an answer that is not complete: the two would be mixed, so it waits for its turn and is told that it is none.
- * HTTP/1.0 knows no upgrades (RFC 9110 section 7.8): a proxy that speaks it has passed on what it did not understand.
+ * True for an upgrade request at the path of realtime; any other is an ordinary request. So is one with a body, and one
+ * behind a response that is not complete, since the two would be mixed on the connection. HTTP/1.0 has no upgrades (RFC
+ * 9110 section 7.8): a proxy that speaks it has passed on a header that it did not understand.
  */
 export function isForRealtime({ method, url, headers, socket, httpVersion }: IncomingMessage): boolean {
   const isUpgrade = httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
@@ -63,7 +63,7 @@ export async function responsesEnd(socket: Duplex): Promise<void> {
   }
 }
 
-/** Decides in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
+/** Checks an upgrade in the order of every request: limits, token, scope, existence. Throws `ApiError`. */
 export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts): Promise<Admission> {
   await ports.admit(request);
   const [, workspace = '', app = ''] = path.exec(request.url ?? '')?.map(decodeSegment) ?? [];
@@ -78,14 +78,14 @@ export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts
   const verdict = decideScope('anyone', principal, { workspace, app });
   if (verdict !== 'allow') fail('forbidden', 'this token does not allow that');
   await ports.requireApp({ workspace, app });
-  // What narrows a subscription comes with it.
+  // The filter comes with each subscription.
   const { filter: _filter, ...query } = queryParameters(
     URL.parse(request.url ?? '', 'http://realtime')?.search ?? '',
   );
   return { place: { workspace, app }, holder: { principal, address: ports.addressOf(request), query } };
 }
 
-/** Browsers send cookies with a WebSocket of any page, so a cookie counts only from pages of ours. */
+/** The principal of a request. Browsers send cookies from any page, so a cookie counts only from allowed origins. */
 function identify(request: IncomingMessage, ports: UpgradePorts): Principal | null | Promise<Principal> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
@@ -115,7 +115,7 @@ function readCookie(header: string | undefined, name: string): string | undefine
   return undefined;
 }
 
-/** Answers an upgrade that is refused, and closes the connection. */
+/** Responds to a refused upgrade, and closes the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   error: ApiError,

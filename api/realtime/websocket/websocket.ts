@@ -1,4 +1,4 @@
-// WebSockets: crossws opens, reads and closes them; events go to their sockets in the same way as on other streams.
+// The WebSocket server: crossws opens, reads and closes the connections; events are written to their sockets directly.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Peer } from 'crossws';
@@ -23,10 +23,10 @@ import {
   type UpgradePorts,
 } from './upgrade.ts';
 
-/** What clients may do with a WebSocket. */
+/** The limits of a WebSocket client. */
 export interface SocketBounds {
   messages: MessageBounds;
-  /** Longest message from a client; a longer one closes the connection (1009). */
+  /** The size limit of a client's message; a longer one closes the connection (1009). */
   messageBytes: number;
   /** Subscriptions that one connection may hold. */
   subscriptions: number;
@@ -51,7 +51,7 @@ interface WebSocketOptions {
   bounds?: Partial<SocketBounds>;
 }
 
-/** An upgrade on its way through crossws. */
+/** An upgrade that crossws is handling. */
 interface Ticket extends Admission {
   socket: Duplex;
   seat: StreamClaim;
@@ -68,22 +68,21 @@ const closeCodes: Record<StreamEnd['why'], number> = {
 };
 
 /**
- * Whatever a message comes in is held until its end, and each piece costs some hundred bytes, however short it is: so many
- * frames a message, and so many packets a frame, of which the shortest make 120 of the longest message. Options of the
- * `ws` in crossws, of which its types do not know.
+ * The most frames of a message, and chunks of a frame. All are held until the end of the message, and each costs some
+ * hundred bytes, however short it is. Options of the `ws` in crossws, which its types do not have.
  */
 const pieceLimits = { maxFragments: 128, maxBufferedChunks: 1_024 };
 
 /**
- * One message a turn of the event loop, and nothing more is read before: two megabytes of the shortest frames, which may
- * come at once, would hold up everybody for half a second. An option of the same kind.
+ * One message for each turn of the event loop: two megabytes of the shortest frames, which may come at once, would block
+ * it for half a second. An option of `ws`, too.
  */
 const oneAtATime = { allowSynchronousEvents: false };
 
-/** A close frame has room for 123 bytes of reason. */
+/** The reason of a close frame has at most 123 bytes. */
 const maxReason = 120;
 
-/** The WebSocket side of realtime. */
+/** Opens WebSockets and connects them to the hub. */
 export class WebSockets {
   readonly #options: WebSocketOptions;
   readonly #bounds: SocketBounds;
@@ -115,7 +114,7 @@ export class WebSockets {
     });
   }
 
-  /** Takes WebSocket requests for the realtime path from a server; all others stay ordinary requests. */
+  /** Handles the WebSocket requests of a server for the realtime path. Others stay ordinary requests. */
   mount(server: Server): void {
     // Node asks it for each request with an Upgrade header.
     setServerOptions(server, { shouldUpgradeCallback: isForRealtime });
@@ -124,7 +123,7 @@ export class WebSockets {
     });
   }
 
-  /** Opens a WebSocket, or answers why not. Never throws. */
+  /** Opens a WebSocket, or responds with the error. Never throws. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { hub, ports, report, headersFor } = this.#options;
     const onError = () => socket.destroy();
@@ -132,7 +131,7 @@ export class WebSockets {
     try {
       await responsesEnd(socket);
     } catch {
-      // Anything that is said here would be said amid another answer.
+      // A response here would be written into another response.
       socket.destroy();
       return;
     }
@@ -143,12 +142,12 @@ export class WebSockets {
       principal = admission.holder.principal;
       if (socket.destroyed) return;
       seat = hub.claimStream(admission.holder);
-      // All that crossws hands on from here to the opened peer is this object.
+      // The only object that crossws passes on to the opened peer.
       const context = {};
       const headers = Object.fromEntries(headersFor(request));
       this.#tickets.set(context, { ...admission, socket, seat, headers });
       socket.once('close', seat.release);
-      // No protocol is ever chosen, and a list that is malformed would be refused in other words than ours.
+      // No subprotocol is ever chosen, and crossws would refuse a malformed list with a response of its own.
       delete request.headers['sec-websocket-protocol'];
       const handle = Object.assign(new Request('http://realtime/'), { context });
       await this.#adapter.handleUpgrade(request, socket, head, handle);
@@ -184,9 +183,9 @@ export class WebSockets {
 function wireOf(peer: Peer): Wire {
   return {
     isSingle: false,
-    // Protocol pings are crossws's business.
+    // crossws sends protocol pings.
     ping: undefined,
-    // Past crossws to the socket: nothing is compressed, so frames of both stand whole between one another.
+    // Written past crossws to the socket. Nothing is compressed, so the frames of both do not mix.
     events: (packet, id) => packet.variant(id, (event) => eventMessage(id, event)),
     reset,
     failed: () => undefined,
