@@ -16,7 +16,7 @@ import type { Egress } from './egress/client.ts';
 import type { Hooks } from './hooks/ports.ts';
 import type { Mail } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
-import type { PolicyBook } from './policies/book.ts';
+import type { PolicyBook } from './policies/cache.ts';
 import type { Policies } from './policies/effective.ts';
 import type { RecordCache } from './records/ports.ts';
 import type { Hub } from './realtime/hub.ts';

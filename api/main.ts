@@ -26,7 +26,7 @@ import { Courier } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
 import { setServingFlags } from './process/v8-flags.ts';
 import { logFailure, logObserver } from './logging/events.ts';
-import { PolicyBook } from './policies/book.ts';
+import { PolicyBook } from './policies/cache.ts';
 import { createGuards } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';

@@ -3,7 +3,7 @@ import type { ApiStart } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import type { SealDesk } from './ports.ts';
 import { keepRetention } from './retention.ts';
-import { Seals } from './seals.ts';
+import { Seals } from './sealer.ts';
 
 /** What main.ts does with it. */
 export interface Audit extends SealDesk {

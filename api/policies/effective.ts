@@ -1,7 +1,7 @@
 // The one way to read a policy: what holds at a place once every level above it has been applied.
 import type { Config } from '../../supervisor/protocol.ts';
 import type { TenantPath } from '../scope.ts';
-import type { PolicyBook } from './book.ts';
+import type { PolicyBook } from './cache.ts';
 import { boundOf, serverSpec } from './chain.ts';
 import {
   policyDefinitions,

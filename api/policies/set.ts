@@ -12,12 +12,12 @@ import {
 } from '../../storage/control/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { actorIn, type By } from '../audit/actor.ts';
-import { keepingEntry, type WriteEntry } from '../audit/kept-entry.ts';
+import { keepingEntry, type WriteEntry } from '../audit/remote-entry.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import { lockWorkspace } from '../target.ts';
-import { entriesAt } from './book.ts';
+import { entriesAt } from './cache.ts';
 import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
 import { definitionOf, levelOf, serverSpec } from './chain.ts';
 import { checkedSpec, isFieldName, longestField } from './checked-spec.ts';

@@ -16,7 +16,7 @@ import {
   type ValueOf,
 } from '../contract/schema.ts';
 import type { TenantPath } from '../scope.ts';
-import type { Entry } from './book.ts';
+import type { Entry } from './cache.ts';
 import { boundOf, definitionOf, levelOf, serverSpec } from './chain.ts';
 import { longestField } from './checked-spec.ts';
 import { policyDefinitions } from './definitions.ts';

@@ -3,9 +3,9 @@ import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { countAppRecords, readAppSize } from '../../storage/control/usage.ts';
-import type { PolicyBook } from '../policies/book.ts';
+import type { PolicyBook } from '../policies/cache.ts';
 import type { Policies } from '../policies/effective.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer } from './rate-limiter.ts';
 import { mostOf, quotaExceeded } from './quota.ts';
 import { type Claim, Room, type Sharing } from './remainder.ts';
 

@@ -15,7 +15,7 @@ import { createRecord } from '../../api/records/create.ts';
 import { applyRemoval } from '../../api/records/remove.ts';
 import { createRecords } from '../../api/records/build.ts';
 import { updateRecord } from '../../api/records/update.ts';
-import { PolicyBook } from '../../api/policies/book.ts';
+import { PolicyBook } from '../../api/policies/cache.ts';
 import { Revocations } from '../../api/auth/tokens/revocations.ts';
 import { Passwords } from '../../api/auth/passwords/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';

@@ -3,7 +3,7 @@ import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts'
 import type { TakenState } from '../../../storage/workspace/oauth-states.ts';
 import { fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
-import { ask, type Asking, memberOf } from './ask.ts';
+import { ask, type Asking, memberOf } from './provider-client.ts';
 
 /** What a code is worth. */
 export interface Tokens {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { ask, type Asking, failSilent, memberOf } from './ask.ts';
+import { ask, type Asking, failSilent, memberOf } from './provider-client.ts';
 import type { KeySet } from './issuer-keys.ts';
 
 /** What an ID token is held against. */

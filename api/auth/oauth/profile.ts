@@ -1,6 +1,6 @@
 // What a provider tells of the account that somebody signs in with.
 import { textFault } from '../../../storage/sql/characters.ts';
-import { ask, type Asking, failSilent, memberOf } from './ask.ts';
+import { ask, type Asking, failSilent, memberOf } from './provider-client.ts';
 import type { Preset } from './presets.ts';
 import { emailText } from '../../contract/credentials.ts';
 import { normalizedName } from '../login/attempt.ts';

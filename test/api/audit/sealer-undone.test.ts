@@ -1,7 +1,7 @@
 // Entries that nobody will ever see, since the act that they tell of was undone.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { Seals } from '../../../api/audit/seals.ts';
+import { Seals } from '../../../api/audit/sealer.ts';
 import { controlChain } from '../../../storage/audit/chain.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';

@@ -1,6 +1,6 @@
 // Policies as one process knows them, with a database that fails.
 import { expect, it, onTestFinished } from 'vitest';
-import { PolicyBook } from '../../../api/policies/book.ts';
+import { PolicyBook } from '../../../api/policies/cache.ts';
 import { ownInstallation } from '../../harness/database.ts';
 
 it('asks again after policies could not be read', async () => {

@@ -1,6 +1,6 @@
 // Entries of changes that are made in another database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keepingEntry, type WriteEntry } from '../../../api/audit/kept-entry.ts';
+import { keepingEntry, type WriteEntry } from '../../../api/audit/remote-entry.ts';
 import { auditApp, type AuditEvent } from '../../../api/audit/write.ts';
 import type { Pool, Sql } from '../../../storage/connections/pool.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';

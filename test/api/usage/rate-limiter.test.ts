@@ -1,6 +1,6 @@
 // The bucket behind the quota of requests.
 import { expect, it } from 'vitest';
-import { Pacer } from '../../../api/usage/pacer.ts';
+import { Pacer } from '../../../api/usage/rate-limiter.ts';
 
 function passing(
   pacer: Pacer,

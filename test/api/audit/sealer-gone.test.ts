@@ -1,7 +1,7 @@
 // Entries that wait for their seals while their workspace is deleted.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { Seals } from '../../../api/audit/seals.ts';
+import { Seals } from '../../../api/audit/sealer.ts';
 import { auditWorkspace } from '../../../api/audit/write.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { sealedAmong, workspaceChain } from '../../../storage/audit/chain.ts';

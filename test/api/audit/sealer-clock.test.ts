@@ -1,7 +1,7 @@
 // Sealing while the clock of the machine is set.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { Seals } from '../../../api/audit/seals.ts';
+import { Seals } from '../../../api/audit/sealer.ts';
 import { auditSystem } from '../../../api/audit/write.ts';
 import { controlChain, sealedAmong } from '../../../storage/audit/chain.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
